@@ -301,24 +301,27 @@ static const cli_option *find_option(const char *word, size_t length) {
     return NULL;
 }
 
-/* Levenshtein's. */
+/* Optimal string alignment: two letters exchanged are one slip. */
 size_t cli_edit_distance(const char *a, size_t length, const char *b) {
-    size_t row[64], width = strlen(b);
-    if (width >= 64) return 64;
+    enum { LONGEST = 64 };
+    size_t rows[3][LONGEST], width = strlen(b);
+    if (width >= LONGEST) return LONGEST;
     for (size_t j = 0; j <= width; j++)
-        row[j] = j;
+        rows[0][j] = j;
     for (size_t i = 1; i <= length; i++) {
-        size_t diagonal = row[0];
+        const size_t *above = rows[(i - 1) % 3], *before = rows[(i + 1) % 3];
+        size_t *row = rows[i % 3];
         row[0] = i;
         for (size_t j = 1; j <= width; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
+            size_t best = above[j - 1] + (a[i - 1] != b[j - 1]);
             if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            if (row[j] + 1 < best) best = row[j] + 1;
+            if (above[j] + 1 < best) best = above[j] + 1;
+            const bool exchanged = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (exchanged && before[j - 2] + 1 < best) best = before[j - 2] + 1;
             row[j] = best;
         }
     }
-    return row[width];
+    return rows[length % 3][width];
 }
 
 /* What other programs call an option, and what margin has for it. */

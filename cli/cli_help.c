@@ -21,7 +21,8 @@ static void print_option(const cli_option *option) {
         length = (int)strlen(head);
     }
     fputs(head, stdout);
-    print_wrapped(option->help, 26, length);
+    if (length >= 26) putchar('\n');
+    print_wrapped(option->help, 26, length >= 26 ? 0 : length);
 }
 
 static void print_command_help(const cli_command *command) {

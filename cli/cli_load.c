@@ -243,6 +243,22 @@ margin_status cli_read_column(cli_session *session, const char *path, const char
     return read_timed(session, path, &options, table);
 }
 
+/* Columns found by their place, and a target that is not the model's. */
+static void note_places(const cli_session *session, const margin_model *model,
+                        const margin_table *table) {
+    const margin_table_details details = cli_table_details(table);
+    const margin_column *own = margin_model_target(model);
+    const char *first = margin_model_columns(model, NULL)[0].name;
+    const char *asked = session->arguments->target;
+    double place;
+    if (details.format == MARGIN_FORMAT_CSV && !details.has_header && strcmp(first, "x1") != 0)
+        cli_note(session, "the file has no header: its columns are taken in the order of training");
+    if (own && asked && *asked && margin_model_target_count(model) == 1 &&
+        strcmp(own->name, asked) != 0 && !margin_number_parse_f64(asked, strlen(asked), &place))
+        cli_note(session, "the model was trained on the target %s, and this is %s", own->name,
+                 asked);
+}
+
 margin_status cli_read_for_model(cli_session *session, const margin_model *model, const char *path,
                                  cli_target need, margin_table **table) {
     margin_read_options options = read_options(session->arguments);
@@ -265,6 +281,7 @@ margin_status cli_read_for_model(cli_session *session, const margin_model *model
                                                       : MARGIN_UNKNOWN_ERROR;
     const margin_status status = read_timed(session, path, &options, table);
     if (status >= 0) note_unknown(session, model, *table);
+    if (status >= 0) note_places(session, model, *table);
     return status;
 }
 

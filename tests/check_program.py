@@ -797,6 +797,18 @@ def told_by_name(d):
     expect(answer('separable', points)['target'] == 'class', 'separable names its target')
     expect('left out    species (the last column;' in run('fit', 'standardize', iris, '-o', scaled).stdout, 'what stages alone leave out')
     expect("units       columns are scaled: sepal_length' = (sepal_length - 5.84333)" in run('inspect', scaled).stdout, 'what scaling does')
+    labels, bare = d / 'labels.csv', d / 'bare.csv'
+    labels.write_text('a,y\n1,007\n2,007\n3,010\n4,10\n')
+    expect(answer('fit', 'logistic', labels, '-o', scaled)['classes'] == ['007', '010', '10'], 'labels keep their zeros')
+    expect(run('predict', scaled, labels).stdout.startswith('y\n007\n'), 'as they stand in the file')
+    bare.write_text('\n'.join(iris.read_text().split('\n')[1:]))
+    run('fit', 'knn', iris, '-o', scaled)
+    expect('has no header' in run('predict', scaled, bare).stderr, 'columns found by their places')
+    other = d / 'other.csv'
+    other.write_text(points.read_text().replace('x1,x2,class', 'x1,x2,kind'))
+    expect('trained on the target class, and this is kind' in run('evaluate', model, other, '--target', 'kind').stderr, 'another target')
+    refuses(1, 'fit', 'ridge', points, '--traget', 'x1', says=('did you mean --target',))
+    refuses(1, 'fit', 'logistic(C=[1,10])', points, says=('{1, 10, 100}',))
     run('fit', 'normalize | kmeans(k=2)', iris, '--target', '', '--ignore', 'species', '-o', scaled)
     expect(answer('inspect', scaled)['units']['made'][:2] == ['sepal_length', 'sepal_width'], 'columns of rows that were normalised')
 

@@ -65,6 +65,7 @@ typedef struct mg_csv_column {
     bool refuses;        /* LISTED: what is not in the list is an error */
     bool required;       /* a missing value is an error */
     bool exact;          /* STRICT: a whole number that f64 cannot hold is an error */
+    bool label;          /* NUMBER: '007' is no number, as it would lose its zeros */
     int64_t slot;        /* TEXT: its number among the pass's text columns */
     mg_dictionary *list; /* LISTED; TEXT: its codes come first. NULL: none */
     char *cells;         /* where the value of row 0 goes */

@@ -54,7 +54,9 @@ static mg_csv_reason CSV_NAME(number_cell)(const mg_csv_pass *pass, int64_t j, i
                                            mg_csv_result *result) {
     const mg_csv_column *column = &pass->columns[j];
     if (mg_csv_is_missing(start, length)) return CSV_NAME(missing_cell)(pass, column, row, result);
-    const bool inexact = length > 15 && mg_number_loses_digits(start, length);
+    const bool padded =
+        column->label && length > 1 && start[0] == '0' && start[1] >= '0' && start[1] <= '9';
+    const bool inexact = padded || (length > 15 && mg_number_loses_digits(start, length));
     if (inexact && column->exact) return MG_CSV_INEXACT;
     if (!CSV_NAME(store_number)(column, row, start, length) ||
         (inexact && column->kind == MG_CSV_NUMBER)) {
@@ -126,7 +128,8 @@ MG_INLINE mg_csv_reason CSV_NAME(convert)(const mg_csv_pass *pass, int64_t j, in
     if (MG_LIKELY(column->kind <= MG_CSV_STRICT)) {
         const mg_token token = mg_token_field(start, (size_t)(stop - start));
         const bool whole_beyond_f64 = token.power == 0 && token.significand >> DBL_MANT_DIG;
-        if (MG_LIKELY(token.ok && !whole_beyond_f64)) {
+        const bool padded = column->label && *start == '0';
+        if (MG_LIKELY(token.ok && !whole_beyond_f64 && !padded)) {
             CSV_NAME(store_token)(column, row, token);
             return MG_CSV_FINE;
         }

@@ -233,11 +233,12 @@ margin_status mg_csv_fail_decimal_comma(const mg_csv *csv, int64_t column) {
     mg_csv_cell cell = {0};
     int64_t offset = csv->first, row;
     MG_TRY(find_text(csv, column, &cell, &offset, &row));
-    return mg_fail_source(csv->error, csv->source, offset,
-                          "'%s' in column '%s' looks like a number with a decimal comma: write "
-                          "decimal points, or read the column as categories "
-                          "(margin_read_options.categorical)",
-                          mg_excerpt(cell.text, cell.length).text, column_name(csv, column).text);
+    return mg_fail_source(
+        csv->error, csv->source, offset,
+        "'%s' in column '%s' looks like a number with a comma: write decimal points, "
+        "leave out what stands between thousands, or read the column as categories "
+        "(margin_read_options.categorical)",
+        mg_excerpt(cell.text, cell.length).text, column_name(csv, column).text);
 }
 
 margin_status mg_csv_fail_zero_byte(const mg_csv *csv, int64_t column) {

@@ -75,6 +75,7 @@ static margin_status choose_kind(const mg_csv *csv, int64_t j, bool text) {
         column->kind = MG_CSV_WEIGHT;
     } else if (!plan->expected) {
         column->kind = plan->categorical || text ? MG_CSV_TEXT : MG_CSV_NUMBER;
+        column->label = plan->role == MG_ROLE_TARGET;
         column->names_missing = column->feature && csv->options->missing == MARGIN_MISSING_CATEGORY;
     } else if (plan->categorical) {
         return expect_categories(csv, j, column);

@@ -86,6 +86,10 @@ static bool value_around(const mg_scanner *s, int64_t *from, int64_t *to) {
 
 static margin_status refuse_character(const mg_scanner *s) {
     int64_t from, to;
+    if (s->text[s->at] == '[')
+        return mg_fail_spec(s->error, s->at,
+                            "the character '[' has no meaning here; a set to search over is "
+                            "written {1, 10, 100} or {1e-3..1e3 log 7}");
     if (!value_around(s, &from, &to))
         return mg_fail_spec(s->error, s->at,
                             "the character '%c' has no meaning here; put texts "
