@@ -366,6 +366,49 @@ static void options_are_of_one_fit(void **state) {
     margin_spec_free(endless);
 }
 
+static margin_status fit_from(const char *text, const margin_model *start, const margin_data *data,
+                              margin_report *report, margin_error *error) {
+    const margin_fit_options options = {.size = sizeof options, .start = start};
+    margin_model *model = NULL;
+    margin_spec *parsed = NULL;
+    assert_int_equal(margin_spec_parse(context, text, &parsed, error), MARGIN_OK);
+    const margin_status status =
+        margin_fit_with(context, parsed, data, &options, &model, report, error);
+    margin_model_free(model);
+    margin_spec_free(parsed);
+    return status;
+}
+
+/* A fit from where another one ended reaches the same optimum on a shorter way. */
+static void fits_start_from_models(void **state) {
+    (void)state;
+    static const char *const texts[] = {"logistic(C=3)", "standardize | logistic(C=3)",
+                                        "svm(loss=squared-hinge, solver=newton)"};
+    margin_error error = {0};
+    const margin_data data = sample_data(classes, DENSE_F64);
+    const margin_data values = sample_data(numbers, DENSE_F64);
+    for (int k = 0; k < 3; k++) {
+        margin_report cold = {.size = sizeof cold}, warm = {.size = sizeof warm};
+        margin_model *model = fit_text(context, texts[k], &data, NULL);
+        assert_int_equal(fit_from(texts[k], NULL, &data, &cold, &error), MARGIN_OK);
+        assert_int_equal(fit_from(texts[k], model, &data, &warm, &error), MARGIN_OK);
+        assert_true(warm.iterations < cold.iterations && warm.gap <= warm.tolerance);
+        assert_true(fabs(warm.objective - cold.objective) <=
+                    2 * cold.tolerance * fmax(1, cold.objective));
+        margin_model_free(model);
+    }
+    /* one that it makes no use of changes nothing */
+    assert_int_equal(fit_from("knn", logistic, &data, NULL, &error), MARGIN_OK);
+    assert_int_equal(fit_from("logistic", bayes, &data, NULL, &error), MARGIN_ERROR_ARGUMENT);
+    assert_contains(error.text, "'naive-bayes', is not linear");
+    assert_int_equal(fit_from("poly | logistic", logistic, &data, NULL, &error),
+                     MARGIN_ERROR_ARGUMENT);
+    assert_contains(error.text, "has 4 features, and this fit 15");
+    assert_int_equal(fit_from("ridge", logistic, &values, NULL, &error), MARGIN_ERROR_ARGUMENT);
+    assert_contains(error.text, "other classes or targets");
+    assert_int_equal(fit_from("softmax", logistic, &data, NULL, &error), MARGIN_OK);
+}
+
 static int open_all(void **state) {
     (void)state;
     static const char text[] = "a,b\n1,2\n3,4\n";
@@ -415,6 +458,7 @@ int main(void) {
                                        cmocka_unit_test(reports_step_by_their_size),
                                        cmocka_unit_test(reserved_fields_are_zero),
                                        cmocka_unit_test(a_trace_may_end_the_fit),
+                                       cmocka_unit_test(fits_start_from_models),
                                        cmocka_unit_test(options_are_of_one_fit)};
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

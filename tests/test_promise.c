@@ -513,6 +513,7 @@ static void test_files_and_threads(void **state) {
     assert_memory_equal(la, lb, sizeof la);
     margin_report found = {0};
     assert_int_equal(margin_verify(context, back, &data, &found, &error), MARGIN_OK);
+    assert_contains(found.reason, "what was settled after the fit");
     for (int k = 0; k < 2; k++) {
         margin_bytes_free(models[k], bytes[k]);
         margin_model_free(models[k]);

@@ -115,6 +115,11 @@ typedef struct margin_fit_options {
     uint64_t seed;      /* of this fit, where seed_given is 1; else the context's */
     int32_t seed_given; /* 0 or 1 */
     double time_limit;  /* seconds, of this fit; 0: the context's */
+    /* A linear model of as many features, targets and (of the same names) classes, of other rows,
+     * another penalty or an earlier fit that stopped: an iterative solver with a smooth loss begins
+     * there, others as always. It changes the way and not what is proven. ARGUMENT if it does not
+     * fit. NULL: none. Only read during the call. */
+    const margin_model *start;
 } margin_fit_options;
 
 /* Trains `spec` on `data`. `report` may be NULL. Returns OK, STOPPED_*, or a failure: SPEC (a set
@@ -469,14 +474,16 @@ MARGIN_API MARGIN_CHECKED margin_status margin_margins(margin_context *context,
  * that shares nothing with the solver, and writes what it found: objective, gap, items. Compared
  * are task, formula, rows, columns, classes, tolerance, that a model which says it converged did,
  * objective, gap (a bound: one found lower agrees), the scores on the training rows, the items that
- * it finds, folded weights, dual coefficients (without a penalty they prove nothing), support rows,
- * and what stages learned from the data (but what a seed drew: frequencies, centres; and not the
- * stages of a model that took more rows later, which the reason then says). Not compared is what
- * only tells of the work (iterations, reason, condition, rank, mistakes, rate, best_run), nor
- * leave_one_out_rmse, freedom, gcv_rmse, the margin and bound of a kernel perceptron, and what was
- * settled after the fit (calibration, thresholds, costs, coverage). OK if it
- * agrees with the stored report; STOPPED_STALLED if not (reason says where: other data, or a model
- * that was changed). ARGUMENT if the learner makes no claim of that kind. */
+ * it finds (the widest margin of a perceptron is sought anew), folded weights, dual coefficients
+ * (without a penalty they prove nothing), support rows, and what stages learned: they are fitted
+ * again, but for what a seed drew (frequencies, centres). Not compared is what only tells of the
+ * work (iterations, reason, condition, rank, mistakes, rate, best_run), nor leave_one_out_rmse,
+ * freedom, gcv_rmse, the margin and bound of a kernel perceptron, and, of several optimal weight
+ * vectors without a penalty, which one it is; nor, as the reason then says, the stages of a model
+ * that took more rows later and what was settled after the fit (calibration, thresholds, costs,
+ * coverage). OK if it agrees with the stored report; STOPPED_STALLED if not (reason says where:
+ * other data, or a model that was changed). ARGUMENT if the learner makes no claim of that kind.
+ * Cost: a fit of the stages and some passes over the data. */
 MARGIN_API MARGIN_CHECKED margin_status margin_verify(margin_context *context,
                                                       const margin_model *model,
                                                       const margin_data *data, margin_report *found,

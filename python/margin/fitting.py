@@ -24,6 +24,7 @@ def fit(
     threads: int | None = None,
     time_limit: float | None = None,
     trace: bool | Callable[[TraceStep], Any] = False,
+    start: Model | None = None,
 ) -> Model:
     """Trains a spec, such as ``"standardize | svm(C=10)"``, on data.
 
@@ -46,6 +47,9 @@ def fit(
     trace : bool or callable
         True keeps each step in `model.trace`; a function is called with each :class:`TraceStep` and ends
         the fit by returning something true.
+    start : Model, optional
+        A linear model of as many features, targets and classes: an iterative solver with a smooth loss
+        begins there. It changes the way and not what is proven.
 
     Returns
     -------
@@ -57,7 +61,8 @@ def fit(
         The gap that was asked was not reached.
     """
     model, converged = fit_data(
-        spec, Data(X, y, sample_weight), seed=seed, threads=threads, time_limit=time_limit, trace=trace
+        spec, Data(X, y, sample_weight), seed=seed, threads=threads, time_limit=time_limit, trace=trace,
+        start=start
     )
     if not converged:
         warnings.warn(not_converged(model.report), ConvergenceWarning, stacklevel=2)
@@ -72,6 +77,7 @@ def fit_data(
     threads: int | None = None,
     time_limit: float | None = None,
     trace: bool | Callable[[TraceStep], Any] = False,
+    start: Model | None = None,
 ) -> tuple[Model, bool]:
     """The same for data that the library sees already; warns of nothing, but says whether it converged."""
     error, report = new_error(), new_report()
@@ -80,6 +86,8 @@ def fit_data(
     if seed is not None:
         options.seed, options.seed_given = seed, 1
     options.time_limit = time_limit or 0.0
+    if start is not None:
+        options.start = start._handle
     tracer = Tracer(trace if callable(trace) else None) if trace else None
     if tracer:
         options.trace, options.user = lib.margin_python_trace, tracer.handle

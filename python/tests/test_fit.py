@@ -156,6 +156,17 @@ def test_separable(iris):
     assert margin.separable(X, np.array(["a", "b", "c"])[y], positive="a")
 
 
+def test_start(iris):
+    X, y = iris
+    for spec in ("logistic(C=3)", "standardize | softmax"):
+        cold = margin.fit(spec, X, y)
+        warm = margin.fit(spec, X, y, start=cold)
+        assert warm.report.iterations < cold.report.iterations
+        assert abs(warm.report.objective - cold.report.objective) < 1e-5
+    with pytest.raises(ValueError, match="features"):
+        margin.fit("logistic", X[:, :2], y, start=margin.fit("logistic", X, y))
+
+
 def test_catalogue():
     known = margin.components()
     assert {"svm", "standardize"} <= set(known) and known["standardize"].kind == "stage"

@@ -18,6 +18,7 @@
 #include "model/problem/multiclass.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The scores are of the model's own predictions, which another instruction set adds up otherwise;
@@ -125,6 +126,19 @@ static const char *unknown_item(const margin_report *stored, const margin_report
     return NULL;
 }
 
+/* What was not looked at is told. */
+static void tell_agreement(const margin_model *model, margin_report *found) {
+    char stages[120] = "";
+    if (mg_model_is_updated(model))
+        snprintf(stages, sizeof stages,
+                 ", but for its stages, which are those of its first %s rows",
+                 mg_number(margin_report_item_value(&model->report, MG_STAGE_ROWS)).text);
+    mg_report_reason(found, "recomputed from the data and equal to the model's report%s%s", stages,
+                     model->additions ? "; what was settled after the fit (calibration, threshold, "
+                                        "costs, coverage) is not compared"
+                                      : "");
+}
+
 /* The first difference becomes the reason. */
 static void compare_all(const margin_model *model, const mg_verified *verified, bool folded,
                         margin_report *found) {
@@ -149,13 +163,8 @@ static void compare_all(const margin_model *model, const mg_verified *verified, 
                          c.name, mg_number(c.is).text, mg_number(c.was).text);
     else if (contradiction)
         mg_report_reason(found, "%s: the model was changed", contradiction);
-    else if (mg_model_is_updated(model))
-        mg_report_reason(found,
-                         "recomputed from the data and equal to the model's report, but for its "
-                         "stages, which are those of its first %s rows",
-                         mg_number(margin_report_item_value(&model->report, MG_STAGE_ROWS)).text);
     else
-        mg_report_reason(found, "recomputed from the data and equal to the model's report");
+        tell_agreement(model, found);
 }
 
 /* What rounding of the data's numbers hides of the gap: where that is more than was asked for, both

@@ -105,7 +105,7 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
 
     MG_GO(mg_data_check_targets(&call, data, error));
     MG_GO(mg_model_new(context->heap, &made, error));
-    const mg_train_how how = {.trace = trace.step ? &trace : NULL};
+    const mg_train_how how = {.trace = trace.step ? &trace : NULL, .start = chosen.start};
     MG_GO(mg_trainer_open(&call, spec, data, &how, made, &trainer, error));
     MG_GO(mg_trainer_fit(&trainer, &call, spec, error));
     mg_staged_free(&trainer.staged);

@@ -4,9 +4,10 @@
 #include "model/problem/multiclass.h"
 
 typedef struct mg_train_how {
-    margin_task task;      /* 0: what learner and data tell */
-    const mg_trace *trace; /* NULL: none */
-    bool warm;             /* a trainer's next fit may begin at its last one */
+    margin_task task;          /* 0: what learner and data tell */
+    const mg_trace *trace;     /* NULL: none */
+    bool warm;                 /* a trainer's next fit may begin at its last one */
+    const margin_model *start; /* the first one may begin here; NULL: as always */
 } mg_train_how;
 
 /* What a learner makes of this target. */

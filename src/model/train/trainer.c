@@ -102,13 +102,46 @@ static void forget_starts(mg_trainer *trainer) {
     trainer->starts.count = 0;
 }
 
+static bool same_classes(const margin_model *a, const margin_model *b) {
+    for (int64_t c = 0; c < a->classes && a->classes == b->classes; c++)
+        if (strcmp(a->class_names[c], b->class_names[c]) != 0) return false;
+    return a->classes == b->classes;
+}
+
+/* A start of the caller's. */
+static margin_status check_start(const mg_trainer *trainer, mg_reduction reduction,
+                                 margin_error *error) {
+    const margin_model *model = trainer->model, *start = trainer->how->start;
+    const int64_t columns = trainer->staged.x.columns;
+    MG_REQUIRE(start->hypothesis->kind == &mg_hypothesis_linear, error, MARGIN_ERROR_ARGUMENT,
+               "the model to start from, '%s', is not linear", start->spec);
+    MG_REQUIRE(start->hypothesis->columns == columns, error, MARGIN_ERROR_ARGUMENT,
+               "the model to start from has %lld features, and this fit %lld",
+               (long long)start->hypothesis->columns, (long long)columns);
+    MG_REQUIRE(start->task == model->task && start->target.count == model->target.count &&
+                   same_classes(start, model),
+               error, MARGIN_ERROR_ARGUMENT,
+               "the model to start from has other classes or targets than this data");
+    MG_REQUIRE(reduction == MG_REDUCE_NONE ||
+                   start->hypothesis->functions == mg_reduction_parts(reduction, model),
+               error, MARGIN_ERROR_ARGUMENT,
+               "the model to start from has %lld functions, and this fit %lld: they tell several "
+               "classes apart in another way",
+               (long long)start->hypothesis->functions,
+               (long long)mg_reduction_parts(reduction, model));
+    return MARGIN_OK;
+}
+
 /* The parts of the last fit, if it was linear. */
 static margin_status keep_starts(mg_trainer *trainer, mg_reduction reduction, margin_error *error) {
     const margin_model *model = trainer->model;
     mg_heap *heap = model->heap;
     forget_starts(trainer);
-    if (!trainer->how->warm || !model->hypothesis ||
-        model->hypothesis->kind != &mg_hypothesis_linear)
+    if (trainer->how->start) MG_TRY(check_start(trainer, reduction, error));
+    if (trainer->how->start)
+        model = trainer->how->start;
+    else if (!trainer->how->warm || !model->hypothesis ||
+             model->hypothesis->kind != &mg_hypothesis_linear)
         return MARGIN_OK;
     const int64_t count = mg_reduction_parts(reduction, model);
     MG_NEW_ZERO(heap, trainer->starts.parts, count, "a start", error);
@@ -180,9 +213,9 @@ margin_status mg_trainer_fit(mg_trainer *t, margin_context *context, const margi
     MG_GO(
         mg_split_make(context, reduction, t->data, &t->samples, &t->staged, model, &split, error));
     MG_GO(mg_split_weigh(learner, model, &split, error));
-    status =
-        mg_split_train(context, &split, learner, model, t->how->trace,
-                       t->how->warm ? &t->starts : NULL, &model->hypothesis, &model->report, error);
+    status = mg_split_train(context, &split, learner, model, t->how->trace,
+                            t->how->warm || t->how->start ? &t->starts : NULL, &model->hypothesis,
+                            &model->report, error);
     MG_GO(refuse_overflow(status, error));
     describe_target(&t->staged.target, &model->report);
     if (model->task == MARGIN_CLUSTER) MG_GO(count_clusters(model, error));
