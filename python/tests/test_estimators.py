@@ -197,10 +197,20 @@ def test_several_targets(diabetes):
     assert margin.Ridge().fit(X, Y).coef_.shape == (2, 10)
 
 
+def test_warm_start(iris):
+    X, y = iris
+    model = margin.LogisticRegression(warm_start=True)
+    cold = model.fit(X, y).report_
+    warm = model.set_params(C=1.1).fit(X, y).report_
+    assert warm.iterations < margin.LogisticRegression(C=1.1).fit(X, y).report_.iterations <= cold.iterations + 5
+    with pytest.raises(ValueError, match="to start from"):
+        model.fit(X[:, :2], y)
+
+
 @pytest.mark.parametrize(
     "name, parameters",
     [
-        ("Ridge", {"positive": True}), ("Lasso", {"warm_start": True}), ("SVC", {"probability": True}),
+        ("Ridge", {"positive": True}), ("Perceptron", {"warm_start": True}), ("SVC", {"probability": True}),
         ("SVC", {"kernel": "cosine"}), ("KNeighborsClassifier", {"metric": "cosine"}),
         ("KNeighborsClassifier", {"weights": np.dot}), ("BernoulliNB", {"binarize": 0.5}), ("LinearSVC", {"penalty": "l1"}),
         ("LinearSVR", {"loss": "squared_epsilon_insensitive"}), ("Perceptron", {"penalty": "l2"}),

@@ -107,8 +107,11 @@ class MarginEstimator(Base):
                extra: Options | None = None) -> "MarginEstimator":
         data = self._data(X, target, weights)
         spec = self._spec(facts, extra)
+        start = getattr(self, "model_", None) if getattr(self, "warm_start", False) else None
         try:
-            self.model_, converged = fit_data(spec, data, seed=self._seed(), threads=self._threads())
+            self.model_, converged = fit_data(
+                spec, data, seed=self._seed(), threads=self._threads(), start=start
+            )
         except DataError as error:
             raise in_their_words(error, data.x.rows)
         if not converged and self._warns(self.model_.report):
