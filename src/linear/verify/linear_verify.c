@@ -97,7 +97,7 @@ real mg_verify_curvature(const mg_verification *k, int64_t i, int64_t a, int64_t
 
 /* ---- Objective ------------------------------------------------------------------------------- */
 
-/* Of coupled scores f; of the softmax, u becomes the shares. */
+/* Of coupled scores f; of the softmax, u becomes the shares, else 0. */
 static real coupled_loss(const mg_verification *k, int64_t i) {
     const real *f = k->scores + i * k->functions;
     const bool hinge = !k->loss->smooth;
@@ -105,6 +105,7 @@ static real coupled_loss(const mg_verification *k, int64_t i) {
     real *q = k->u + i * k->functions, most = -(real)INFINITY, sum = 0.0L, others = 0.0L;
     for (int64_t m = 0; m < k->functions; m++)
         most = fmaxl(most, hinge && m != y ? 1.0L + f[m] : f[m]);
+    memset(q, 0, (size_t)k->functions * sizeof *q);
     if (hinge) return most - f[y];
     for (int64_t m = 0; m < k->functions; m++) {
         q[m] = expl(f[m] - most);
