@@ -513,7 +513,7 @@ def interruption(d):
         p.wait(timeout=60)
         expect(p.returncode == 130, f'{how.name} ends with 130, not {p.returncode}')
         expect(not (d / 'long.margin').exists(), 'an interrupted fit writes no model')
-    r = answer('fit', 'perceptron(passes=10000000, bound=no)', table, '--time-limit', '0.2', codes=(3,))
+    r = answer('fit', 'perceptron(passes=10000000, bound=no)', table, '--time-limit', '2', codes=(3,))
     expect(r.get('status') == 'stopped', 'a time limit stops with a usable model')
 
 

@@ -239,7 +239,7 @@ static void test_forged_proof(void **state) {
     const margin_data data = {.x = margin_dense_f64(x, ROWS, 1, 1),
                               .y = margin_values_f64(y, ROWS)};
     margin_context *context = support_context(NULL, 1);
-    margin_report report;
+    margin_report report = {0};
     margin_model *model = fit_text(context, "svm(kernel=sigmoid, coef0=-1, C=10)", &data, &report);
     assert_int_equal(report.status, MARGIN_STOPPED_STALLED);
     assert_true(isinf(report.gap));
@@ -282,7 +282,7 @@ static void test_sums_of_many_rows(void **state) {
         for (int k = 0; k < MG_LENGTH(specs); k++) {
             const margin_data data = {.x = margin_dense_f64(x, ROWS, 3, 3),
                                       .y = margin_values_f64(k < 4 ? number : class, ROWS)};
-            margin_report report;
+            margin_report report = {0};
             margin_model *model = fit_text(context, specs[k], &data, &report);
             if (verified(context, model, &data) != MARGIN_OK) fail_msg("%s is refused", specs[k]);
             margin_model_free(model);
@@ -298,7 +298,7 @@ static void test_forgeries_of_an_attack(void **state) {
     static const double x[6] = {0, 1, 2, 8, 9, 12}, y[6] = {5, 5, 5, 7, 7, 7};
     margin_data data = {.x = margin_dense_f64(x, 6, 1, 1), .y = margin_values_f64(y, 6)};
     margin_context *context = support_context(NULL, 1);
-    margin_report report;
+    margin_report report = {0};
     margin_error error;
     margin_model *model = fit_text(context, "logistic", &data, &report);
     char *first = model->class_names[0];
@@ -381,7 +381,7 @@ static void test_stages_are_compared(void **state) {
     margin_context *context = support_context(NULL, 1);
     for (int k = 0; k < MG_LENGTH(specs); k++) {
         const margin_data data = staged_data(x, y, k < 2);
-        margin_report report;
+        margin_report report = {0};
         margin_model *model = fit_text(context, specs[k], &data, &report);
         assert_int_equal(verified(context, model, &data), MARGIN_OK);
         for (int s = 0; s < model->stage_count; s++)
