@@ -51,7 +51,7 @@ static void stray_texts_among_numbers_are_refused(void **state) {
 static void decimal_commas_are_refused(void **state) {
     (void)state;
     REFUSED("a;b\n1;3,5\n2;-4,25\n", MARGIN_ERROR_FORMAT, 2, 3, "'3,5' in column 'b'");
-    REFUSED("a,b\n1,\"3,5\"\n", MARGIN_ERROR_FORMAT, 2, 3, "decimal comma");
+    REFUSED("a,b\n1,\"3,5\"\n", MARGIN_ERROR_FORMAT, 2, 3, "a number with a comma");
     margin_table *table = READ("a;b\n1;3,5\n2;4,5x\n");
     csv_categories(&margin_table_data(table).columns[1], "3,5/4,5x");
     margin_table_free(table);
