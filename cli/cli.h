@@ -274,9 +274,9 @@ void text_count(cli_text *text, int64_t count, const char *plural);
 /* The shared parts of answers. */
 void json_report(cli_text *text, const margin_report *report);
 void json_classes(cli_text *text, const char *key, const margin_model *model);
-/* Several targets: "a, b, ..."; rmse, mae and r2 of each. Nothing for one. */
 /* "target", or "targets" where there are several and none is chosen (-1). */
 void json_target(cli_text *text, const margin_model *model, int64_t chosen);
+/* Several targets: "a, b, ..."; rmse, mae and r2 of each. Nothing for one. */
 void text_targets(cli_text *text, const margin_model *model);
 void json_identifiers(cli_text *text, const margin_data *data);
 /* What a model promises (--calibrate and its like), as lines of a report and as JSON; how often its

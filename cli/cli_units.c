@@ -70,20 +70,16 @@ static void text_scales(cli_text *text, const margin_model *model, const char *w
     put_more(text, scaled);
 }
 
-static bool is_input(const margin_model *model, const char *name) {
-    int64_t count;
-    const margin_column *inputs = margin_model_columns(model, &count);
-    for (int64_t j = 0; j < count; j++)
-        if (strcmp(inputs[j].name, name) == 0) return true;
-    return false;
-}
-
-/* Made of scaled columns, or called like a column of the table and not it (behind normalize). */
+/* Made of scaled columns, or called like the column of the table in its place and not it (behind
+ * normalize). */
 static bool is_foreign(const margin_model *model, int64_t feature) {
     double shift, scale;
+    int64_t count;
+    const margin_column *inputs = margin_model_columns(model, &count);
     const int64_t from = margin_model_scale(model, feature, &shift, &scale);
     return from == -2 ||
-           (from == -1 && is_input(model, margin_model_features(model, NULL)[feature].name));
+           (from == -1 && feature < count &&
+            strcmp(inputs[feature].name, margin_model_features(model, NULL)[feature].name) == 0);
 }
 
 static int64_t foreign_features(const margin_model *model) {
@@ -110,11 +106,13 @@ static void text_made(cli_text *text, const margin_model *model) {
 }
 
 void text_units(cli_text *text, const margin_model *model) {
-    if (margin_model_weights(model, 0))
+    const bool weights = margin_model_weights(model, 0) != NULL;
+    if (weights)
         text_scales(text, model, "weights are of scaled columns");
     else if (margin_model_task(model) == MARGIN_TRANSFORM)
         text_scales(text, model, "columns are scaled");
-    else if (margin_model_centre(model, 0) || !isnan(margin_model_prior(model, 0, NULL)))
+    if (weights || margin_model_task(model) == MARGIN_TRANSFORM || margin_model_centre(model, 0) ||
+        !isnan(margin_model_prior(model, 0, NULL)))
         text_made(text, model);
 }
 

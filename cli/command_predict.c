@@ -57,7 +57,8 @@ static void print_header(cli_text *text, const prediction *p, bool probabilities
         text_puts(text, p->separator);
     }
     const margin_column *target = margin_model_target(p->model);
-    if (!target) text_puts(text, margin_model_class_name(p->model, 0) ? "prediction" : "cluster");
+    const char *made = margin_model_class_name(p->model, 0) ? "prediction" : "cluster";
+    if (!target) text_printf(text, kept_has(&p->kept, made) ? "prediction(%s)" : "%s", made);
     for (int64_t t = 0; target && t < margin_model_target_count(p->model); t++) {
         cli_text name = {0};
         const bool kept = kept_has(&p->kept, target[t].name);

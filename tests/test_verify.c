@@ -354,12 +354,14 @@ static bool is_drawn(const char *name) {
 static void change_each_number(margin_context *context, margin_model *model,
                                const margin_data *data, mg_tensor *tensor) {
     const int64_t count = tensor->shape[0] * MG_MAX(tensor->shape[1], 1);
+    margin_report found = {0};
     for (int64_t i = 0; i < count; i++) {
         double *number = (double *)tensor->data + i;
         const double honest = *number;
-        *number = isfinite(honest) ? honest + 1e-5 * fmax(1, fabs(honest)) : 1;
-        if (verified(context, model, data) != MARGIN_STOPPED_STALLED)
+        *number = isfinite(honest) ? honest + 0.01 * fmax(1, fabs(honest)) : 1;
+        if (margin_verify(context, model, data, &found, NULL) != MARGIN_STOPPED_STALLED)
             fail_msg("%s: %s[%d] is not compared", model->spec, tensor->name, (int)i);
+        assert_contains(found.reason, "the stage ");
         *number = honest;
     }
 }
@@ -392,6 +394,66 @@ static void test_stages_are_compared(void **state) {
             }
         margin_model_free(model);
     }
+    margin_context_free(context);
+}
+
+/* What an attack got through: names of made columns, a width in place of a median's, a fill of a
+ * column without values, items of other learners. */
+static void test_stages_forged(void **state) {
+    (void)state;
+    double x[STAGED_ROWS * STAGED_COLUMNS], y[STAGED_ROWS];
+    margin_data data = staged_data(x, y, false);
+    margin_context *context = support_context(NULL, 1);
+    margin_report report = {0}, found = {0};
+    margin_model *model = fit_text(context, "poly | ridge", &data, &report);
+    margin_column *columns = model->stages[0].columns.items;
+    const char *name = columns[2].name;
+    columns[2].name = columns[3].name;
+    columns[3].name = name;
+    assert_int_equal(margin_verify(context, model, &data, &found, NULL), MARGIN_STOPPED_STALLED);
+    assert_contains(found.reason, "the stage poly has another 'columns'");
+    margin_model_free(model);
+    for (int i = 0; i < STAGED_ROWS; i++)
+        x[i * STAGED_COLUMNS + 1] = NAN;
+    model = fit_text(context, "impute(with=0) | lasso(lambda=10)", &data, &report);
+    assert_int_equal(verified(context, model, &data), MARGIN_OK);
+    ((double *)mg_bag_find(&model->stages[0].bag, "fill")->data)[1] = 5;
+    assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+    margin_model_free(model);
+    data = staged_data(x, y, false);
+    model = fit_text(context, "standardize | ridge", &data, &report);
+    static const char *const items[] = {"margin", "bound", "best_run", "rate", "mistakes"};
+    for (int k = 0; k < MG_LENGTH(items); k++) {
+        const margin_report honest = model->report;
+        mg_report_set(&model->report, items[k], 42);
+        assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+        model->report = honest;
+    }
+    margin_model_free(model);
+    data.x.columns = 1; /* one column far from 0: its size is no slack for the width */
+    for (int i = 0; i < STAGED_ROWS; i++)
+        x[i * STAGED_COLUMNS] += 1e9;
+    model = fit_text(context, "rbf(centres=5) | ridge", &data, &report);
+    assert_int_equal(verified(context, model, &data), MARGIN_OK);
+    ((double *)mg_bag_find(&model->stages[0].bag, "gamma")->data)[0] *= 1.0001;
+    assert_int_equal(margin_verify(context, model, &data, &found, NULL), MARGIN_STOPPED_STALLED);
+    assert_contains(found.reason, "the stage rbf has the gamma ");
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
+/* Other data are told so, even if the stages cannot be fitted to them. */
+static void test_stages_of_other_data(void **state) {
+    (void)state;
+    double x[STAGED_ROWS * STAGED_COLUMNS], y[STAGED_ROWS];
+    const margin_data data = staged_data(x, y, true);
+    margin_context *context = support_context(NULL, 1);
+    margin_report report = {0};
+    margin_model *model = fit_text(context, "impute | ridge", &data, &report);
+    for (int i = 0; i < STAGED_ROWS; i++)
+        x[i * STAGED_COLUMNS] = NAN;
+    assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+    margin_model_free(model);
     margin_context_free(context);
 }
 
@@ -528,6 +590,8 @@ int main(void) {
         cmocka_unit_test(test_sums_of_many_rows),
         cmocka_unit_test(test_forgeries_of_an_attack),
         cmocka_unit_test(test_stages_are_compared),
+        cmocka_unit_test(test_stages_forged),
+        cmocka_unit_test(test_stages_of_other_data),
         cmocka_unit_test(test_stage_of_another_name),
         cmocka_unit_test(test_stages_of_permuted_rows),
         cmocka_unit_test(test_stages_of_an_update),

@@ -186,7 +186,8 @@ typedef struct margin_read_options {
  *  - A column is numeric if all its values are numbers, else categorical, its categories in order
  *    of their bytes and spelt as in the file ("1" and "1.0" differ). Whole numbers beyond 2^53 that
  *    an f64 would not print as the same digits (labels, identifiers) make their column categorical,
- *    too; with a point ("9007199254740993.0") they are rounded.
+ *    too; with a point ("9007199254740993.0") they are rounded. So do whole numbers with zeros in
+ *    front (007) in the target.
  *  - A column that looks like numbers with stray texts is refused with the place of the first one:
  *    at least 10 numbers, and fewer than a tenth of the values are texts, or fewer than half and
  *    the numbers have more than 100 different values. So are decimal commas. To be declared

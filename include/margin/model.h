@@ -483,7 +483,9 @@ MARGIN_API MARGIN_CHECKED margin_status margin_margins(margin_context *context,
  * that took more rows later and what was settled after the fit (calibration, thresholds, costs,
  * coverage). OK if it agrees with the stored report; STOPPED_STALLED if not (reason says where:
  * other data, or a model that was changed). ARGUMENT if the learner makes no claim of that kind.
- * Cost: a fit of the stages and some passes over the data. */
+ * Rows may be in another order but where a stage takes the median of some of them (rbf beyond 2^20
+ * distances, gamma=median beyond 1000 rows). Cost: a fit of the stages and some passes over the
+ * data. */
 MARGIN_API MARGIN_CHECKED margin_status margin_verify(margin_context *context,
                                                       const margin_model *model,
                                                       const margin_data *data, margin_report *found,

@@ -167,11 +167,20 @@ margin_status mg_array_settle_labels(const margin_read_options *options, margin_
     return MARGIN_OK;
 }
 
+/* Of a pipe or a device. */
+static margin_status look_labels(const char *name, const char *head, int64_t length,
+                                 int64_t *longest_line, margin_error *error) {
+    (void)length, (void)longest_line;
+    MG_REQUIRE(memcmp(head, "\x93NUMPY", 6) == 0 || (head[0] == 0 && head[1] == 0 && head[2]),
+               error, MARGIN_ERROR_FORMAT, "%s: labels are read from .npy and idx files", name);
+    return MARGIN_OK;
+}
+
 margin_status mg_array_labels(margin_context *context, const margin_read_options *options,
                               margin_table *table, margin_error *error) {
     mg_source source = {0};
     mg_array array;
-    MG_TRY(mg_source_open(context, options->labels, &source, error));
+    MG_TRY(mg_source_open_if(context, options->labels, look_labels, &source, error));
     margin_status status;
     MG_GO(describe_file(&source, &array, error));
     MG_GO(read_labels(context, &array, options, table, error));

@@ -54,8 +54,9 @@ static mg_csv_reason CSV_NAME(number_cell)(const mg_csv_pass *pass, int64_t j, i
                                            mg_csv_result *result) {
     const mg_csv_column *column = &pass->columns[j];
     if (mg_csv_is_missing(start, length)) return CSV_NAME(missing_cell)(pass, column, row, result);
-    const bool padded =
-        column->label && length > 1 && start[0] == '0' && start[1] >= '0' && start[1] <= '9';
+    bool padded = column->label && length > 1 && start[0] == '0';
+    for (int64_t k = 1; k < length && padded; k++)
+        padded = start[k] >= '0' && start[k] <= '9';
     const bool inexact = padded || (length > 15 && mg_number_loses_digits(start, length));
     if (inexact && column->exact) return MG_CSV_INEXACT;
     if (!CSV_NAME(store_number)(column, row, start, length) ||

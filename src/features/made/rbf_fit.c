@@ -140,17 +140,12 @@ static margin_status find_distances(void *argument, int64_t task, int worker) {
     const int64_t columns = walk->data->x.columns, i = task * walk->stride;
     double *row = walk->rows + worker * (columns + walk->centres), *squares = row + columns;
     mg_value_run *found = walk->found + task * walk->centres;
-    double size = 0;
     mg_row_expand(&walk->data->x, mg_selected_row(walk->data, i), row);
     mg_centre_squares(walk->isa, row, columns, walk->packed, walk->centres, squares);
-    for (int64_t j = 0; j < columns; j++)
-        size = fmax(size, fabs(row[j]));
-    for (int64_t k = 0; k < walk->centres; k++) {
-        const bool same = !(squares[k] > 0) || sqrt(squares[k]) <= 1e-10 * size; /* but rounding */
-        found[k] =
-            (mg_value_run){sqrt(squares[k]),
-                           same ? 0.0 : mg_row_weight(walk->data, mg_selected_row(walk->data, i))};
-    }
+    for (int64_t k = 0; k < walk->centres; k++)
+        found[k] = (mg_value_run){
+            sqrt(squares[k]),
+            squares[k] > 0 ? mg_row_weight(walk->data, mg_selected_row(walk->data, i)) : 0.0};
     return MARGIN_OK;
 }
 
@@ -166,7 +161,12 @@ static margin_status take_median(const margin_data *data, mg_value_run *found, i
         "centre and all are equal, or they are too close for squares; give sigma=, or bring "
         "the columns to one scale: minmax | rbf");
     mg_sort_values(found, kept, scratch);
-    *sigma = mg_runs_median(found, kept);
+    /* a row that is a centre may be away from it by rounding */
+    const double median = mg_runs_median(found, kept);
+    int64_t none = 0;
+    while (found[none].value < 1e-10 * median)
+        none++;
+    *sigma = mg_runs_median(found + none, kept - none);
     return MARGIN_OK;
 }
 

@@ -109,19 +109,32 @@ static void compare_items(comparison *c) {
     }
 }
 
-/* An item that a verification does not find tells of the work, or is none. */
-static const char *unknown_item(const margin_report *stored, const margin_report *found) {
-    static const char *const told[] = {
-        "best_run", "bound",    "condition", "freedom", "gcv_rmse",  "leave_one_out_rmse",
-        "margin",   "mistakes", "rank",      "rate",    "relocated", MG_STAGE_ROWS};
-    for (int64_t i = 0; i < stored->item_count; i++) {
-        const char *name = stored->items[i].name;
-        bool known = isnan(stored->items[i].value);
+/* An item that a verification does not find tells of the work of its learner, or is none. */
+static const char *unknown_item(const margin_model *model, const margin_report *found) {
+    static const struct {
+        const char *name, *learners;
+    } told[] = {{"best_run", " kmeans "},
+                {"relocated", " kmeans "},
+                {"bound", " perceptron "},
+                {"margin", " perceptron "},
+                {"mistakes", " perceptron "},
+                {"rate", " kernel-ridge kernel-logistic svm "},
+                {"condition", " least-squares ridge kernel-ridge "},
+                {"rank", " least-squares ridge kernel-ridge "},
+                {"freedom", " ridge kernel-ridge "},
+                {"gcv_rmse", " ridge kernel-ridge "},
+                {"leave_one_out_rmse", " ridge kernel-ridge "},
+                {MG_STAGE_ROWS, " naive-bayes "}};
+    char learner[40];
+    snprintf(learner, sizeof learner, " %.36s ", model->learner->info.name);
+    for (int64_t i = 0; i < model->report.item_count; i++) {
+        const margin_report_item *item = &model->report.items[i];
+        bool known = isnan(item->value);
         for (int64_t k = 0; k < found->item_count && !known; k++)
-            known = strcmp(found->items[k].name, name) == 0;
-        for (size_t k = 0; k < sizeof told / sizeof *told && !known; k++)
-            known = strcmp(told[k], name) == 0;
-        if (!known) return name;
+            known = strcmp(found->items[k].name, item->name) == 0;
+        for (int k = 0; k < MG_LENGTH(told) && !known; k++)
+            known = strcmp(told[k].name, item->name) == 0 && strstr(told[k].learners, learner);
+        if (!known) return item->name;
     }
     return NULL;
 }
@@ -141,11 +154,15 @@ static void tell_agreement(const margin_model *model, margin_report *found) {
 
 /* The first difference becomes the reason. */
 static void compare_all(const margin_model *model, const mg_verified *verified, bool folded,
-                        margin_report *found) {
+                        const char *stages, margin_report *found) {
     comparison c = {.stored = &model->report, .found = found, .verified = verified};
     const char *contradiction = verified->contradiction;
-    if (unknown_item(&model->report, found))
-        contradiction = "its report has an item that its learner does not know";
+    char item[80];
+    if (unknown_item(model, found)) {
+        snprintf(item, sizeof item, "its report has the item %.24s, which is none of %s",
+                 unknown_item(model, found), model->learner->info.name);
+        contradiction = item;
+    }
     if (!folded)
         contradiction = "the weights are not those that the learner found, in the model's units";
     /* behind it may stand how the target was scaled */
@@ -155,8 +172,11 @@ static void compare_all(const margin_model *model, const mg_verified *verified, 
     compare_numbers(&c);
     compare_scores(&c, mg_learner_more_of(model->learner)->update != NULL);
     compare_items(&c);
-    found->status = c.name || contradiction ? MARGIN_STOPPED_STALLED : MARGIN_OK;
-    if (c.name)
+    found->status = c.name || contradiction || stages[0] ? MARGIN_STOPPED_STALLED : MARGIN_OK;
+    if (stages[0])
+        mg_report_reason(
+            found, "%s: this is not the data it was trained on, or the model was changed", stages);
+    else if (c.name)
         mg_report_reason(found,
                          "the %s is %s on this data and %s in the model's report: this is not the "
                          "data it was trained on, or the model was changed",
@@ -176,11 +196,13 @@ static void tell_rounding(const margin_model *model, const mg_verified *verified
     mg_report_set(found, "rounding", hidden);
     if (found->status != MARGIN_OK || model->report.status != MARGIN_OK) return;
     if (!(hidden > found->tolerance && found->tolerance > 0)) return;
+    char agreement[sizeof found->reason];
+    snprintf(agreement, sizeof agreement, "%s", found->reason);
     mg_report_reason(found,
-                     "recomputed from the data and equal to the model's report; rounding of these "
-                     "numbers hides a gap of up to %s, more than tol=%s: take a constant off the "
-                     "target, or bring the columns near 0 and to one scale (standardize | ...)",
-                     mg_about(hidden).text, mg_number(found->tolerance).text);
+                     "%s; rounding of these numbers hides a gap of up to %s, more than tol=%s: "
+                     "take a constant off the target, or bring the columns near 0 and to one "
+                     "scale (standardize | ...)",
+                     agreement, mg_about(hidden).text, mg_number(found->tolerance).text);
 }
 
 static void verify_describe(const margin_model *model, const margin_data *data, int64_t rows,
@@ -198,9 +220,12 @@ static margin_status refit_stages(margin_context *context, const margin_spec *sp
                                   margin_error *error) {
     margin_error found = {0};
     if (model->stage_count == 0 || mg_model_is_updated(model)) return MARGIN_OK;
+    if (samples->count != model->report.rows) return MARGIN_OK; /* other data: that is told */
     const margin_status status = mg_pipeline_refit(context, spec, model, data, samples, &found);
-    if (status == MARGIN_ERROR_MODEL) *differs = found;
-    if (status == MARGIN_ERROR_MODEL) return MARGIN_OK;
+    if (status == MARGIN_ERROR_MODEL || status == MARGIN_ERROR_DATA) {
+        *differs = found;
+        return MARGIN_OK;
+    }
     if (status < 0 && error) *error = found;
     return status;
 }
@@ -232,8 +257,7 @@ static margin_status verify(margin_context *context, const margin_model *model,
         verify_describe(model, data, samples.count, &parts[k]);
     MG_GO(mg_fit_score(context, data, &samples, model, found, error));
     MG_GO(mg_model_fold_check(model, &folded, error));
-    if (differs.text[0]) verified.contradiction = differs.text;
-    compare_all(model, &verified, folded, found);
+    compare_all(model, &verified, folded, differs.text, found);
     tell_rounding(model, &verified, found);
 done:
     mg_split_free(&split);

@@ -237,10 +237,12 @@ static margin_status check_report(const margin_model *model, mg_reduction reduct
            (long long)report->columns, (long long)report->classes, (long long)report->subproblems,
            (long long)model->inputs.count, (long long)model->classes,
            (long long)mg_reduction_parts(reduction, model));
-    REFUSE(!mg_model_is_updated(model) ||
-               (model->stage_count > 0 && mg_learner_more_of(model->learner)->update),
-           "the report of the model tells of rows that joined it later, which %s cannot take",
-           model->learner->info.name);
+    const double rows = margin_report_item_value(report, MG_STAGE_ROWS);
+    REFUSE(isnan(rows) || (model->stage_count > 0 && mg_learner_more_of(model->learner)->update &&
+                           rows >= 1 && rows < (double)report->rows && rows == floor(rows)),
+           "the report of the model says that its stages have seen %s of %lld rows, which cannot "
+           "be",
+           mg_number(rows).text, (long long)report->rows);
     return MARGIN_OK;
 }
 

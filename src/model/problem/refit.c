@@ -1,9 +1,10 @@
 /* Stages fitted again for a verification. What a seed draws (frequencies, centres on rows or means)
  * is taken over from the model: a draw is no claim. All else follows from the data.
  *
- * Numbers agree if they differ by 1e-9 of themselves; one per column also if by 1e-12 of the
- * greatest value in the column (a mean near 0 has few digits of its own); those of a matrix if by
- * 1e-6 of its greatest (the inverse of a factor has the rounding of its condition). */
+ * Numbers agree if they differ by 1e-9 of themselves. Means and scales of a column, and even
+ * centres in it, may also differ by what its sum loses to rounding: 64 units in the last place of
+ * the greatest value. The inverse of a factor has the rounding of its condition: 1e-3 of its
+ * greatest. */
 #include "features/columns/column_moments.h"
 #include "model/problem/pipeline.h"
 
@@ -11,47 +12,71 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LAST_PLACES (64 * DBL_EPSILON)
+
 typedef struct difference {
-    const char *name; /* of the tensor; NULL: there is none */
+    const char *name; /* of the tensor, "columns": their names; NULL: there is none */
     int64_t at;
 } difference;
 
-static double greatest_of(const double *numbers, int64_t count) {
+static double greatest_of(const double *numbers, int64_t count, int64_t step) {
     double greatest = 0;
     for (int64_t k = 0; k < count; k++)
-        if (isfinite(numbers[k])) greatest = fmax(greatest, fabs(numbers[k]));
+        if (isfinite(numbers[k * step])) greatest = fmax(greatest, fabs(numbers[k * step]));
     return greatest;
+}
+
+static bool is_by_column(const mg_tensor *tensor) {
+    static const char *const names[] = {"offset", "divisor", "fill"};
+    for (int k = 0; k < MG_LENGTH(names); k++)
+        if (strcmp(tensor->name, names[k]) == 0) return true;
+    return false;
+}
+
+/* Beyond 1e-9 of number i itself. `range` NULL: it was not looked at yet. */
+static double slack_of(const mg_fitted_stage *fitted, const mg_tensor *a, int64_t i,
+                       const mg_column_moments *range) {
+    const double *x = a->data;
+    if (strcmp(a->name, "inverse") == 0) return 1e-3 * greatest_of(x, a->shape[0] * a->shape[1], 1);
+    if (strcmp(a->name, "target") == 0)
+        return LAST_PLACES * fabs(x[0]) + (i == 0 ? 1e-9 * x[1] : 0);
+    if (a->dimensions == 2 && a->shape[1] == fitted->columns_in)
+        return LAST_PLACES * greatest_of(x + i % a->shape[1], a->shape[0], a->shape[1]);
+    if (!is_by_column(a) || !range || !(range->least[i] <= range->greatest[i])) return 0;
+    return LAST_PLACES * fmax(fabs(range->least[i]), fabs(range->greatest[i]));
 }
 
 static bool agree(double a, double b, double slack) {
     return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-9 * fmin(fabs(a), fabs(b)) + slack;
 }
 
-/* `range` NULL: it was not looked at yet. */
+static difference compare_tensors(const mg_fitted_stage *fitted, const mg_tensor *a,
+                                  const mg_tensor *b, const mg_column_moments *range) {
+    const int64_t count = a->shape[0] * (a->dimensions == 2 ? a->shape[1] : 1);
+    const bool alike = b && a->type == b->type && a->dimensions == b->dimensions &&
+                       memcmp(a->shape, b->shape, sizeof a->shape) == 0;
+    if (!alike || (a->type != MARGIN_F64 &&
+                   memcmp(a->data, b->data, (size_t)(count * mg_type_size(a->type))) != 0))
+        return (difference){a->name, -1};
+    const double *x = a->data, *y = b->data;
+    for (int64_t i = 0; i < count && a->type == MARGIN_F64; i++)
+        if (!agree(x[i], y[i], 0) && !agree(x[i], y[i], slack_of(fitted, a, i, range)))
+            return (difference){a->name, i};
+    return (difference){NULL, -1};
+}
+
 static difference find_difference(const mg_fitted_stage *fitted, const mg_fitted_stage *stored,
                                   const mg_column_moments *range) {
-    for (int k = 0; k < fitted->bag.count; k++) {
-        const mg_tensor *a = &fitted->bag.tensors[k], *b = mg_bag_find(&stored->bag, a->name);
-        const bool matrix = a->dimensions == 2, target = strcmp(a->name, "target") == 0;
-        const bool by_column = !matrix && !target && a->shape[0] == fitted->columns_in;
-        const int64_t count = a->shape[0] * (matrix ? a->shape[1] : 1);
-        if (!b || a->type != b->type || memcmp(a->shape, b->shape, sizeof a->shape) != 0)
-            return (difference){a->name, -1};
-        if (a->type != MARGIN_F64 &&
-            memcmp(a->data, b->data, (size_t)(count * mg_type_size(a->type))) != 0)
-            return (difference){a->name, -1};
-        const double *x = a->data, *y = b->data;
-        double slack = a->type != MARGIN_F64 ? 0
-                       : matrix              ? 1e-6 * greatest_of(x, count)
-                       : target              ? 1e-9 * greatest_of(x, count)
-                                             : 0;
-        for (int64_t i = 0; i < count && a->type == MARGIN_F64; i++) {
-            if (by_column && range)
-                slack = 1e-12 * fmax(fabs(range->least[i]), fabs(range->greatest[i]));
-            if (!agree(x[i], y[i], slack)) return (difference){a->name, i};
-        }
+    difference found = {NULL, -1};
+    for (int k = 0; k < fitted->bag.count && !found.name; k++) {
+        const mg_tensor *a = &fitted->bag.tensors[k];
+        found = compare_tensors(fitted, a, mg_bag_find(&stored->bag, a->name), range);
     }
-    return (difference){NULL, -1};
+    if (!found.name && fitted->columns.count != stored->columns.count) found.name = "columns";
+    for (int64_t j = 0; j < fitted->columns.count && !found.name; j++)
+        if (strcmp(fitted->columns.items[j].name, stored->columns.items[j].name) != 0)
+            found.name = "columns";
+    return found;
 }
 
 static margin_status tell(const mg_fitted_stage *fitted, const margin_data *data,
@@ -61,8 +86,8 @@ static margin_status tell(const mg_fitted_stage *fitted, const margin_data *data
     char place[64] = "", name[32];
     if (d.at < 0)
         return mg_fail(error, MARGIN_ERROR_MODEL,
-                       "the stage %s has another %s than this data gives it", stage, d.name);
-    if (a->dimensions == 1 && a->shape[0] == fitted->columns_in)
+                       "the stage %s has another '%s' than this data gives it", stage, d.name);
+    if (is_by_column(a))
         snprintf(place, sizeof place, " of column %.40s",
                  mg_column_name(data->columns, d.at, name));
     return mg_fail(error, MARGIN_ERROR_MODEL,

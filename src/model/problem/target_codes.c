@@ -167,8 +167,12 @@ static margin_status refuse_categories(const margin_data *data, const mg_samples
     }
     return mg_fail(error, MG_DATA(TARGET),
                    "the target %s has categories; a regression needs numbers: train a classifier "
-                   "(logistic, softmax, svm, knn) or name another target",
-                   target->name);
+                   "(logistic, softmax, svm, knn) or name another target%s",
+                   target->name,
+                   target->category_count > 0 && target->categories[0][0] == '0' &&
+                           target->categories[0][1]
+                       ? "; whole numbers with zeros in front, as 007, are read as texts"
+                       : "");
 }
 
 typedef struct value_reading {

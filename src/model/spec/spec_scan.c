@@ -86,10 +86,12 @@ static bool value_around(const mg_scanner *s, int64_t *from, int64_t *to) {
 
 static margin_status refuse_character(const mg_scanner *s) {
     int64_t from, to;
-    if (s->text[s->at] == '[')
+    const char next = s->text[s->at] == '[' ? s->text[s->at + 1] : 0;
+    if (next >= '0' && next <= '9' && s->at > 0 && s->text[s->at - 1] == '=')
         return mg_fail_spec(s->error, s->at,
                             "the character '[' has no meaning here; a set to search over is "
-                            "written {1, 10, 100} or {1e-3..1e3 log 7}");
+                            "written {1, 10, 100} or {1e-3..1e3 log 7}, a list in quotes: "
+                            "\"1,2,3\"");
     if (!value_around(s, &from, &to))
         return mg_fail_spec(s->error, s->at,
                             "the character '%c' has no meaning here; put texts "

@@ -122,9 +122,13 @@ static margin_status find_norm(const mg_fit *fit, const mg_hypothesis *h, double
 static margin_status claim_margin(mg_fit *fit, const mg_hypothesis *h, double radius) {
     const mg_perceptron_options options = mg_perceptron_options_of(fit->options);
     mg_separation found;
-    if (h->kind != &mg_hypothesis_linear || fit->problem->kind != MG_TWO_CLASS ||
-        isnan(margin_report_item_value(fit->claimed, "margin")))
+    if (h->kind != &mg_hypothesis_linear) return MARGIN_OK; /* not sought again */
+    if (fit->problem->kind != MG_TWO_CLASS) {               /* there is none */
+        mg_report_claim(&fit->report, &fit->verified, "margin", (double)NAN, 0);
+        mg_report_claim(&fit->report, &fit->verified, "bound", (double)NAN, 0);
         return MARGIN_OK;
+    }
+    if (isnan(margin_report_item_value(fit->claimed, "margin"))) return MARGIN_OK;
     MG_TRY(mg_separate(fit->context, fit->problem, MG_SEPARATE_UNIT, &found, fit->error));
     const bool separable = found.verdict == MG_SEPARABLE;
     const double margin = separable ? found.margin : (double)NAN;
