@@ -482,8 +482,7 @@ static void test_stage_of_another_name(void **state) {
     margin_context_free(context);
 }
 
-/* The order of the rows and how they are laid out are no part of it; other seeds are not refused.
- */
+/* The order of the rows is no part of it; other seeds are not refused. */
 static void test_stages_of_permuted_rows(void **state) {
     (void)state;
     static const char *const specs[] = {"impute | standardize | ridge",

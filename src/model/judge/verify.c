@@ -119,11 +119,11 @@ static const char *unknown_item(const margin_model *model, const margin_report *
                 {"margin", " perceptron "},
                 {"mistakes", " perceptron "},
                 {"rate", " kernel-ridge kernel-logistic svm "},
-                {"condition", " least-squares ridge kernel-ridge "},
-                {"rank", " least-squares ridge kernel-ridge "},
-                {"freedom", " ridge kernel-ridge "},
-                {"gcv_rmse", " ridge kernel-ridge "},
-                {"leave_one_out_rmse", " ridge kernel-ridge "},
+                {"condition", " least-squares ridge lasso elastic-net kernel-ridge "},
+                {"rank", " least-squares ridge lasso elastic-net kernel-ridge "},
+                {"freedom", " ridge elastic-net kernel-ridge "},
+                {"gcv_rmse", " ridge elastic-net kernel-ridge "},
+                {"leave_one_out_rmse", " ridge elastic-net kernel-ridge "},
                 {MG_STAGE_ROWS, " naive-bayes "}};
     char learner[40];
     snprintf(learner, sizeof learner, " %.36s ", model->learner->info.name);
