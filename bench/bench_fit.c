@@ -149,9 +149,10 @@ static void set_number(json_t *object, const char *name, double value) {
     json_object_set_new(object, name, isfinite(value) ? json_real(value) : json_null());
 }
 
-static json_t *describe(const margin_report *report, double seconds) {
+static json_t *describe(const margin_report *report, double seconds, double cpu) {
     json_t *line = json_object(), *items = json_object();
     set_number(line, "seconds", seconds);
+    set_number(line, "cpu_seconds", cpu);
     set_number(line, "objective", report->objective);
     set_number(line, "gap", report->gap);
     set_number(line, "train_accuracy", report->train_accuracy);
@@ -191,9 +192,11 @@ static int fit_once(const bench_case *c, char **words, const char *weights) {
     forget_peak();
     const long long before = resident("VmRSS");
     const double start = seconds_now();
+    const clock_t cpu = clock();
     if (margin_fit(c->context, c->spec, &c->data, &model, &report, &error) < 0)
         return complain(error.text);
-    json_t *line = describe(&report, seconds_now() - start);
+    json_t *line =
+        describe(&report, seconds_now() - start, (double)(clock() - cpu) / (double)CLOCKS_PER_SEC);
     json_object_set_new(line, "data_bytes", json_integer(data_bytes(&c->data)));
     json_object_set_new(line, "more_bytes", json_integer(resident("VmHWM") - before));
     int code = option(words, "predict", NULL) ? time_labels(c, model, line) : 0;

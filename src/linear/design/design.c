@@ -202,9 +202,25 @@ margin_status mg_design_gradient(mg_design *d, const double *r, double *gradient
     return sum_rows(d, &walk, d->samples, gradient, total, error);
 }
 
+static margin_status product_by_columns(mg_design *d, const double *weights, const double *v,
+                                        double v0, double *out, double *total,
+                                        margin_error *error) {
+    double *slopes = NULL;
+    margin_status status;
+    MG_NEW(d->heap, slopes, d->samples, "the scores of the rows", error);
+    MG_GO(mg_design_scores(d, v, v0, slopes, error));
+    for (int64_t i = 0; i < d->samples; i++)
+        slopes[i] *= weights ? weights[i] : mg_sample_weight(d->problem, i);
+    status = sum_columns(d, slopes, out, total, error);
+done:
+    mg_free(d->heap, slopes);
+    return status;
+}
+
 margin_status mg_design_product(mg_design *d, const int64_t *chosen, int64_t count,
                                 const double *weights, const double *v, double v0, double *out,
                                 double *total, margin_error *error) {
+    if (d->by_column && !chosen) return product_by_columns(d, weights, v, v0, out, total, error);
     const sum_walk walk = {
         .list = {d, chosen}, .weights = mg_design_row_weights(d, v, v0), .r = weights};
     return sum_rows(d, &walk, chosen ? count : d->samples, out, total, error);

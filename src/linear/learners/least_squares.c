@@ -16,9 +16,10 @@ static const margin_option option_table[] = {
     MG_OPTION_LAMBDA,
     MG_OPTION_C(NULL),
     MG_OPTION_INTERCEPT,
-    MG_CHOICE("solver", "auto", "auto|normal|qr" MG_SOLVERS_DESCENT,
-              "normal equations, QR (slower; for columns that almost depend on each other), or the "
-              "one that the data needs" MG_SOLVERS_DESCENT_HELP),
+    MG_CHOICE("solver", "auto", "auto|normal|qr|cg" MG_SOLVERS_DESCENT,
+              "normal equations, QR (slower; for columns that almost depend on each other), "
+              "conjugate gradients (many sparse columns, under a penalty), or the one that the "
+              "data needs" MG_SOLVERS_DESCENT_HELP),
     MG_OPTION_TOL_OF("1e-06", "relative distance to the optimum to reach"),
     MG_OPTION_MAX_ITER,
     MG_OPTIONS_DESCENT,
@@ -48,8 +49,34 @@ static margin_status solve_wide(mg_squares *s, const char *solver, bool *doubtfu
     return MARGIN_OK;
 }
 
-static margin_status solve_by(mg_squares *s, const char *solver) {
-    bool doubtful = false;
+/* Conjugate gradients for as long as a factor would take, once for all targets: so both together
+ * take twice the time of the faster one at most. *done: they will do, or have to. */
+static margin_status try_conjugate(mg_squares *s, const char *solver, int64_t targets, bool *done) {
+    enum { FEWEST_STEPS = 10 };
+    const mg_squares_cost *price = &s->price;
+    const int64_t worth = (int64_t)fmin(price->most / (double)targets, 1e9);
+    const bool asked = is_solver(solver, "cg");
+    bool doubtful;
+    s->only = asked || !price->fits;
+    *done = s->only;
+    if (!s->only && (s->alpha == 0.0 || worth < FEWEST_STEPS)) return MARGIN_OK;
+    const int64_t enough = 1000 + 10 * MG_MIN(s->samples, s->columns);
+    MG_TRY(mg_squares_conjugate(s,
+                                s->most_steps >= 0 ? s->most_steps
+                                : s->only          ? enough
+                                                   : worth,
+                                &doubtful));
+    *done |= !doubtful;
+    return MARGIN_OK;
+}
+
+static margin_status solve_by(mg_squares *s, const char *solver, int64_t targets) {
+    bool doubtful = false, done = false;
+    s->price = mg_squares_price(&s->design);
+    if (is_solver(solver, "auto") || is_solver(solver, "cg"))
+        MG_TRY(try_conjugate(s, solver, targets, &done));
+    if (done) return MARGIN_OK;
+    s->solve_again = NULL;
     if (is_solver(solver, "qr")) return mg_squares_qr(s);
     if (is_wide(s))
         MG_TRY(solve_wide(s, solver, &doubtful));
@@ -58,9 +85,9 @@ static margin_status solve_by(mg_squares *s, const char *solver) {
     return doubtful && !s->out_of_time ? mg_squares_qr(s) : MARGIN_OK;
 }
 
-static margin_status squares_solve_by(mg_squares *s, const char *solver) {
+static margin_status squares_solve_by(mg_squares *s, const char *solver, int64_t targets) {
     MG_TRY(mg_squares_begin(s));
-    MG_TRY(solve_by(s, solver));
+    MG_TRY(solve_by(s, solver, targets));
     return s->judged ? MARGIN_OK : mg_squares_constant(s);
 }
 
@@ -107,8 +134,35 @@ static void describe_columns(const mg_squares *s, mg_text *text) {
         mg_text_format(text, "; column %s is constant and has weight 0", name);
 }
 
-static void describe_end(const mg_squares *s, margin_status status, mg_text *text) {
+/* Why a factor did not do it, and what would help. */
+static void describe_conjugate(const mg_squares *s, margin_status status, mg_text *text) {
+    const mg_number_text step = mg_about(s->price.step), factor = mg_about(s->price.factor);
     if (status == MARGIN_OK)
+        mg_text_format(text, "solved by %s", s->method);
+    else if (status == MARGIN_STOPPED_ITERATIONS)
+        mg_text_format(text, "max_iter came before %s ended", s->method);
+    else if (s->penalty.rho > 0.0)
+        mg_text_format(text,
+                       "%s make no more progress: a larger penalty, or columns of similar size "
+                       "(standardize), would be certain",
+                       s->method);
+    else
+        mg_text_format(text,
+                       "without a penalty %s have no bound but 0 for the least objective; ridge "
+                       "with a small alpha has one",
+                       s->method);
+    if (s->price.fits)
+        mg_text_format(text, " (estimated: %s s a step, %s s for a factor)", step.text,
+                       factor.text);
+    else
+        mg_text_format(text, " (estimated: %s s a step; a factor would not fit into memory)",
+                       step.text);
+}
+
+static void describe_end(const mg_squares *s, margin_status status, mg_text *text) {
+    if (s->solve_again && status != MARGIN_STOPPED_TIME)
+        describe_conjugate(s, status, text);
+    else if (status == MARGIN_OK)
         mg_text_format(text, "solved by %s", s->method);
     else if (status == MARGIN_STOPPED_TIME)
         mg_text_format(text, "the time limit came before %s ended", s->method);
@@ -140,9 +194,10 @@ static void set_numbers(const mg_squares *s, bool penalised) {
     report->objective = s->now.objective;
     report->gap = s->now.gap;
     report->tolerance = s->tolerance;
-    report->iterations = s->refinements;
-    snprintf(report->iteration_name, sizeof report->iteration_name, "refinements");
-    mg_report_set(report, "condition", s->condition);
+    report->iterations = s->solve_again ? s->steps : s->refinements;
+    snprintf(report->iteration_name, sizeof report->iteration_name, "%s",
+             s->solve_again ? "CG steps" : "refinements");
+    if (!s->solve_again) mg_report_set(report, "condition", s->condition);
     if (s->rank >= 0) mg_report_set(report, "rank", (double)s->rank);
     if (penalised) mg_report_penalty(report, &s->penalty);
 }
@@ -165,7 +220,9 @@ static margin_status squares_hand_over(mg_squares *s, bool penalised) {
                "the objective is beyond double precision: divide the target or the weights of the "
                "rows by a power of ten");
     if (!(s->now.gap <= s->tolerance))
-        status = s->out_of_time ? MARGIN_STOPPED_TIME : MARGIN_STOPPED_STALLED;
+        status = s->out_of_time                                    ? MARGIN_STOPPED_TIME
+                 : s->most_steps >= 0 && s->steps >= s->most_steps ? MARGIN_STOPPED_ITERATIONS
+                                                                   : MARGIN_STOPPED_STALLED;
     set_numbers(s, penalised);
     fit->report.status = status;
     mg_linear_describe(&s->penalty, "(f-y)^2", &fit->report);
@@ -182,12 +239,13 @@ static mg_squares squares_of(mg_fit *fit, const mg_linear_options *o) {
     mg_squares s = mg_squares_of(fit, o->intercept);
     s.penalty = o->penalty;
     s.tolerance = o->tolerance;
+    s.most_steps = is_solver(o->solver, "cg") ? o->max_iterations : -1;
     return s;
 }
 
 static margin_status fit_with(mg_fit *fit, const mg_linear_options *o) {
     mg_squares s = squares_of(fit, o);
-    margin_status status = squares_solve_by(&s, o->solver);
+    margin_status status = squares_solve_by(&s, o->solver, 1);
     if (status >= 0) status = squares_hand_over(&s, o->penalised);
     mg_squares_end(&s);
     return status;
@@ -197,15 +255,17 @@ static margin_status fit_with(mg_fit *fit, const mg_linear_options *o) {
 
 /* A further target: with the factor of the first, by itself where that will not do. */
 static margin_status fit_next(mg_squares *s, mg_fit *fit, const mg_linear_options *o) {
-    if (!s->correct) return fit_with(fit, o);
+    if (!s->correct && !s->solve_again) return fit_with(fit, o);
     MG_TRY(mg_squares_again(s, fit));
-    if (s->may_doubt && !(s->now.gap <= s->tolerance) && !s->out_of_time) return fit_with(fit, o);
+    if ((s->may_doubt || (s->solve_again && !s->only)) && !(s->now.gap <= s->tolerance) &&
+        !s->out_of_time)
+        return fit_with(fit, o);
     return squares_hand_over(s, o->penalised);
 }
 
 static margin_status fit_targets(mg_fit *fits, int64_t count, const mg_linear_options *o) {
     mg_squares s = squares_of(&fits[0], o);
-    margin_status status = squares_solve_by(&s, o->solver);
+    margin_status status = squares_solve_by(&s, o->solver, count);
     if (status >= 0) status = squares_hand_over(&s, o->penalised);
     for (int64_t t = 1; status >= 0 && t < count; t++)
         status = fit_next(&s, &fits[t], o);
@@ -226,7 +286,7 @@ margin_status mg_squares_fit_one(mg_fit *fit) {
 /* QR takes the target along with the columns, and descent goes its own way; a path has one. */
 static margin_status squares_share(mg_shared *shared) {
     const char *solver = mg_option_named(&shared->learner->info, shared->options, "solver")->text;
-    if (is_solver(solver, "auto") || is_solver(solver, "normal") ||
+    if (is_solver(solver, "auto") || is_solver(solver, "normal") || is_solver(solver, "cg") ||
         (shared->differ & MG_DIFFER_OPTIONS))
         shared->together = shared->fits;
     return MARGIN_OK;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "learn/inference.h"
+#include "linear/squares/least_squares.h"
 #include "linear/verify/linear_verify.h"
 
 /* Fits one score function, or as many as the loss couples; fills fit->hypothesis and fit->report.
@@ -42,6 +43,9 @@ margin_status mg_linear_fit_penalties(mg_fit *fits, int64_t count,
 /* mg_linear_fit_one for least squares, which is solved directly without |w|_1 and without the word
  * of a textbook solver. */
 margin_status mg_squares_fit_one(mg_fit *fit);
+
+/* linear_choose.c: what least squares of these data costs by each way. */
+mg_squares_cost mg_squares_price(const mg_design *design);
 
 /* The textbook solvers (descent.h): their words of the option `solver`, and what they take. */
 #define MG_SOLVERS_DESCENT "|gd|sgd|minibatch"

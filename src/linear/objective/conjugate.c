@@ -39,6 +39,7 @@ margin_status mg_conjugate_gradients(const mg_conjugate *m, int64_t *steps, marg
     const vectors v = {m->work, m->work + size, m->work + 2 * size, m->work + 3 * size};
     double rest = precondition(m, &v);
     const double enough = m->share * rest;
+    double fallen = 0.0;
     memset(m->direction, 0, (size_t)size * sizeof *m->direction);
     memcpy(v.conjugate, v.solved, (size_t)size * sizeof *v.conjugate);
     for (*steps = 0; *steps < m->most && rest > enough; ++*steps) {
@@ -49,6 +50,11 @@ margin_status mg_conjugate_gradients(const mg_conjugate *m, int64_t *steps, marg
         ops->add(m->direction, rest / curvature, v.conjugate, size);
         ops->add(m->residual, -rest / curvature, v.image, size);
         rest = precondition(m, &v);
+        fallen += before * before / curvature;
+        if (m->enough && m->enough(m->state, m->residual, *steps + 1, fallen)) {
+            ++*steps;
+            break;
+        }
         for (int64_t j = 0; j < size; j++)
             v.conjugate[j] = v.solved[j] + rest / before * v.conjugate[j];
     }

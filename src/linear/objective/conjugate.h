@@ -19,10 +19,13 @@ typedef struct mg_conjugate {
     double added;
     const double *diagonal; /* about that of H: the preconditioner */
     double share;           /* of r' diagonal^-1 r that may be left */
-    int64_t most;           /* steps */
-    double *residual;       /* r; is changed */
-    double *direction;      /* d */
-    double *work;           /* MG_CONJUGATE_VECTORS (columns + 1) */
+    /* NULL, or: whether to end after so many steps, which took `fallen` off d'Hd - 2 r'd */
+    bool (*enough)(const void *state, const double *residual, int64_t steps, double fallen);
+    const void *state;
+    int64_t most;      /* steps */
+    double *residual;  /* r; is changed */
+    double *direction; /* d */
+    double *work;      /* MG_CONJUGATE_VECTORS (columns + 1) */
 } mg_conjugate;
 
 enum { MG_CONJUGATE_VECTORS = 4 };

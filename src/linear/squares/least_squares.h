@@ -9,6 +9,7 @@
  *   normal   Cholesky of A'A + alpha I, where that is reliable
  *   qr       orthogonal factors of blocks of rows, then singular values: the accuracy of the data
  *   rows     Cholesky of A A' + alpha I: more columns than rows
+ *   cg       conjugate gradients, to the tolerance: where a factor would cost more
  *
  * Without a penalty and with dependent columns the answer is the one of least |w|, in the units in
  * which the learner sees the columns. */
@@ -26,6 +27,13 @@ typedef struct mg_squares_point {
 } mg_squares_point;
 
 typedef struct mg_squares mg_squares;
+
+/* Estimates in seconds of one core, from sizes alone; see mg_squares_price. */
+typedef struct mg_squares_cost {
+    double step, factor; /* of conjugate gradients; of the direct way */
+    double most;         /* steps that are worth a try before the direct way */
+    bool fits;           /* the direct way is possible */
+} mg_squares_cost;
 
 /* An approximate solution of (A'CA + alpha I) step = gradient with centred A. */
 typedef margin_status (*mg_squares_correct)(mg_squares *s, void *argument, double *step);
@@ -69,6 +77,11 @@ struct mg_squares {
     mg_squares_correct correct;
     void *factor;
     bool may_doubt; /* what it does not solve to the tolerance is left to QR */
+    margin_status (*solve_again)(mg_squares *s, void *factor); /* in place of `correct`, or NULL */
+    int64_t steps;                                             /* of conjugate gradients */
+    bool only;                                                 /* they are all there is */
+    int64_t most_steps;    /* that were allowed; < 0: any number */
+    mg_squares_cost price; /* by which they were chosen, or not */
 };
 
 /* least_squares_pass.c */
@@ -83,6 +96,10 @@ margin_status mg_squares_check_norms(mg_squares *s);
 /* What a routine of LAPACK or mg_stop_check returned: a failure, or MARGIN_OK, with out_of_time set
  * where the time limit ended it. */
 margin_status mg_squares_in_time(mg_squares *s, margin_status status);
+/* The pass at (w, b): leaves `now` and `gradient`. */
+margin_status mg_squares_pass(mg_squares *s);
+/* What the pass makes of `gradient` = sum c r a, `total` = sum c r and now.value. */
+void mg_squares_judge(mg_squares *s, double total);
 /* The start: w = 0, b = centre. */
 void mg_squares_start(mg_squares *s);
 /* w += step, and b with it */
@@ -134,6 +151,8 @@ margin_status mg_squares_qr(mg_squares *s);
  * the centred columns divided by their norms; penalty and target play no part. */
 margin_status mg_squares_triangle(mg_squares *s, const mg_squares_factor *f, double *r);
 margin_status mg_squares_rows(mg_squares *s);
+/* At most so many steps a target. *doubtful: they do not reach the tolerance. */
+margin_status mg_squares_conjugate(mg_squares *s, int64_t most, bool *doubtful);
 
 /* ---- Ridge under many penalties at once ---- */
 

@@ -121,7 +121,7 @@ static double residual_rounding(const mg_squares *s, double *ratio) {
     return terms;
 }
 
-static void squares_judge(mg_squares *s) {
+static void find_gap(mg_squares *s) {
     double square = 0.0, ratio;
     const double rounding = DBL_EPSILON * residual_rounding(s, &ratio);
     for (int64_t j = 0; j < s->columns; j++)
@@ -135,6 +135,16 @@ static void squares_judge(mg_squares *s) {
     const double whole = s->now.objective + s->penalty.factor * s->unit * rounding *
                                                 (2.0 * sqrt(s->now.value) + rounding);
     s->now.gap = fmin(s->now.gap, whole / fmax(1.0, s->now.objective));
+}
+
+void mg_squares_judge(mg_squares *s, double total) {
+    s->now.excess = s->intercept ? total : 0.0;
+    for (int64_t j = 0; j < s->columns; j++)
+        s->gradient[j] = s->norm[j] > 0.0
+                             ? s->gradient[j] - s->mean[j] * s->now.excess - s->alpha * s->w[j]
+                             : 0.0;
+    find_gap(s);
+    s->judged = true;
 }
 
 /* P is quadratic, so its distance from the optimum is g'H^-1 g: below the duality gap, which takes
@@ -157,26 +167,22 @@ static void judge_exactly(mg_squares *s, const double *step) {
     if (gap < s->now.gap) s->now.gap = gap;
 }
 
-static margin_status squares_pass(mg_squares *s) {
+margin_status mg_squares_pass(mg_squares *s) {
     double sum;
     mg_loss_point point = {
         .gradient = s->gradient, .intercept_gradient = &sum, .slopes = s->slopes};
     MG_TRY(mg_design_loss(&s->design, mg_loss_get(MG_LOSS_SQUARED), s->w, s->b, s->c, &point,
                           s->error));
     s->now.value = point.value;
-    s->now.excess = s->intercept ? -sum / 2.0 : 0.0;
     for (int64_t j = 0; j < s->columns; j++)
-        s->gradient[j] = s->norm[j] > 0.0 ? -s->gradient[j] / 2.0 - s->mean[j] * s->now.excess -
-                                                s->alpha * s->w[j]
-                                          : 0.0;
-    squares_judge(s);
-    s->judged = true;
+        s->gradient[j] /= -2.0;
+    mg_squares_judge(s, -sum / 2.0);
     return MARGIN_OK;
 }
 
 margin_status mg_squares_constant(mg_squares *s) {
     mg_squares_start(s);
-    return squares_pass(s);
+    return mg_squares_pass(s);
 }
 
 /* ---- Refinement ------------------------------------------------------------------------------ */
@@ -237,7 +243,7 @@ static margin_status refine(mg_squares *s, mg_squares_correct correct, void *arg
     if (!s->kept) MG_TRY(mg_squares_new(s, s->columns, &s->kept, "a copy of the weights"));
     kept_solution kept = {.w = s->kept};
     for (s->refinements = 0;; s->refinements++) {
-        MG_TRY(squares_pass(s));
+        MG_TRY(mg_squares_pass(s));
         MG_TRY(correct(s, argument, s->step));
         if (s->out_of_time) return MARGIN_OK;
         judge_exactly(s, s->step);
@@ -273,9 +279,11 @@ margin_status mg_squares_again(mg_squares *s, mg_fit *fit) {
     s->fit = fit;
     s->problem = s->design.problem = fit->problem;
     s->out_of_time = false;
+    s->steps = 0;
     MG_TRY(set_target(s));
     mg_squares_start(s);
-    MG_TRY(squares_pass(s));
+    if (s->solve_again) return s->solve_again(s, s->factor);
+    MG_TRY(mg_squares_pass(s));
     MG_TRY(s->correct(s, s->factor, s->step));
     mg_squares_move(s, s->step);
     return mg_squares_refine(s, s->correct, s->factor);

@@ -1,0 +1,163 @@
+/* Least squares by conjugate gradients, for columns of which products would cost more than passes
+ * over the data: sparse and many, or one for each category.
+ *
+ *   (A'CA + alpha I) step = gradient        centred A, never made; diag(A'CA + alpha I) first
+ *
+ * With the residuals as dual point the gap is |gradient|^2 / alpha and what the intercept costs,
+ * exactly (least_squares_pass.c). What conjugate gradients have left of the gradient is known in
+ * each step, and so is how far P fell: both tell without a pass when to look at the data again. A
+ * pass over the data then proves it, or more steps start from there. */
+#include "linear/design/design_columns.h"
+#include "linear/objective/conjugate.h"
+#include "linear/squares/least_squares.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct conjugate_ways {
+    mg_objective objective; /* what mg_conjugate_gradients needs of one */
+    double *one;            /* columns: 1, of constant ones 0 */
+    double *diagonal;       /* columns + 1, as those below */
+    double *residual, *direction, *work;
+    int64_t most; /* steps for a target */
+} conjugate_ways;
+
+/* After a quarter of the steps the speed so far is taken for that of the rest, which is rather
+ * faster. */
+enum { QUARTER = 4 };
+static const double hope = 2.0;
+
+/* What mg_conjugate asks between steps. */
+typedef struct outlook {
+    const mg_squares *s;
+    double before;        /* P where the steps start */
+    double first, wanted; /* gaps */
+    int64_t most;
+} outlook;
+
+static double gap_of(const outlook *o, const double *residual, double fallen) {
+    const mg_squares *s = o->s;
+    const double factor = s->penalty.factor * s->unit, value = o->before - factor * fallen;
+    const double square = mg_vector_ops_for(s->design.isa)->square(residual, s->columns);
+    const double gap =
+        s->penalty.rho > 0.0 ? 2.0 * factor * factor * square / s->penalty.rho : value;
+    return fmin(gap, value) / fmax(1.0, value);
+}
+
+/* Near enough, or so far that the direct way will be there before. */
+static bool look_ahead(const void *state, const double *residual, int64_t steps, double fallen) {
+    const outlook *o = state;
+    const double gap = gap_of(o, residual, fallen);
+    if (gap <= o->wanted) return true;
+    if (o->s->only || steps != o->most / QUARTER) return false;
+    const double needed = log(o->wanted / o->first) / fmin(log(gap / o->first), -1e-3);
+    return (double)steps * needed > hope * (double)o->most;
+}
+
+static margin_status conjugate_step(mg_squares *s, conjugate_ways *m, int64_t most) {
+    const outlook ahead = {.s = s,
+                           .before = s->now.objective,
+                           .first = s->now.gap,
+                           .wanted = 0.5 * s->tolerance,
+                           .most = most};
+    const mg_conjugate job = {.objective = &m->objective,
+                              .stop = &s->stop,
+                              .weights = s->c,
+                              .count = s->samples,
+                              .centre = s->mean,
+                              .factor = m->one,
+                              .diagonal = m->diagonal,
+                              .share = 1e-24,
+                              .enough = look_ahead,
+                              .state = &ahead,
+                              .most = most,
+                              .residual = m->residual,
+                              .direction = m->direction,
+                              .work = m->work};
+    int64_t steps;
+    memcpy(m->residual, s->gradient, (size_t)s->columns * sizeof *m->residual);
+    m->residual[s->columns] = 0.0;
+    MG_TRY(mg_conjugate_gradients(&job, &steps, s->error));
+    s->steps += steps;
+    mg_squares_move(s, m->direction);
+    return mg_squares_pass(s);
+}
+
+/* mg_squares_pass where w = 0: the scores are known. */
+static margin_status start_pass(mg_squares *s) {
+    const double *y = s->problem->target;
+    double *residual = NULL, total;
+    margin_status status;
+    MG_NEW(s->context->heap, residual, s->samples, "the residuals", s->error);
+    s->now.value = 0.0;
+    for (int64_t i = 0; i < s->samples; i++) {
+        residual[i] = s->c[i] * (y[i] - s->b);
+        s->now.value += residual[i] * (y[i] - s->b);
+    }
+    MG_GO(mg_design_gradient(&s->design, residual, s->gradient, &total, s->error));
+    mg_squares_judge(s, total);
+done:
+    mg_free(s->context->heap, residual);
+    return status;
+}
+
+/* Rounds of steps, each from the data, while one is worth its pass. */
+static margin_status conjugate_rounds(mg_squares *s, void *argument) {
+    conjugate_ways *m = argument;
+    MG_TRY(start_pass(s));
+    while (s->now.gap > s->tolerance) {
+        const double before = s->now.gap;
+        const int64_t most = m->most - s->steps;
+        MG_TRY(mg_squares_in_time(s, mg_stop_check(&s->stop, s->steps)));
+        if (s->out_of_time || most <= 0) return MARGIN_OK;
+        MG_TRY(conjugate_step(s, m, most));
+        if (!(s->now.gap < 0.5 * before)) return MARGIN_OK;
+    }
+    return MARGIN_OK;
+}
+
+/* Where sums over blocks of rows would have more numbers than the rows, they are found column by
+ * column. */
+static margin_status store_columns(mg_squares *s) {
+    const mg_problem *problem = s->problem;
+    if (!mg_is_csr(&problem->x)) return MARGIN_OK;
+    const int64_t stored = mg_sparse_count(&problem->x, problem->index, problem->count);
+    const int64_t blocks = (s->samples + s->design.block_rows - 1) / s->design.block_rows;
+    return blocks > stored / s->columns ? mg_design_store_columns(&s->design, s->error) : MARGIN_OK;
+}
+
+static margin_status conjugate_begin(mg_squares *s, conjugate_ways *m) {
+    const int64_t n = s->columns;
+    MG_TRY(MG_PIECES(&s->arena, "conjugate gradients", s->error, MG_PIECE(m->one, n),
+                     MG_PIECE(m->diagonal, n + 1), MG_PIECE(m->residual, n + 1),
+                     MG_PIECE(m->direction, n + 1),
+                     MG_PIECE(m->work, MG_CONJUGATE_VECTORS * (n + 1))));
+    MG_TRY(store_columns(s));
+    MG_TRY(mg_squares_moments(s));
+    for (int64_t j = 0; j < n; j++) {
+        m->one[j] = s->norm[j] > 0.0;
+        m->diagonal[j] = s->norm[j] > 0.0 ? s->norm[j] * s->norm[j] + s->alpha : 1.0;
+    }
+    m->diagonal[n] = s->total;
+    m->objective = (mg_objective){.design = &s->design,
+                                  .columns = n,
+                                  .samples = s->samples,
+                                  .intercept = s->intercept,
+                                  .penalty.rho = s->alpha};
+    return MARGIN_OK;
+}
+
+margin_status mg_squares_conjugate(mg_squares *s, int64_t most, bool *doubtful) {
+    conjugate_ways *m;
+    MG_ARENA_NEW(&s->arena, m, 1, "conjugate gradients", s->error);
+    m->most = most;
+    MG_TRY(conjugate_begin(s, m));
+    snprintf(s->method, sizeof s->method, "conjugate gradients");
+    mg_squares_start(s);
+    MG_TRY(conjugate_rounds(s, m));
+    *doubtful = s->now.gap > s->tolerance && !s->out_of_time;
+    s->solve_again = conjugate_rounds;
+    s->factor = m;
+    return MARGIN_OK;
+}

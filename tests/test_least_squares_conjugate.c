@@ -1,0 +1,361 @@
+/* Least squares and ridge by conjugate gradients: many sparse columns, or much fewer rows. */
+#include "least_squares_cases.h"
+#include "stage_support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/group_context.h"
+
+/* ---- Data ------------------------------------------------------------------------------------ */
+
+typedef struct sparse_case {
+    regression r;
+    stage_csr csr;
+    double *weights; /* 0.5 to 2 */
+} sparse_case;
+
+/* About `share` of the values are not 0; some columns are far longer than others. */
+static sparse_case sparse_make(int64_t rows, int64_t columns, double share, uint64_t seed) {
+    sparse_case c = {.r = regression_make(rows, columns, 0, 1, seed)};
+    c.weights = malloc((size_t)rows * sizeof *c.weights);
+    assert_non_null(c.weights);
+    for (int64_t i = 0; i < rows; i++) {
+        c.weights[i] = 0.5 + 1.5 * support_uniform(&seed);
+        for (int64_t j = 0; j < columns; j++)
+            c.r.x[i * columns + j] *= support_uniform(&seed) < share ? j % 7 ? 1 : 30 : 0;
+    }
+    c.csr = stage_to_csr(c.r.x, rows, columns);
+    return c;
+}
+
+static void sparse_free(sparse_case *c) {
+    stage_csr_free(&c->csr);
+    regression_free(&c->r);
+    free(c->weights);
+}
+
+static margin_data sparse_data(const sparse_case *c) {
+    return (margin_data){.x = c->csr.view, .y = margin_values_f64(c->r.y, c->r.rows)};
+}
+
+static void assert_by_conjugate(const margin_report *report) {
+    assert_contains(report->reason, "solved by conjugate gradients");
+    assert_string_equal(report->iteration_name, "CG steps");
+    assert_true(report->iterations > 0);
+}
+
+/* ---- Answers --------------------------------------------------------------------------------- */
+
+static void check_oracle(const sparse_case *c, const char *spec, double alpha, bool weighted) {
+    const double *weights = weighted ? c->weights : NULL;
+    const bool intercept = !strstr(spec, "intercept=no");
+    long double w[300], b, value;
+    margin_data data = sparse_data(c);
+    margin_report report = {0};
+    if (weights) data.weights = margin_values_f64(weights, c->r.rows);
+    oracle_solve(&c->r, weights, alpha, intercept, w, &b);
+    value = oracle_value(&c->r, weights, alpha, w, b);
+    margin_model *model = fit_proven(context, spec, &data, &report);
+    assert_by_conjugate(&report);
+    assert_true(fabs((double)(report.objective - value)) <= 1e-11 * (double)value);
+    assert_solution(model, &c->r, w, b, 1e-5);
+    margin_model_free(model);
+}
+
+static void test_oracle(void **state) {
+    (void)state;
+    static const struct {
+        const char *spec;
+        double alpha;
+    } cases[] = {{"ridge(tol=1e-13)", 1},
+                 {"ridge(alpha=50, tol=1e-13)", 50},
+                 {"ridge(alpha=0.01, tol=1e-13, solver=cg)", 0.01},
+                 {"ridge(intercept=no, tol=1e-13)", 1}};
+    sparse_case tall = sparse_make(350, 250, 0.02, 1), wide = sparse_make(220, 290, 0.02, 2);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (int weighted = 0; weighted < 2; weighted++) {
+            check_oracle(&tall, cases[k].spec, cases[k].alpha, weighted);
+            check_oracle(&wide, cases[k].spec, cases[k].alpha, weighted);
+        }
+    sparse_free(&tall);
+    sparse_free(&wide);
+}
+
+/* Objectives of `spec` as it is and with solver=normal, which has the same end. */
+static void check_direct(const margin_data *data, const char *spec, const char *direct) {
+    margin_report report = {0}, other = {0};
+    margin_model_free(fit_proven(context, spec, data, &report));
+    margin_model_free(fit_proven(context, direct, data, &other));
+    assert_by_conjugate(&report);
+    assert_true(report.objective >= other.objective * (1 - 1e-12));
+    assert_true(report.objective - other.objective <=
+                report.gap * fmax(1, report.objective) + 1e-12 * other.objective);
+}
+
+static void test_direct(void **state) {
+    (void)state;
+    static const char *const specs[][2] = {
+        {"ridge", "ridge(solver=normal)"},
+        {"ridge(tol=1e-10)", "ridge(tol=1e-10, solver=normal)"},
+        {"ridge(C=3)", "ridge(C=3, solver=normal)"},
+        {"ridge(lambda=0.01)", "ridge(lambda=0.01, solver=normal)"},
+        {"standardize | ridge", "standardize | ridge(solver=normal)"},
+        {"minmax | ridge", "minmax | ridge(solver=normal)"}};
+    sparse_case c = sparse_make(2000, 400, 0.01, 3), short_rows = sparse_make(4000, 900, 0.001, 4);
+    margin_data data = sparse_data(&c), other = sparse_data(&short_rows);
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        check_direct(&data, specs[k][0], specs[k][1]);
+        check_direct(&other, specs[k][0], specs[k][1]);
+    }
+    data.weights = margin_values_f64(c.weights, c.r.rows);
+    check_direct(&data, specs[0][0], specs[0][1]);
+    float *floats = stage_to_floats(c.csr.values, c.csr.starts[2000]);
+    data.x = margin_csr_f32(floats, c.csr.indices, c.csr.starts, 2000, 400);
+    check_direct(&data, specs[0][0], specs[0][1]);
+    free(floats);
+    sparse_free(&c);
+    sparse_free(&short_rows);
+    regression dense = regression_make(300, 3000, 1, 1, 5);
+    data = regression_data(&dense);
+    check_direct(&data, "ridge(solver=cg)", specs[0][1]);
+    regression_free(&dense);
+}
+
+/* Whole weights are copies of rows. */
+static void test_weights_are_copies(void **state) {
+    (void)state;
+    enum { ROWS = 300, COLUMNS = 250 };
+    sparse_case c = sparse_make(ROWS, COLUMNS, 0.02, 6);
+    regression copies = regression_make(2 * ROWS, COLUMNS, 0, 1, 6);
+    int64_t count = 0;
+    for (int64_t i = 0; i < ROWS; i++) {
+        c.weights[i] = (double)(1 + i % 2);
+        for (int copy = 0; copy < 1 + i % 2; copy++, count++) {
+            copies.y[count] = c.r.y[i];
+            memcpy(copies.x + count * COLUMNS, c.r.x + i * COLUMNS, COLUMNS * sizeof(double));
+        }
+    }
+    stage_csr csr = stage_to_csr(copies.x, count, COLUMNS);
+    margin_data one = sparse_data(&c),
+                other = {.x = csr.view, .y = margin_values_f64(copies.y, count)};
+    margin_report first = {0}, second = {0};
+    one.weights = margin_values_f64(c.weights, ROWS);
+    margin_model *a = fit_proven(context, "ridge(tol=1e-14)", &one, &first);
+    margin_model *b = fit_proven(context, "ridge(tol=1e-14)", &other, &second);
+    assert_by_conjugate(&first);
+    assert_true(fabs(first.objective - second.objective) <= 1e-12 * first.objective);
+    for (int64_t j = 0; j < COLUMNS; j++)
+        assert_true(fabs(margin_model_weights(a, 0)[j] - margin_model_weights(b, 0)[j]) < 1e-6);
+    margin_model_free(a);
+    margin_model_free(b);
+    stage_csr_free(&csr);
+    regression_free(&copies);
+    sparse_free(&c);
+}
+
+/* Columns that are constant or empty have no say; of a constant target nothing is left. */
+static void test_constants(void **state) {
+    (void)state;
+    sparse_case c = sparse_make(300, 250, 0.02, 7);
+    for (int64_t i = 0; i < 300; i++)
+        c.r.x[i * 250 + 3] = 0, c.r.x[i * 250 + 9] = 2.5;
+    stage_csr csr = stage_to_csr(c.r.x, 300, 250);
+    margin_data data = {.x = csr.view, .y = margin_values_f64(c.r.y, 300)};
+    margin_report report = {0};
+    margin_model *model = fit_proven(context, "ridge", &data, &report);
+    assert_by_conjugate(&report);
+    assert_contains(report.reason, "constant and have weight 0");
+    assert_true(margin_model_weights(model, 0)[3] == 0 && margin_model_weights(model, 0)[9] == 0);
+    margin_model_free(model);
+    for (int64_t i = 0; i < 300; i++)
+        c.r.y[i] = -3;
+    model = fit_proven(context, "ridge", &data, &report);
+    assert_true(report.objective == 0 && margin_model_intercept(model, 0) == -3);
+    margin_model_free(model);
+    stage_csr_free(&csr);
+    sparse_free(&c);
+}
+
+static void test_targets(void **state) {
+    (void)state;
+    sparse_case c = sparse_make(900, 300, 0.01, 8);
+    double *both = malloc(2 * 900 * sizeof *both), *squares = malloc(900 * sizeof *squares);
+    assert_non_null(both);
+    assert_non_null(squares);
+    for (int64_t i = 0; i < 900; i++) {
+        squares[i] = c.r.y[i] * c.r.y[i];
+        both[2 * i] = c.r.y[i];
+        both[2 * i + 1] = squares[i];
+    }
+    margin_data data = sparse_data(&c), one = data;
+    margin_report report = {0};
+    data.y = margin_values_f64(both, 2 * 900);
+    data.targets = 2;
+    margin_model *model = fit_proven(context, "ridge", &data, &report);
+    assert_by_conjugate(&report);
+    for (int t = 0; t < 2; t++) {
+        one.y = margin_values_f64(t ? squares : c.r.y, 900);
+        margin_model *single = fit_proven(context, "ridge", &one, NULL);
+        assert_memory_equal(margin_model_weights(model, t), margin_model_weights(single, 0),
+                            300 * sizeof(double));
+        margin_model_free(single);
+    }
+    margin_model_free(model);
+    free(both);
+    free(squares);
+    sparse_free(&c);
+}
+
+/* ---- Ends ------------------------------------------------------------------------------------ */
+
+/* What a report says of a model that is not done is true. */
+static void assert_honest(const margin_model *model, const margin_data *data) {
+    margin_report found = {0};
+    margin_error error = {0};
+    assert_int_equal(margin_verify(context, model, data, &found, &error), MARGIN_OK);
+    assert_true(found.gap <= margin_model_report(model)->gap * (1 + 1e-6) + 1e-13);
+}
+
+static void test_max_iter(void **state) {
+    (void)state;
+    sparse_case c = sparse_make(300, 250, 0.02, 9);
+    const margin_data data = sparse_data(&c);
+    margin_report report = {0};
+    margin_model *model = fit_text(context, "ridge(solver=cg, max_iter=3)", &data, &report);
+    assert_int_equal(report.status, MARGIN_STOPPED_ITERATIONS);
+    assert_int_equal(report.iterations, 3);
+    assert_contains(report.reason, "max_iter came before conjugate gradients ended");
+    assert_honest(model, &data);
+    margin_model_free(model);
+    sparse_free(&c);
+}
+
+/* Columns that almost depend on each other, and next to no penalty: a factor where there may be
+ * one, else the truth. */
+static void test_ill_conditioned(void **state) {
+    (void)state;
+    sparse_case c = sparse_make(400, 250, 0.02, 10);
+    uint64_t seed = 11;
+    for (int64_t i = 0; i < 400; i++)
+        for (int64_t j = 125; j < 250; j++)
+            c.r.x[i * 250 + j] = c.r.x[i * 250 + j - 125] * (1 + 1e-5 * support_normal(&seed));
+    stage_csr csr = stage_to_csr(c.r.x, 400, 250);
+    const margin_data data = {.x = csr.view, .y = margin_values_f64(c.r.y, 400)};
+    margin_report report = {0};
+    margin_model *model = fit_proven(context, "ridge(alpha=1e-9, tol=1e-9)", &data, &report);
+    assert_contains(report.reason, "solved by QR");
+    assert_string_equal(report.iteration_name, "refinements");
+    margin_model_free(model);
+    model =
+        fit_text(context, "ridge(alpha=1e-9, tol=1e-9, solver=cg, max_iter=100)", &data, &report);
+    assert_true(report.status > 0 && report.gap > 1e-9);
+    assert_honest(model, &data);
+    margin_model_free(model);
+    stage_csr_free(&csr);
+    sparse_free(&c);
+}
+
+static margin_model *fit_limited(const char *spec, const margin_data *data, int64_t bytes,
+                                 margin_report *report) {
+    margin_context_options options = {.size = sizeof options, .threads = 2, .memory_limit = bytes};
+    margin_context *own = NULL;
+    assert_int_equal(margin_context_create(&options, &own, NULL), MARGIN_OK);
+    margin_model *model = fit_text(own, spec, data, report);
+    margin_context_free(own);
+    return model;
+}
+
+/* One category a row: a factor of 20,000 columns would take gigabytes. */
+static void test_categories(void **state) {
+    (void)state;
+    enum { ROWS = 50000, CATEGORIES = 20000, LIMIT = 32 << 20 };
+    int64_t *starts = malloc((ROWS + 1) * sizeof *starts);
+    int32_t *columns = malloc(ROWS * sizeof *columns);
+    double *ones = malloc(ROWS * sizeof *ones), *y = malloc(ROWS * sizeof *y);
+    double mean = 0, sum[2] = {0, 0}, in[2] = {0, 0};
+    uint64_t seed = 12;
+    margin_report report = {0};
+    for (int64_t i = 0; i < ROWS; i++) {
+        starts[i] = i;
+        columns[i] = (int32_t)(support_random(&seed) % CATEGORIES);
+        ones[i] = 1;
+        y[i] = columns[i] % 10 + support_normal(&seed);
+    }
+    starts[ROWS] = ROWS;
+    const margin_data data = {.x = margin_csr_f64(ones, columns, starts, ROWS, CATEGORIES),
+                              .y = margin_values_f64(y, ROWS)};
+    margin_model *model = fit_limited("ridge(tol=1e-12)", &data, LIMIT, &report);
+    assert_int_equal(report.status, MARGIN_OK);
+    assert_by_conjugate(&report);
+    assert_contains(report.reason, "a factor would not fit into memory");
+    mean = margin_model_intercept(model, 0);
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int k = 0; k < 2; k++)
+            if (columns[i] == 17 + k) sum[k] += y[i] - mean, in[k]++;
+    for (int k = 0; k < 2; k++) /* each category alone, once the intercept is known */
+        assert_true(fabs(margin_model_weights(model, 0)[17 + k] - sum[k] / (in[k] + 1)) < 1e-4);
+    margin_model_free(model);
+    model = fit_limited("least-squares", &data, LIMIT, &report); /* rank one short, no penalty */
+    assert_int_equal(report.status, MARGIN_STOPPED_STALLED);
+    assert_contains(report.reason, "ridge with a small alpha");
+    assert_true(report.gap > 0.5);
+    margin_model_free(model);
+    for (int64_t i = 0; i < ROWS; i++) /* nothing is left: that is as good as it gets */
+        y[i] = columns[i] % 10;
+    model = fit_limited("least-squares", &data, LIMIT, &report);
+    assert_int_equal(report.status, MARGIN_OK);
+    margin_model_free(model);
+    free(starts);
+    free(columns);
+    free(ones);
+    free(y);
+}
+
+/* ---- Threads, failures ----------------------------------------------------------------------- */
+
+static void test_threads(void **state) {
+    (void)state;
+    sparse_case cases[] = {sparse_make(6000, 300, 0.01, 13), sparse_make(5000, 1500, 0.001, 14)};
+    for (int k = 0; k < 2; k++) {
+        const margin_data data = sparse_data(&cases[k]);
+        margin_model *first = NULL;
+        for (int threads = 1; threads <= 4; threads++) {
+            margin_context *own = support_context(NULL, threads);
+            margin_model *model = fit_text(own, "ridge", &data, NULL);
+            if (first) assert_same_model(first, model);
+            if (first) margin_model_free(model);
+            if (!first) first = model;
+            margin_context_free(own);
+        }
+        margin_model_free(first);
+        sparse_free(&cases[k]);
+    }
+}
+
+static void test_no_memory(void **state) {
+    (void)state;
+    sparse_case cases[] = {sparse_make(60, 200, 0.03, 15), sparse_make(300, 250, 0.002, 16)};
+    for (int k = 0; k < 2; k++) {
+        fit_attempt attempt = {"ridge(solver=cg)", sparse_data(&cases[k])};
+        assert_true(support_fail_each_allocation(2, attempt_fit, &attempt) > 10);
+        sparse_free(&cases[k]);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_oracle),
+        cmocka_unit_test(test_direct),
+        cmocka_unit_test(test_weights_are_copies),
+        cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_max_iter),
+        cmocka_unit_test(test_ill_conditioned),
+        cmocka_unit_test(test_categories),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_no_memory),
+    };
+    return cmocka_run_group_tests(tests, support_open_context, support_close_context);
+}
