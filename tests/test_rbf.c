@@ -72,6 +72,22 @@ static void test_median(void **state) {
     margin_context_free(context);
 }
 
+/* A mean of equal rows is away from them by rounding, which is no distance. */
+static void test_median_of_copies(void **state) {
+    (void)state;
+    double x[14];
+    for (int i = 0; i < 14; i++)
+        x[i] = i < 7 ? 0.1 : 1.7;
+    const margin_data data = {.x = margin_dense_f64(x, 14, 1, 1)};
+    margin_context *context = support_context(NULL, 2);
+    mg_fitted_stage fitted = stage_fitted(context, "rbf(centres=2, pick=kmeans)", &data);
+    assert_true(centres_of(&fitted)[0] != x[0] && centres_of(&fitted)[0] != x[13]);
+    assert_true(centres_of(&fitted)[1] != x[0] && centres_of(&fitted)[1] != x[13]);
+    assert_close(gamma_of(&fitted), 1 / (2 * 1.6 * 1.6), 1e-12);
+    mg_fitted_stage_clear(&fitted);
+    margin_context_free(context);
+}
+
 /* A weight of 2 is a copy: the median of the distances moves from 2 to 1. */
 static void test_weighted_median(void **state) {
     (void)state;
@@ -234,11 +250,17 @@ static void test_hostile(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_even),          cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_median),        cmocka_unit_test(test_weighted_median),
-        cmocka_unit_test(test_sample),        cmocka_unit_test(test_kmeans),
-        cmocka_unit_test(test_far_from_zero), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_hostile),       cmocka_unit_test(test_far_columns),
+        cmocka_unit_test(test_even),
+        cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_median),
+        cmocka_unit_test(test_weighted_median),
+        cmocka_unit_test(test_median_of_copies),
+        cmocka_unit_test(test_sample),
+        cmocka_unit_test(test_kmeans),
+        cmocka_unit_test(test_far_from_zero),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_far_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

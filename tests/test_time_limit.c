@@ -282,7 +282,7 @@ static void ample_time_changes_nothing(void **state) {
 /* Columns are sorted one after the other: the end is seen between them. */
 static void medians_end_in_time(void **state) {
     (void)state;
-    const margin_data data = some_data(ROWS);
+    const margin_data data = some_data(CATEGORIES);
     double seconds[2];
     for (int limited = 0; limited < 2; limited++) {
         margin_context *context = limited_context(limited ? 0.01 : 0);

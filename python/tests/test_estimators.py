@@ -207,6 +207,18 @@ def test_warm_start(iris):
         model.fit(X[:, :2], y)
 
 
+@pytest.mark.parametrize("name", ["Lasso", "ElasticNet"])
+def test_warm_start_of_l1(diabetes, name):
+    X, y = diabetes
+    warm, cold = (getattr(margin, name)(alpha=0.01, warm_start=start) for start in (True, False))
+    for alpha in (0.01, 0.011):
+        reports = [model.set_params(alpha=alpha).fit(X, y).report_ for model in (warm, cold)]
+        assert np.allclose(warm.coef_, cold.coef_, rtol=1e-3, atol=1e-3)
+    assert reports[0].gap <= reports[0].tolerance and reports[1].gap <= reports[1].tolerance
+    with pytest.raises(ValueError, match="to start from"):
+        warm.fit(X[:, :2], y)
+
+
 @pytest.mark.parametrize(
     "name, parameters",
     [
