@@ -84,15 +84,13 @@ class Model:
         names = self.class_names
         if self._label_names is not None:
             return np.array([self._label_names.get(name, name) for name in names], self._label_type)
+        whole = _whole_numbers(names)
+        if whole is not None:
+            return whole.astype(self._label_type) if _is_numeric(self._label_type) else whole
         values = np.array([lib.margin_model_class_value(self._handle, c) for c in range(len(names))])
         if np.isnan(values).any():
-            try:
-                return np.array([int(name) for name in names])
-            except ValueError:
-                return np.array(names)
-        if self._label_type is not None and self._label_type.kind in "iuf":
-            return values.astype(self._label_type)
-        return values.astype(np.int64) if (values == np.rint(values)).all() else values
+            return np.array(names)
+        return values.astype(self._label_type) if _is_numeric(self._label_type) else values
 
     @property
     def _labels(self) -> np.ndarray:
@@ -406,6 +404,19 @@ class Model:
         taken = [np.frombuffer(ffi.buffer(p[0], 8 * count), t)
                  for p, t in ((rows, np.int64), (alpha, np.float64), (sign, np.float64))]
         return taken[0].copy(), taken[1] * taken[2]
+
+
+def _whole_numbers(names: tuple[str, ...]) -> np.ndarray | None:
+    """Class names that are whole numbers as written (not 007, not 1e3), to the last digit."""
+    try:
+        numbers = [int(name) for name in names]
+        return np.array(numbers, np.int64) if [str(n) for n in numbers] == list(names) else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _is_numeric(dtype: np.dtype[Any] | None) -> bool:
+    return dtype is not None and dtype.kind in "iuf"
 
 
 def _restore(encoded: bytes, names: dict[str, Any] | None, dtype: np.dtype[Any] | None) -> Model:

@@ -44,6 +44,21 @@ def test_labels_of_any_kind(iris, labels):
     assert model.predict_one(X[0]) == y[0]
 
 
+@pytest.mark.parametrize(
+    "texts, expected",
+    [
+        (["007", "7", "8"], ["007", "7", "8"]),
+        (["9007199254740992", "9007199254740993", "-5"], [-5, 2**53, 2**53 + 1]),
+        (["1", "1e3", "2"], ["1", "1e3", "2"]),
+        (["99999999999999999999", "1", "2"], ["1", "2", "99999999999999999999"]),
+    ],
+)
+def test_labels_of_a_file(iris, texts, expected):
+    X, codes = iris
+    model = margin.from_bytes(bytes(margin.fit("logistic", X, np.array(texts)[codes])))
+    assert sorted(model.classes.tolist()) == expected
+
+
 def test_booleans(iris):
     X, y = iris
     model = margin.fit("logistic", X, y == 1)
