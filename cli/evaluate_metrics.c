@@ -243,7 +243,8 @@ static void print_classes(cli_text *text, const margin_model *model, const margi
     const char *what = of.data ? of.data : "";
     print_metric(text, m, "accuracy", "accuracy", "");
     print_metric(text, m, "error", "error", "");
-    print_metric(text, m, "log loss", "log_loss", "");
+    print_metric(text, m, "log loss", "log_loss",
+                 isinf(m->log_loss) ? " (a row's class was given the probability 0)" : "");
     print_metric(text, m, "Brier score", "brier", "");
     print_metric(text, m, "AUC", "auc", what);
     print_metric(text, m, "precision", "precision", what);
