@@ -2,6 +2,7 @@
  * behind those is reached. What is accepted predicts without trouble and encodes to bytes that
  * decode to the same bytes again. */
 #include "fuzz.h"
+#include "fuzz_refusal.h"
 
 #include "model/store/store.h"
 
@@ -50,18 +51,12 @@ static void round_trip(margin_context *context, const margin_model *model) {
     margin_model_free(again);
 }
 
-/* A kernel of a program's own is not in a file: that is the context's lack. */
-static bool is_refusal(margin_status status, const margin_error *error) {
-    return status == MARGIN_ERROR_MODEL || status == MARGIN_ERROR_LIMIT ||
-           (status == MARGIN_ERROR_ARGUMENT && strstr(error->text, "kernel=user"));
-}
-
 static void check(margin_context *context, const uint8_t *bytes, size_t size) {
     margin_model *model = NULL;
     margin_error error = {.status = MARGIN_OK};
     const margin_status status = margin_model_decode(context, bytes, (int64_t)size, &model, &error);
     if (status != MARGIN_OK) {
-        FUZZ_CHECK(is_refusal(status, &error));
+        FUZZ_CHECK(fuzz_is_refusal(status, &error));
         FUZZ_CHECK(model == NULL && strlen(error.text) > 20);
         return;
     }

@@ -2,6 +2,7 @@
  * entries, spec, tensors or numbers changed and the right checksum. Each is refused with a
  * sentence, or every public function that takes a model works on it. */
 #include "fuzz.h"
+#include "fuzz_refusal.h"
 
 #include "hostile_models.h"
 
@@ -44,12 +45,6 @@ static void train_all(margin_context *context) {
     atexit(remove_file);
 }
 
-/* A kernel of a program's own is not in a file: that is the context's lack. */
-static bool is_refusal(margin_status status, const margin_error *error) {
-    return status == MARGIN_ERROR_MODEL || status == MARGIN_ERROR_LIMIT ||
-           (status == MARGIN_ERROR_ARGUMENT && strstr(error->text, "kernel=user"));
-}
-
 static void check(margin_context *context, const hostile_file *file) {
     margin_model *model = NULL;
     margin_error error = {.status = MARGIN_OK};
@@ -57,7 +52,7 @@ static void check(margin_context *context, const hostile_file *file) {
     const margin_status status =
         margin_model_decode(context, file->bytes, file->length, &model, &error);
     if (status != MARGIN_OK) {
-        FUZZ_CHECK(is_refusal(status, &error));
+        FUZZ_CHECK(fuzz_is_refusal(status, &error));
         FUZZ_CHECK(model == NULL && strlen(error.text) > 20);
         return;
     }
