@@ -112,6 +112,7 @@ static margin_status conjugate_rounds(mg_squares *s, void *argument) {
         MG_TRY(mg_squares_in_time(s, mg_stop_check(&s->stop, s->steps)));
         if (s->out_of_time || most <= 0) return MARGIN_OK;
         MG_TRY(conjugate_step(s, m, most));
+        MG_TRY(mg_squares_in_time(s, mg_stop_check(&s->stop, s->steps)));
         if (!(s->now.gap < 0.5 * before)) return MARGIN_OK;
     }
     return MARGIN_OK;
