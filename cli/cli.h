@@ -86,7 +86,8 @@ int cli_usage_error(const cli_command *command, const char *format, ...)
 
 typedef struct cli_session {
     const cli_arguments *arguments;
-    margin_context *context;
+    margin_context *context; /* with the time limit that was asked for */
+    margin_context *whole;   /* without, for what follows a fit */
     margin_error error;
     double started, read_seconds, work_seconds;
     const char *spec;    /* that the table is read for; NULL: none */

@@ -110,14 +110,18 @@ int cli_session_open(cli_session *session, const cli_arguments *arguments) {
         .threads = (int)arguments->threads,
         .memory_limit = (int64_t)arguments->memory,
         .seed = (uint64_t)arguments->seed,
-        .time_limit = arguments->time_limit,
         .log = show_log,
         .progress = animate ? show_progress : NULL,
         .user = (void *)arguments,
     };
-    margin_status status = margin_context_create(&options, &session->context, &session->error);
+    const margin_context_options limited = {.size = sizeof limited,
+                                            .time_limit = arguments->time_limit};
+    margin_status status = margin_context_create(&options, &session->whole, &session->error);
+    if (status >= 0)
+        status = margin_context_with(session->whole, &limited, &session->context, &session->error);
+    if (status < 0) margin_context_free(session->whole);
     if (status < 0) return cli_failed(session, status);
-    signalled_context = session->context;
+    signalled_context = session->whole;
     interrupted = writing_directly = 0;
     file_begun = false;
     struct sigaction action;
@@ -136,7 +140,8 @@ void cli_session_close(cli_session *session) {
     cli_progress_end();
     signalled_context = NULL;
     margin_context_free(session->context);
-    session->context = NULL;
+    margin_context_free(session->whole);
+    session->context = session->whole = NULL;
 }
 
 int cli_exit_code(margin_status status) {

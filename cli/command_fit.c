@@ -286,7 +286,7 @@ static int save_and_report(cli_session *session, const margin_report *report,
     margin_metrics training = {.size = sizeof training};
     if (cli_several_targets(model)) { /* of each on the rows that it was trained on */
         const margin_status status =
-            margin_evaluate(session->context, model, &rows->train, &training, &session->error);
+            margin_evaluate(session->whole, model, &rows->train, &training, &session->error);
         if (status < 0) return cli_failed(session, status);
     }
     cli_text text = {0};

@@ -54,12 +54,12 @@ static void look_at_held_out(const cli_session *session, cli_fit_rows *rows) {
 int cli_judge_held_out(cli_session *session, const margin_model *model, cli_fit_rows *rows) {
     const margin_evaluate_options options = {.size = sizeof options, .unknown_wrong = 1};
     if (!rows->test_rows) return EXIT_DONE;
-    margin_status status = margin_evaluate_with(session->context, model, &rows->test, &options,
+    margin_status status = margin_evaluate_with(session->whole, model, &rows->test, &options,
                                                 &rows->held_out, &session->error);
     rows->coverage = (margin_coverage_found){.size = sizeof rows->coverage};
     if (status >= 0 && !isnan(margin_model_coverage(model)))
         status =
-            margin_coverage(session->context, model, &rows->test, &rows->coverage, &session->error);
+            margin_coverage(session->whole, model, &rows->test, &rows->coverage, &session->error);
     if (status >= 0) look_at_held_out(session, rows);
     return status < 0 ? cli_failed(session, status) : EXIT_DONE;
 }

@@ -302,70 +302,6 @@ static void a_trace_may_end_the_fit(void **state) {
     }
 }
 
-static uint64_t model_hash(margin_context *own, const char *text,
-                           const margin_fit_options *options) {
-    margin_error error = {0};
-    const margin_data data = sample_data(classes, DENSE_F64);
-    margin_model *model = NULL;
-    margin_spec *parsed = NULL;
-    void *bytes = NULL;
-    int64_t length = 0;
-    uint64_t hash = 14695981039346656037u;
-    if (margin_spec_parse(own, text, &parsed, &error) < 0 ||
-        margin_fit_with(own, parsed, &data, options, &model, NULL, &error) < 0 ||
-        margin_model_encode(model, &bytes, &length, &error) < 0)
-        fail_msg("%s", error.text);
-    for (int64_t k = 0; k < length; k++)
-        hash = (hash ^ ((unsigned char *)bytes)[k]) * 1099511628211u;
-    margin_bytes_free(model, bytes);
-    margin_model_free(model);
-    margin_spec_free(parsed);
-    return hash;
-}
-
-/* A seed and a time limit of one fit do what those of the context do, and only for that fit. */
-static void options_are_of_one_fit(void **state) {
-    (void)state;
-    static const char text[] = "rbf(centres=5) | logistic";
-    margin_error error = {0};
-    const margin_context_options with_seed = {.size = sizeof with_seed, .threads = 2, .seed = 7};
-    margin_fit_options options = {.size = sizeof options, .seed = 7, .seed_given = 1};
-    margin_context *seeded;
-    assert_int_equal(margin_context_create(&with_seed, &seeded, &error), MARGIN_OK);
-    const uint64_t seven = model_hash(seeded, text, NULL), zero = model_hash(context, text, NULL);
-    assert_true(seven != zero);
-    assert_true(model_hash(context, text, &options) == seven);
-    options.seed_given = 0;
-    assert_true(model_hash(context, text, &options) == zero);
-    options.seed = 0;
-    options.seed_given = 1;
-    assert_true(model_hash(seeded, text, &options) == zero);
-    assert_true(model_hash(seeded, text, NULL) == seven);
-    margin_context_free(seeded);
-
-    const margin_data data = sample_data(classes, DENSE_F64);
-    margin_model *model = NULL;
-    margin_spec *endless;
-    margin_report report = {.size = sizeof report};
-    assert_int_equal(
-        margin_spec_parse(context, "perceptron(passes=10000000, bound=no)", &endless, &error),
-        MARGIN_OK);
-    options = (margin_fit_options){.size = sizeof options, .time_limit = 0.01};
-    assert_int_equal(margin_fit_with(context, endless, &data, &options, &model, &report, &error),
-                     MARGIN_STOPPED_TIME);
-    margin_model_free(model);
-    static const double wrong[] = {-1, INFINITY, NAN};
-    for (int k = 0; k < 3; k++) {
-        options.time_limit = wrong[k];
-        assert_int_equal(margin_fit_with(context, endless, &data, &options, &model, NULL, &error),
-                         MARGIN_ERROR_ARGUMENT);
-    }
-    options = (margin_fit_options){.size = sizeof options, .seed_given = 2};
-    assert_int_equal(margin_fit_with(context, endless, &data, &options, &model, NULL, &error),
-                     MARGIN_ERROR_ARGUMENT);
-    margin_spec_free(endless);
-}
-
 static margin_status fit_from(const char *text, const margin_model *start, const margin_data *data,
                               margin_report *report, margin_error *error) {
     const margin_fit_options options = {.size = sizeof options, .start = start};
@@ -458,7 +394,6 @@ int main(void) {
                                        cmocka_unit_test(reports_step_by_their_size),
                                        cmocka_unit_test(reserved_fields_are_zero),
                                        cmocka_unit_test(a_trace_may_end_the_fit),
-                                       cmocka_unit_test(fits_start_from_models),
-                                       cmocka_unit_test(options_are_of_one_fit)};
+                                       cmocka_unit_test(fits_start_from_models)};
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -538,9 +538,9 @@ static margin_status fork_once(void *argument, int64_t task, int worker) {
 static void fork_inside_a_task_fails_in_the_child(void **state) {
     (void)state;
     if (under_thread_sanitizer) skip();
-    margin_context *context = support_context(NULL, 1);
+    margin_context *context = support_context(NULL, 2);
     pid_t child = -1;
-    margin_status status = mg_parallel(context, 5, fork_once, &child, NULL);
+    margin_status status = mg_parallel(context, 1, fork_once, &child, NULL);
     if (child == 0) {
         bool again = mg_parallel(context, 5, no_work, NULL, NULL) == MARGIN_OK;
         margin_context_free(context);

@@ -66,8 +66,9 @@ typedef enum margin_status {
 /* Short English name of a status, for example "out of memory". Never NULL, static storage. */
 MARGIN_API const char *margin_status_text(margin_status status);
 
-/* What it is about the data that a call cannot use, for programs that put it in words of their own.
- * The numbers are part of the ABI and never change; later versions add some. */
+/* What it is about the data that a call cannot use, or which limit was met, for programs that put
+ * it in words of their own. The numbers are part of the ABI and never change; later versions add
+ * some. */
 typedef enum margin_cause {
     MARGIN_CAUSE_NONE = 0,              /* nothing of the below, or the status says it all */
     MARGIN_CAUSE_MISSING_VALUE = 1,     /* NaN or an empty cell, in a feature or the target */
@@ -83,7 +84,10 @@ typedef enum margin_cause {
     MARGIN_CAUSE_UNKNOWN_CATEGORY = 10, /* of a feature, and the spec refuses it */
     MARGIN_CAUSE_TARGET = 11, /* there is none, or not the kind that this learner learns from */
     MARGIN_CAUSE_NEGATIVE_VALUE = 12, /* where counts are needed */
-    MARGIN_CAUSE_OVERFLOW = 13        /* values too large, or too far apart, for double precision */
+    MARGIN_CAUSE_OVERFLOW = 13,       /* values too large, or too far apart, for double precision */
+    /* Of LIMIT. */
+    MARGIN_CAUSE_TIME_LIMIT = 14,  /* the context's time limit */
+    MARGIN_CAUSE_MEMORY_LIMIT = 15 /* the context's memory limit; NONE: another limit */
 } margin_cause;
 
 /* Where and why a call failed. `text` is the whole sentence, zero-terminated UTF-8; the numbers
@@ -107,7 +111,8 @@ typedef struct margin_error {
  * A context owns a thread pool, memory accounting and the callbacks. It is meant for one thread at
  * a time: when two use it at once both get right results, but their parallel parts take turns (each
  * waits until the pool is free), they share memory limit and cancellation, and the callbacks come
- * from both. For independent work make several contexts. Threads start at the first parallel call
+ * from both. For independent work make several contexts, or contexts of one thread from one
+ * (margin_context_with): those do not wait for each other. Threads start at the first parallel call
  * and are restarted in the child after fork(), which may happen at any time but from a callback.
  * Threads of the pool take no signals. */
 typedef struct margin_context margin_context;
@@ -151,11 +156,12 @@ typedef struct margin_context_options {
     int64_t memory_limit; /* bytes that the context, its tables and models may hold at once,
                              thread stacks and mapped files aside; 0: no limit */
     uint64_t seed;        /* every random choice derives from it */
-    /* Seconds a call may take that trains (fit, path, update, separable) or reads a table; 0: no
-     * limit. A fit that has a model by then stops with MARGIN_STOPPED_TIME, everything else fails
-     * with MARGIN_ERROR_LIMIT, both mostly within 100 ms; but a solver ends its pass over all rows
-     * first, kernel learners copy the rows that their model keeps, and where the system's LAPACK is
-     * linked that ends its factorisation. */
+    /* Seconds that each call may take; 0: no limit. A fit that has a model by then stops with
+     * MARGIN_STOPPED_TIME, everything else fails with MARGIN_ERROR_LIMIT (cause TIME_LIMIT), both
+     * mostly within 100 ms; but a solver ends its pass over all rows first, kernel learners copy
+     * the rows that their model keeps, and where the system's LAPACK is linked that ends its
+     * factorisation. Not for what runs on the calling thread alone and takes a row or a model
+     * (margin_predict and its like, saving, loading). */
     double time_limit;
     margin_allocator allocator;
     /* Messages for people, one sentence without newline. Called from the calling thread only. */
@@ -189,6 +195,23 @@ typedef struct margin_context_options {
 MARGIN_API MARGIN_CHECKED margin_status margin_context_create(const margin_context_options *options,
                                                               margin_context **context,
                                                               margin_error *error);
+
+/* For one call, or as many as are wanted: a context with the threads, callbacks and accounts of
+ * `context`, and what `options` say in its place; what is zero there is as in `context`.
+ *   threads: at most so many of those that `context` has; with 1 it does not use the pool.
+ *   memory_limit: of what these calls hold, models and tables that they make too; that of `context`
+ *     holds as well.
+ *   seed, time_limit: in place of the context's.
+ *   log, progress, poll, user: all four are taken from `options` if one of the callbacks is given.
+ *   kernel, kernel_user, kernel_threads: if there is a kernel.
+ *   allocator: ARGUMENT if there is one; it is that of `context`.
+ * Cancelling it leaves `context` alone; cancelling `context` ends calls of both. No threads are
+ * started and nothing else of size is made: cost about a microsecond. To be freed before `context`
+ * is; models and tables outlive both. */
+MARGIN_API MARGIN_CHECKED margin_status margin_context_with(margin_context *context,
+                                                            const margin_context_options *options,
+                                                            margin_context **made,
+                                                            margin_error *error);
 
 /* Joins the threads and releases the context; no call may be running in it. Models and tables
  * outlive their context: each keeps its own copy of the allocator, which stays in use until the

@@ -107,14 +107,12 @@ typedef struct margin_trace_step {
     const margin_novikoff *novikoff; /* perceptron(bound=steps); NULL: else */
 } margin_trace_step;
 
+/* Seed, threads and limits of one fit are those of its context: margin_context_with. */
 typedef struct margin_fit_options {
     size_t size;
     /* Called in order, from the calling thread. Nonzero ends the fit with CANCELLED. */
     int (*trace)(const margin_trace_step *step, void *user);
     void *user;
-    uint64_t seed;      /* of this fit, where seed_given is 1; else the context's */
-    int32_t seed_given; /* 0 or 1 */
-    double time_limit;  /* seconds, of this fit; 0: the context's */
     /* A linear model of as many features, targets and (of the same names) classes, of other rows,
      * another penalty or an earlier fit that stopped: an iterative solver with a smooth loss begins
      * there, others as always. It changes the way and not what is proven. ARGUMENT if it does not

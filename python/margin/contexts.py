@@ -1,8 +1,9 @@
 """Contexts: who owns threads and memory while a call runs.
 
-Each Python thread has contexts of its own, one for each number of threads asked for, made when they
-are first used; so importing the package starts nothing, threads never wait for each other, and a
-forked process goes on with those of the thread that forked (the library makes their threads anew).
+Each Python thread has a context of its own, made when it is first used; so importing the package
+starts nothing, threads never wait for each other, and a forked process goes on with that of the
+thread that forked (the library makes its threads anew). What a call asks for (fewer threads, a
+seed, a time limit) is said in a context made from it, which starts no threads.
 """
 
 from __future__ import annotations
@@ -17,41 +18,49 @@ from margin.errors import check, new_error
 
 class _Mine(threading.local):
     def __init__(self) -> None:
-        self.contexts: dict[int, Any] = {}
+        self.context: Any = None
         self.is_main = threading.current_thread() is threading.main_thread()
 
 
 _mine = _Mine()
 
 
-def context(threads: int | None = None) -> Any:
-    """The calling thread's context with that many threads (None: all cores this process may use)."""
-    wanted = 0 if threads is None else int(threads)
-    found = _mine.contexts.get(wanted)
-    if found is None:
-        found = _mine.contexts[wanted] = _made(wanted, 0)
-    return found
+def context() -> Any:
+    """The calling thread's context, with all cores that this process may use."""
+    if _mine.context is None:
+        made = ffi.new("margin_context **")
+        error = new_error()
+        check(lib.margin_context_create(ffi.NULL, made, error), error)
+        _mine.context = ffi.gc(made[0], lib.margin_context_free)
+    return _mine.context
 
 
-def _made(threads: int, seed: int) -> Any:
+def _changed(threads: int, seed: int, time_limit: float) -> Any:
     options = ffi.new("margin_context_options *")
     options.size = ffi.sizeof("margin_context_options")
-    options.threads, options.seed = threads, seed
+    options.threads, options.seed, options.time_limit = threads, seed, time_limit
     made = ffi.new("margin_context **")
     error = new_error()
-    check(lib.margin_context_create(options, made, error), error)
-    return ffi.gc(made[0], lib.margin_context_free)
+    check(lib.margin_context_with(context(), options, made, error), error)
+    return made[0]
 
 
 @contextmanager
-def running(threads: int | None = None, seed: int = 0) -> Iterator[Any]:
-    """A context for one long call: Ctrl-C in the main thread cancels it. A seed other than 0 takes one of its own."""
-    mine = _made(0 if threads is None else int(threads), seed) if seed else context(threads)
-    if not _mine.is_main:
-        yield mine
-        return
-    outer = lib.interrupt_begin(mine)
+def running(
+    threads: int | None = None, seed: int | None = None, time_limit: float | None = None
+) -> Iterator[Any]:
+    """A context for one long call: Ctrl-C in the main thread cancels it."""
+    asked = (int(threads or 0), seed or 0, time_limit or 0.0)
+    mine = _changed(*asked) if any(asked) else context()
     try:
-        yield mine
+        if not _mine.is_main:
+            yield mine
+            return
+        outer = lib.interrupt_begin(mine)
+        try:
+            yield mine
+        finally:
+            lib.interrupt_end(mine, outer)
     finally:
-        lib.interrupt_end(mine, outer)
+        if any(asked):
+            lib.margin_context_free(mine)

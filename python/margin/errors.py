@@ -30,7 +30,7 @@ class Status(IntEnum):
 
 
 class Cause(IntEnum):
-    """What it is about the data that a call cannot use."""
+    """What it is about the data that a call cannot use, or which limit was met."""
 
     NONE = 0
     MISSING_VALUE = 1
@@ -46,6 +46,8 @@ class Cause(IntEnum):
     TARGET = 11
     NEGATIVE_VALUE = 12
     OVERFLOW = 13
+    TIME_LIMIT = 14
+    MEMORY_LIMIT = 15
 
 
 class Error(Exception):
@@ -55,7 +57,7 @@ class Error(Exception):
     ----------
     status : Status
     cause : Cause or int
-        What it is about the data (an int if a later library knows more causes).
+        What it is about the data, or which limit it was (an int if a later library knows more causes).
     row, feature : int or None
         Row and column of the data that was given, from 0; None where they do not apply.
     position : int or None

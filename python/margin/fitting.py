@@ -41,7 +41,7 @@ def fit(
     seed : int, optional
         What random choices derive from; 0 without it.
     threads : int, optional
-        How many to use; all cores without it. The model does not depend on it.
+        At most so many; all cores without it. The model does not depend on it.
     time_limit : float, optional
         Seconds. A fit that has a model by then stops with a ConvergenceWarning.
     trace : bool or callable
@@ -83,16 +83,13 @@ def fit_data(
     error, report = new_error(), new_report()
     options = ffi.new("margin_fit_options *")
     options.size = ffi.sizeof("margin_fit_options")
-    if seed is not None:
-        options.seed, options.seed_given = seed, 1
-    options.time_limit = time_limit or 0.0
     if start is not None:
         options.start = start._handle
     tracer = Tracer(trace if callable(trace) else None) if trace else None
     if tracer:
         options.trace, options.user = lib.margin_python_trace, tracer.handle
     parsed, made = ffi.new("margin_spec **"), ffi.new("margin_model **")
-    with running(threads) as context:
+    with running(threads, seed, time_limit) as context:
         check(lib.margin_spec_parse(context, spec.encode(), parsed, error), error)
         try:
             status = lib.margin_fit_with(

@@ -58,6 +58,23 @@ static void begin_silence(const margin_context *call) {
 
 /* ---- Life ---- */
 
+static void context_start(margin_context *created, mg_heap *heap, mg_pool *pool,
+                          const margin_context_options *chosen) {
+    memset(created, 0, sizeof *created);
+    created->heap = heap;
+    created->pool = pool;
+    created->options = *chosen;
+    atomic_init(&created->own_flag, 0);
+    created->cancelled = &created->own_flag;
+    created->deadline = created->end = (double)INFINITY;
+    created->sharers = 1;
+    atomic_init(&created->own_next, 0);
+    created->progress_next = &created->own_next;
+    atomic_init(&created->own_poll_next, 0);
+    created->poll_next = &created->own_poll_next;
+    begin_silence(created);
+}
+
 margin_status margin_context_create(const margin_context_options *options, margin_context **context,
                                     margin_error *error) {
     margin_context_options chosen;
@@ -77,18 +94,7 @@ margin_status margin_context_create(const margin_context_options *options, margi
     MG_GO(mg_heap_create(&chosen.allocator, chosen.memory_limit, &heap, error));
     MG_GO(mg_pool_create(heap, chosen.threads, &pool, error));
     MG_GO_NEW(heap, created, 1, "the context", error);
-    created->heap = heap;
-    created->pool = pool;
-    created->options = chosen;
-    atomic_init(&created->own_flag, 0);
-    created->cancelled = &created->own_flag;
-    created->deadline = created->end = (double)INFINITY;
-    created->sharers = 1;
-    atomic_init(&created->own_next, 0);
-    created->progress_next = &created->own_next;
-    atomic_init(&created->own_poll_next, 0);
-    created->poll_next = &created->own_poll_next;
-    begin_silence(created);
+    context_start(created, heap, pool, &chosen);
     *context = created;
     return MARGIN_OK;
 done:
@@ -97,16 +103,63 @@ done:
     return status;
 }
 
+/* What is zero stays as it was. */
+static void change_options(margin_context_options *options, const margin_context_options *change) {
+    if (change->threads) options->threads = MG_MIN(change->threads, options->threads);
+    if (change->memory_limit) options->memory_limit = change->memory_limit;
+    if (change->seed) options->seed = change->seed;
+    if (change->time_limit > 0) options->time_limit = change->time_limit;
+    if (change->log || change->progress || change->poll) {
+        options->log = change->log;
+        options->progress = change->progress;
+        options->poll = change->poll;
+        options->user = change->user;
+    }
+    if (!change->kernel) return;
+    options->kernel = change->kernel;
+    options->kernel_user = change->kernel_user;
+    options->kernel_threads = change->kernel_threads;
+    if (!change->kernel_threads) options->threads = 1;
+}
+
+margin_status margin_context_with(margin_context *context, const margin_context_options *options,
+                                  margin_context **made, margin_error *error) {
+    margin_context_options change, chosen;
+    margin_context *created = NULL;
+    mg_heap *heap = NULL;
+    margin_status status;
+    MG_GIVEN(error, {context, "context"}, {options, "options"}, {made, "place for the context"});
+    MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_context_options, user),
+                           "margin_context_options", &change, sizeof change, error));
+    MG_TRY(check_options(&change, error));
+    MG_REQUIRE(!change.allocator.allocate, error, MARGIN_ERROR_ARGUMENT,
+               "a context that is made from another one takes its allocator; give none");
+    chosen = context->options;
+    change_options(&chosen, &change);
+    if (change.memory_limit > 0)
+        MG_TRY(mg_heap_part(context->heap, change.memory_limit, &heap, error));
+    else
+        heap = mg_heap_retain(context->heap);
+    MG_GO_NEW(heap, created, 1, "the context", error);
+    context_start(created, heap, context->pool, &chosen);
+    created->base = context;
+    *made = created;
+    return MARGIN_OK;
+done:
+    mg_heap_release(heap);
+    return status;
+}
+
 void margin_context_free(margin_context *context) {
     if (!context) return;
     mg_heap *heap = context->heap;
-    mg_pool_free(context->pool);
+    if (!context->base) mg_pool_free(context->pool);
     mg_free(heap, context);
     mg_heap_release(heap);
 }
 
 int margin_context_threads(const margin_context *context) {
-    return mg_pool_threads(context->pool);
+    return mg_threads(context);
 }
 
 int64_t margin_context_memory(const margin_context *context) {
@@ -193,6 +246,7 @@ void mg_context_copy(const margin_context *context, margin_context *copy) {
     copy->heap = context->heap;
     copy->pool = context->pool;
     copy->options = context->options;
+    copy->base = context->base;
     copy->cancelled = context->cancelled;
     copy->progress_next = context->progress_next;
     copy->poll_next = context->poll_next;
@@ -227,20 +281,19 @@ margin_status mg_context_without_end(margin_context *context, margin_error *erro
 }
 
 bool mg_timed_out(const margin_context *call, margin_status status) {
-    return status == MARGIN_ERROR_CANCELLED &&
-           atomic_load_explicit(call->cancelled, memory_order_relaxed) == 0;
+    return status == MARGIN_ERROR_CANCELLED && !mg_told_to_end(call);
 }
 
 margin_status mg_call_status(const margin_context *call, margin_status status, const char *when,
                              margin_error *error) {
     if (!mg_timed_out(call, status)) return status;
-    return mg_fail(error, MARGIN_ERROR_LIMIT, "the time limit of %s seconds was reached %s",
+    return mg_fail(error, MG_CAUSE(MARGIN_ERROR_LIMIT, TIME_LIMIT),
+                   "the time limit of %s seconds was reached %s",
                    mg_number(call->options.time_limit).text, when);
 }
 
 int64_t mg_context_room(const margin_context *context, int64_t most) {
-    const int64_t limit = mg_heap_limit(context->heap);
-    if (limit > 0) most = MG_MIN(most, (limit - mg_heap_held(context->heap)) / 2);
+    most = MG_MIN(most, mg_heap_left(context->heap) / 2);
     return MG_MAX(most, 0) / context->sharers;
 }
 

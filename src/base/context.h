@@ -12,6 +12,7 @@ struct margin_context {
     mg_heap *heap;
     mg_pool *pool;
     margin_context_options options; /* as given, defaults filled in */
+    const margin_context *base;     /* that this was made from (margin_context_with), or NULL */
     atomic_int *cancelled;          /* own_flag, or that of the context this is a part of */
     atomic_int own_flag;
     double deadline; /* clock time by which the call this is a part of must end; INFINITY: none */
@@ -28,15 +29,27 @@ struct margin_context {
 
 double mg_clock(void); /* seconds, monotonic */
 
+/* Threads that work at the same time in calls with this context, at most those of its pool. */
+MG_INLINE int mg_threads(const margin_context *context) {
+    return context->options.threads;
+}
+
+/* Whether somebody cancelled the context, or one that it was made from. */
+MG_INLINE bool mg_told_to_end(const margin_context *context) {
+    for (; context; context = context->base)
+        if (atomic_load_explicit(context->cancelled, memory_order_relaxed) != 0) return true;
+    return false;
+}
+
 /* Calls the host's poll where its time has come, in a thread that is none of the pool's; true: it
  * cancelled the context. */
 bool mg_poll(const margin_context *context);
 
-/* True once the context is cancelled, or its end has come. One relaxed atomic load, and with a time
+/* True once the context is cancelled, or its end has come. A relaxed atomic load, and with a time
  * limit or a poll a look at the clock: ask it in every inner loop (each few thousand operations).
  * Safe from any thread. */
 MG_INLINE bool mg_cancelled(const margin_context *context) {
-    return atomic_load_explicit(context->cancelled, memory_order_relaxed) != 0 ||
+    return mg_told_to_end(context) ||
            (context->end < (double)INFINITY && mg_clock() >= context->end) ||
            (context->options.poll && mg_poll(context));
 }

@@ -28,6 +28,7 @@ struct mg_heap {
     atomic_llong held, peak;
     atomic_int references;
     atomic_int refused_by; /* why the last allocation failed: a margin_status, 0 if none has */
+    mg_heap *above;        /* what this is a part of; a reference; NULL: nothing */
 };
 
 typedef enum block_source { FROM_SYSTEM, FROM_PAGES, FROM_USER } block_source;
@@ -65,7 +66,24 @@ margin_status mg_heap_create(const margin_allocator *allocator, int64_t limit, m
     atomic_init(&created->peak, (long long)sizeof *created);
     atomic_init(&created->references, 1);
     atomic_init(&created->refused_by, 0);
+    created->above = NULL;
     *heap = created;
+    return MARGIN_OK;
+}
+
+static void *take_from_above(size_t bytes, void *above) {
+    return mg_new(above, (int64_t)bytes, 1);
+}
+
+static void give_to_above(void *memory, size_t bytes, void *above) {
+    (void)bytes;
+    mg_free(above, memory);
+}
+
+margin_status mg_heap_part(mg_heap *above, int64_t limit, mg_heap **heap, margin_error *error) {
+    const margin_allocator allocator = {take_from_above, give_to_above, above};
+    MG_TRY(mg_heap_create(&allocator, limit, heap, error));
+    (*heap)->above = mg_heap_retain(above);
     return MARGIN_OK;
 }
 
@@ -77,10 +95,12 @@ mg_heap *mg_heap_retain(mg_heap *heap) {
 void mg_heap_release(mg_heap *heap) {
     if (!heap || atomic_fetch_sub_explicit(&heap->references, 1, memory_order_acq_rel) > 1) return;
     margin_allocator allocator = heap->allocator;
+    mg_heap *above = heap->above;
     if (allocator.release)
         allocator.release(heap, sizeof *heap, allocator.user);
     else
         free(heap);
+    mg_heap_release(above);
 }
 
 int64_t mg_heap_held(const mg_heap *heap) {
@@ -93,6 +113,13 @@ int64_t mg_heap_peak(const mg_heap *heap) {
 
 int64_t mg_heap_limit(const mg_heap *heap) {
     return heap->limit;
+}
+
+int64_t mg_heap_left(const mg_heap *heap) {
+    int64_t left = INT64_MAX;
+    for (; heap; heap = heap->above)
+        if (heap->limit > 0) left = MG_MIN(left, heap->limit - mg_heap_held(heap));
+    return left;
 }
 
 /* ---- Accounts ---- */
@@ -279,7 +306,7 @@ margin_status mg_take_text(mg_heap *heap, const char *text, int64_t length, cons
 static margin_status fail_limit(const mg_heap *heap, size_t need, const char *purpose,
                                 margin_error *error) {
     int64_t held = mg_heap_held(heap);
-    return mg_fail(error, MARGIN_ERROR_LIMIT,
+    return mg_fail(error, MG_CAUSE(MARGIN_ERROR_LIMIT, MEMORY_LIMIT),
                    "the memory limit of %s has %s left (%s in use), too little for %s (%s); raise "
                    "the limit or use less data",
                    mg_bytes((uint64_t)heap->limit).text,
@@ -294,6 +321,7 @@ margin_status mg_no_memory(const mg_heap *heap, int64_t count, size_t size, cons
     int refused_by = atomic_load_explicit(&((mg_heap *)heap)->refused_by, memory_order_relaxed);
     if (refused_by == MARGIN_ERROR_LIMIT)
         return fail_limit(heap, possible ? bytes : SIZE_MAX, purpose, error);
+    if (heap->above) return mg_no_memory(heap->above, count, size, purpose, error);
     if (!possible)
         return mg_fail(error, MARGIN_ERROR_MEMORY,
                        "out of memory: %s needs more memory than can be addressed (%lld times %zu "

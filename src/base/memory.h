@@ -13,11 +13,14 @@ typedef struct mg_heap mg_heap;
 
 margin_status mg_heap_create(const margin_allocator *allocator, int64_t limit, mg_heap **heap,
                              margin_error *error);
+/* A heap within another one, with a limit of its own, that takes its memory from there. */
+margin_status mg_heap_part(mg_heap *above, int64_t limit, mg_heap **heap, margin_error *error);
 mg_heap *mg_heap_retain(mg_heap *heap);
 void mg_heap_release(mg_heap *heap);
 int64_t mg_heap_held(const mg_heap *heap);
 int64_t mg_heap_peak(const mg_heap *heap);
 int64_t mg_heap_limit(const mg_heap *heap); /* 0: none */
+int64_t mg_heap_left(const mg_heap *heap);  /* up to the nearest limit; INT64_MAX: there is none */
 
 /* count * size bytes, aligned to 64, not cleared (mg_new_zero: cleared). NULL on overflow, limit or
  * exhaustion; count 0 gives a valid pointer. Blocks of 4 MB and more are aligned to 2 MB and marked

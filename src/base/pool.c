@@ -42,6 +42,8 @@ typedef struct pool_run {
     mg_task task;
     void *argument;
     int64_t count;
+    int threads; /* most that work on it, the caller's own counted */
+    int joined;  /* those that have, of which each is the worker that was next; under the lock */
     fenv_t floats;
     atomic_ullong failure; /* lowest failed task << 8 | -status; ULLONG_MAX: none */
     atomic_int skipped;    /* some task was not run because the context was cancelled */
@@ -50,7 +52,6 @@ typedef struct pool_run {
 
 typedef struct pool_worker {
     mg_pool *pool;
-    int number; /* 1..threads-1; 0 is the caller */
     pthread_t handle;
 } pool_worker;
 
@@ -74,8 +75,9 @@ struct mg_pool {
     pool_worker workers[]; /* threads - 1 */
 };
 
-/* Which pool this thread works a task for, and as which worker. It is how a call from inside a task
- * is known for what it is; the only state of the library that is not in a context. */
+/* Which pool this thread works a task for, and as which worker: 0 is the caller. It is how a call
+ * from inside a task is known for what it is; the only state of the library that is not in a
+ * context. */
 static _Thread_local struct {
     const mg_pool *pool;
     int worker;
@@ -125,6 +127,8 @@ static void run_init(pool_run *run, margin_context *context, int64_t count, mg_t
     run->task = task;
     run->argument = argument;
     run->count = count;
+    run->threads = mg_threads(context);
+    run->joined = 1;
     atomic_init(&run->failure, ULLONG_MAX);
     atomic_init(&run->skipped, 0);
     atomic_init(&run->next, 0);
@@ -140,18 +144,26 @@ static void spin_for_run(mg_pool *pool, unsigned seen) {
     }
 }
 
-/* Waits for a run that this worker has not joined yet and joins it; NULL: the pool ends. */
+/* A run that this worker has not seen yet and that takes one more. Holds the lock. */
+static pool_run *next_run(mg_pool *pool, unsigned *seen) {
+    pool_run *run = pool->run;
+    if (!run || atomic_load(&pool->runs) == *seen) return NULL;
+    *seen = atomic_load(&pool->runs);
+    return run->joined < run->threads ? run : NULL;
+}
+
+/* Waits for such a run and joins it; NULL: the pool ends. */
 static pool_run *join_run(mg_pool *pool, unsigned *seen) {
+    pool_run *run = NULL;
     spin_for_run(pool, *seen);
     pthread_mutex_lock(&pool->lock);
-    while (!pool->stopping && (!pool->run || atomic_load(&pool->runs) == *seen)) {
+    while (!pool->stopping && !(run = next_run(pool, seen))) {
         pool->sleeping++;
         pthread_cond_wait(&pool->wake, &pool->lock);
         pool->sleeping--;
     }
-    pool_run *run = pool->stopping ? NULL : pool->run;
     if (run) {
-        *seen = atomic_load(&pool->runs);
+        inside.worker = run->joined++;
         atomic_fetch_add(&pool->working, 1);
     }
     pthread_mutex_unlock(&pool->lock);
@@ -167,12 +179,11 @@ static void leave_run(mg_pool *pool) {
 static void *worker_main(void *argument) {
     const pool_worker *worker = argument;
     inside.pool = worker->pool;
-    inside.worker = worker->number;
     unsigned seen = 0;
     pool_run *run;
     while ((run = join_run(worker->pool, &seen)) != NULL) {
         fesetenv(&run->floats);
-        work(run, worker->number);
+        work(run, inside.worker);
         leave_run(worker->pool);
     }
     return NULL;
@@ -200,16 +211,20 @@ static bool start_worker(pool_worker *worker) {
     return refusal == 0;
 }
 
-/* Workers for a run of `count` tasks; fewer if the system gives no more. Holds `turn`. */
-static void start_workers(mg_pool *pool, int64_t count) {
+/* Threads beside the caller's that a run has work for. */
+static int helpers_for(const pool_run *run) {
+    return (int)MG_MIN(run->count, (int64_t)run->threads) - 1;
+}
+
+/* Workers for a run; fewer if the system gives no more. Holds `turn`. */
+static void start_workers(mg_pool *pool, const pool_run *run) {
     sigset_t before;
-    int wanted = (int)MG_MIN(count, (int64_t)pool->threads) - 1;
+    const int wanted = helpers_for(run);
     if (pool->refused || pool->started >= wanted) return;
     block_signals(&before);
     while (pool->started < wanted && !pool->refused) {
         pool_worker *worker = &pool->workers[pool->started];
         worker->pool = pool;
-        worker->number = pool->started + 1;
         if (start_worker(worker))
             pool->started++;
         else
@@ -270,16 +285,12 @@ void mg_pool_free(mg_pool *pool) {
     mg_free(pool->heap, pool);
 }
 
-int mg_pool_threads(const mg_pool *pool) {
-    return pool->threads;
-}
-
 bool mg_pool_is_worker(void) {
     return inside.worker > 0;
 }
 
-int mg_pool_worker(const mg_pool *pool) {
-    return inside.pool == pool ? inside.worker : 0;
+int mg_worker(const margin_context *context) {
+    return inside.pool == context->pool && inside.worker < mg_threads(context) ? inside.worker : 0;
 }
 
 /* Makes the pool this process's own. In a child of fork() the first call gets here with the
@@ -304,12 +315,12 @@ static void open_run(mg_pool *pool, pool_run *run) {
     pthread_mutex_lock(&pool->lock);
     pool->run = run;
     atomic_fetch_add(&pool->runs, 1);
-    int64_t wanted = MG_MIN(run->count - 1, (int64_t)pool->sleeping);
+    const int wanted = MG_MIN(helpers_for(run), pool->sleeping);
     bool all = wanted == pool->sleeping;
     pthread_mutex_unlock(&pool->lock);
     /* not under the lock, or those that wake would run into it at once */
     if (wanted > 0 && all) pthread_cond_broadcast(&pool->wake);
-    for (int64_t i = 0; !all && i < wanted; i++)
+    for (int i = 0; !all && i < wanted; i++)
         pthread_cond_signal(&pool->wake);
 }
 
@@ -347,15 +358,15 @@ margin_status mg_parallel(margin_context *context, int64_t count, mg_task task, 
     mg_pool *pool = context->pool;
     pool_run run;
     run_init(&run, context, count, task, argument);
-    if (inside.pool) {
-        work(&run, inside.pool == pool ? inside.worker : 0);
+    if (inside.pool || run.threads == 1) {
+        work(&run, mg_worker(context));
         return outcome(&run, error);
     }
     adopt(pool);
     pthread_mutex_lock(&pool->turn);
     inside.pool = pool;
     inside.worker = 0;
-    start_workers(pool, count);
+    start_workers(pool, &run);
     bool shared = count > 1 && pool->started > 0;
     if (shared) open_run(pool, &run);
     work(&run, 0);

@@ -7,25 +7,26 @@
 
 margin_status mg_pool_create(mg_heap *heap, int threads, mg_pool **pool, margin_error *error);
 void mg_pool_free(mg_pool *pool);
-int mg_pool_threads(const mg_pool *pool);
 
-/* Work on one task; `worker` is 0..threads-1 and unique among the tasks of the pool running at the
- * same time (use it to pick scratch, never to decide what is computed). A negative status ends the
- * whole run early; a positive one counts as MARGIN_OK. */
+/* Work on one task; `worker` is 0..mg_threads-1 and unique among the tasks of the pool running at
+ * the same time (use it to pick scratch, never to decide what is computed). A negative status ends
+ * the whole run early; a positive one counts as MARGIN_OK. */
 typedef margin_status (*mg_task)(void *argument, int64_t task, int worker);
 
-/* Runs task 0..count-1, each exactly once, on the pool's threads and the calling one; returns when
- * all are done. Tasks start in ascending order. The result is the failure of the LOWEST failed
- * task, or MARGIN_OK. If the context is cancelled the rest is skipped and MARGIN_ERROR_CANCELLED
- * returned, with its sentence in `error`. A call from inside a task (of this or another pool) runs
- * inline, one task after the other, as the same worker (of another pool: as worker 0). If a thread
- * cannot be started the work is done by those that could. Calls from several threads on one pool
- * wait for each other. Workers block all signals but those a fault raises, and compute in the
- * caller's floating-point environment. A task must not call fork(); if it does, the child's call
- * returns MARGIN_ERROR_SYSTEM. */
+/* Runs task 0..count-1, each exactly once, on the calling thread and so many of the pool's that the
+ * context's threads work; returns when all are done. A context of one thread does without the pool,
+ * beside whatever the pool does. Tasks start in ascending order. The result is the failure of the
+ * LOWEST failed task, or MARGIN_OK. If the context is cancelled the rest is skipped and
+ * MARGIN_ERROR_CANCELLED returned, with its sentence in `error`. A call from inside a task (of this
+ * or another pool) runs inline, one task after the other, as the same worker (of another pool: as
+ * worker 0). If a thread cannot be started the work is done by those that could. Calls from several
+ * threads on one pool wait for each other. Workers block all signals but those a fault raises, and
+ * compute in the caller's floating-point environment. A task must not call fork(); if it does, the
+ * child's call returns MARGIN_ERROR_SYSTEM. */
 margin_status mg_parallel(margin_context *context, int64_t count, mg_task task, void *argument,
                           margin_error *error);
 /* Whether this thread is one of a pool's own. */
 bool mg_pool_is_worker(void);
-/* The worker as which this thread works for the pool now; 0 outside of its tasks. */
-int mg_pool_worker(const mg_pool *pool);
+/* The worker as which this thread works for the context's pool now, below mg_threads; 0 outside of
+ * its tasks. */
+int mg_worker(const margin_context *context);

@@ -10,7 +10,7 @@ void mg_report_give(const margin_report *found, const margin_context *context, d
                     margin_report *place) {
     if (!place) return;
     margin_report given = *found;
-    given.threads = mg_pool_threads(context->pool);
+    given.threads = mg_threads(context);
     given.seconds = mg_clock() - started;
     mg_result_give(place, MG_REPORT, &given);
 }

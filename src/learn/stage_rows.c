@@ -29,7 +29,7 @@ margin_status mg_stage_rows(margin_context *context, const mg_fitted_stage *stag
     int64_t columns = stage ? stage->columns_out : in->columns;
     row_map map = {.stage = stage, .in = in};
     margin_status status;
-    MG_GO_NEW(heap, map.scratch, mg_pool_threads(context->pool) * (in->columns + columns),
+    MG_GO_NEW(heap, map.scratch, mg_threads(context) * (in->columns + columns),
               "scratch for a stage", error);
     MG_GO(mg_matrix_new_dense(heap, in->rows, columns, in->value_type, purpose, &made, error));
     map.out = &made.view;

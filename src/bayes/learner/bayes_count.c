@@ -358,8 +358,7 @@ static margin_status bayes_count_prepare(counter *c, double **state, double **ro
         classes + 1 + classes * layout->slots + (sparse ? classes * layout->columns : 0);
     c->rows =
         mg_bayes_rows_for(mg_isa_level(), !c->gather && c->problem->x.value_type == MARGIN_F32);
-    MG_NEW(heap, c->scratch, mg_pool_threads(c->context->pool) * c->scratch_numbers, purpose,
-           error);
+    MG_NEW(heap, c->scratch, mg_threads(c->context) * c->scratch_numbers, purpose, error);
     MG_NEW(heap, *state, c->state_numbers, purpose, error);
     MG_NEW(heap, *row, c->problem->x.columns, purpose, error);
     return MARGIN_OK;

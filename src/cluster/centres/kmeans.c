@@ -191,7 +191,7 @@ static margin_status make_run(const mg_kmeans_task *task, mg_kmeans_run *run, mg
     const int64_t all = MG_FILTER_GROUPS, least = mg_tile_count(k);
     const int64_t tiles = mg_kmeans_filters(task) ? (least + all - 1) / all * all : least;
     const bool single = task->x->value_type == MARGIN_F32;
-    const int64_t workers = mg_pool_threads(task->context->pool);
+    const int64_t workers = mg_threads(task->context);
     *run = (mg_kmeans_run){.task = task,
                            .stop = mg_stop_make(task->context, task->max_iterations),
                            .whole_pass = -1,

@@ -60,7 +60,7 @@ bool mg_kmeans_filters(const mg_kmeans_task *task) {
 margin_status mg_kmeans_filter_make(mg_kmeans_run *run, mg_arena *arena) {
     const mg_kmeans_task *task = run->task;
     const int64_t n = run->n, groups = run->tile_count;
-    const int64_t workers = mg_pool_threads(task->context->pool);
+    const int64_t workers = mg_threads(task->context);
     double *origin;
     MG_ARENA_NEW(arena, origin, n, "k-means", task->error);
     if (!choose_frame(run, origin)) return MARGIN_OK;

@@ -86,7 +86,7 @@ margin_status mg_silhouette(margin_context *context, const mg_clustered *rows, d
     *value = (double)NAN;
     if (rounding) *rounding = 0;
     if (filled < 2) return MARGIN_OK;
-    MG_GO_NEW(heap, m.room, mg_pool_threads(context->pool) * room, "the silhouette", error);
+    MG_GO_NEW(heap, m.room, mg_threads(context) * room, "the silhouette", error);
     MG_GO_NEW(heap, m.found, rows->count, "the silhouette", error);
     if (rounding) m.blur = distance_blur(rows, m.room);
     MG_GO(mg_parallel(context, rows->count, measure_row, &m, error));

@@ -119,7 +119,7 @@ margin_status mg_csv_run_pass(mg_csv *csv, bool counting, uint8_t *misfits) {
                         .columns = csv->cells,
                         .text_columns = assign_slots(csv),
                         .blocks = csv->blocks};
-    const int worker_count = mg_pool_threads(csv->context->pool);
+    const int worker_count = mg_threads(csv->context);
     const mg_csv_result *failed = NULL;
     margin_status status = MARGIN_OK;
     mg_csv_worker *workers = mg_new_zero(csv->heap, worker_count, sizeof *workers);

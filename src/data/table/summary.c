@@ -281,7 +281,7 @@ static margin_status summarize_task(void *argument, int64_t task, int worker) {
 /* Narrow tables: fewer columns a task, so that there is one for each thread. */
 static int64_t group_size(const margin_context *context, const margin_matrix *x) {
     if (mg_is_csr(x)) return CSR_GROUP;
-    int64_t share = x->columns / mg_pool_threads(context->pool);
+    int64_t share = x->columns / mg_threads(context);
     return MG_MAX(MG_MIN(share, (int64_t)DENSE_GROUP), (int64_t)1);
 }
 
@@ -298,10 +298,9 @@ static margin_status run_job(margin_context *context, const margin_matrix *x,
     return MARGIN_OK;
 }
 
-margin_status margin_table_summarize(margin_context *context, const margin_table *table,
+static margin_status summarize_table(margin_context *context, const margin_table *table,
                                      margin_column_summary *summaries, int64_t capacity,
                                      margin_error *error) {
-    MG_GIVEN(error, {context, "context"}, {table, "table"});
     int64_t columns = table->x.view.columns, wanted = columns + table->target.count;
     MG_REQUIRE(table->columns.items || columns == 0, error, MARGIN_ERROR_LIMIT,
                "the table has %lld columns, too many to name and describe one by one",
@@ -323,4 +322,14 @@ margin_status margin_table_summarize(margin_context *context, const margin_table
 done:
     mg_free(context->heap, made);
     return status;
+}
+
+margin_status margin_table_summarize(margin_context *context, const margin_table *table,
+                                     margin_column_summary *summaries, int64_t capacity,
+                                     margin_error *error) {
+    margin_context call;
+    MG_GIVEN(error, {context, "context"}, {table, "table"});
+    mg_context_call(context, &call);
+    return mg_call_status(&call, summarize_table(&call, table, summaries, capacity, error),
+                          "before all rows were read", error);
 }

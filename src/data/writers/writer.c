@@ -82,9 +82,8 @@ static margin_status write_format(const mg_write_job *job, margin_format format,
     return mg_fail(error, MARGIN_ERROR_ARGUMENT, "format %d is not known", (int)format);
 }
 
-margin_status margin_data_write(margin_context *context, const margin_data *data, const char *path,
+static margin_status write_data(margin_context *context, const margin_data *data, const char *path,
                                 const margin_write_options *options, margin_error *error) {
-    MG_GIVEN(error, {context, "context"}, {data, "data set"}, {path, "path"});
     mg_write_job job = {.context = context, .data = data, .path = path};
     margin_format format = MARGIN_FORMAT_AUTO;
     MG_TRY(mg_views_check_targets(context, data, error));
@@ -92,4 +91,13 @@ margin_status margin_data_write(margin_context *context, const margin_data *data
     MG_TRY(mg_format_find(path, job.options.format, &format, error));
     job.rows = data->selection ? data->selected : data->x.rows;
     return write_format(&job, format, error);
+}
+
+margin_status margin_data_write(margin_context *context, const margin_data *data, const char *path,
+                                const margin_write_options *options, margin_error *error) {
+    margin_context call;
+    MG_GIVEN(error, {context, "context"}, {data, "data set"}, {path, "path"});
+    mg_context_call(context, &call);
+    return mg_call_status(&call, write_data(&call, data, path, options, error),
+                          "before all rows were written", error);
 }

@@ -115,7 +115,7 @@ margin_status mg_write_rows(const mg_write_job *job, const void *layout, int64_t
     write_run run = {.job = job, .layout = layout, .format = format, .output = output};
     run.block_rows = rows_of_a_block(row_bytes);
     int64_t blocks = (job->rows + run.block_rows - 1) / run.block_rows;
-    int64_t slots = (int64_t)mg_pool_threads(job->context->pool) * SLOTS_PER_THREAD;
+    int64_t slots = (int64_t)mg_threads(job->context) * SLOTS_PER_THREAD;
     run.slot_count = (int)MG_MIN(MG_MIN(slots, (int64_t)MOST_SLOTS), blocks);
     write_slot *all;
     MG_NEW(heap, all, 2 * run.slot_count, "the output buffers", error);

@@ -289,8 +289,7 @@ margin_status mg_column_moments_make(margin_context *context, const margin_data 
                  error);
     MG_GO_NEW(context->heap, shift, n, "the statistics of the columns", error);
     if (maker)
-        MG_GO_NEW(context->heap, sweep.made, mg_pool_threads(context->pool) * n,
-                  "rows that are made", error);
+        MG_GO_NEW(context->heap, sweep.made, mg_threads(context) * n, "rows that are made", error);
     find_shift(data, maker, rows, shift);
     sweep.shift = shift;
     MG_GO(make_arrays(context->heap, n, sweep.spread, &made, error));

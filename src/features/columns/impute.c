@@ -67,7 +67,7 @@ static margin_status fill_by_runs(void *argument, int64_t slot, int worker) {
 static int64_t count_slots(const margin_context *context, const margin_matrix *x, int64_t room) {
     const int64_t slot_bytes = 2 * room * (int64_t)sizeof(mg_value_run);
     const int64_t fit = mg_row_bytes(x) * x->rows / slot_bytes;
-    return MG_MAX(1, MG_MIN(fit, mg_pool_threads(context->pool)));
+    return MG_MAX(1, MG_MIN(fit, mg_threads(context)));
 }
 
 /* Median and most frequent value of the marked columns. */

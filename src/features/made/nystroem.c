@@ -371,8 +371,8 @@ static margin_status nystroem_apply(margin_context *context, const mg_fitted_sta
     mg_matrix_buffer made = {0};
     margin_status status;
     map.size = in->columns + 2 * CHUNK * n;
-    MG_GO_NEW(context->heap, map.scratch, mg_pool_threads(context->pool) * map.size,
-              "scratch for a stage", error);
+    MG_GO_NEW(context->heap, map.scratch, mg_threads(context) * map.size, "scratch for a stage",
+              error);
     MG_GO(mg_matrix_new_dense(context->heap, in->rows, n, in->value_type,
                               "the features of the kernel", &made, error));
     map.out = &made.view;

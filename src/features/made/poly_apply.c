@@ -164,9 +164,8 @@ margin_status mg_poly_apply(margin_context *context, const mg_fitted_stage *fitt
     margin_status status;
     MG_GO_NEW(heap, map.factor_of, view->columns, purpose, error);
     MG_GO_NEW(heap, map.starts, in->rows + 1, purpose, error);
-    MG_GO_NEW(heap, map.scratch,
-              mg_pool_threads(context->pool) * scratch_size(view, fitted->columns_out), purpose,
-              error);
+    MG_GO_NEW(heap, map.scratch, mg_threads(context) * scratch_size(view, fitted->columns_out),
+              purpose, error);
     for (int64_t j = 0; j < view->columns; j++)
         map.factor_of[j] = -1;
     for (int64_t f = 0; f < view->factors; f++)

@@ -181,8 +181,8 @@ static margin_status median_width(margin_context *context, const margin_data *da
     double *packed = NULL;
     margin_status status;
     MG_GO_NEW(context->heap, packed, mg_centres_packed(count, columns), "distances", error);
-    MG_GO_NEW(context->heap, walk.rows, mg_pool_threads(context->pool) * (columns + count),
-              "distances", error);
+    MG_GO_NEW(context->heap, walk.rows, mg_threads(context) * (columns + count), "distances",
+              error);
     MG_GO_NEW(context->heap, walk.found, 2 * found, "distances", error);
     mg_centres_pack(centres, count, columns, packed);
     walk.packed = packed;

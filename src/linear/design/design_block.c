@@ -31,7 +31,7 @@ void mg_design_from_rows(const mg_design *d, double total, double *gradient) {
 /* ---- Rows that are made ---------------------------------------------------------------------- */
 
 margin_status mg_made_rows_new(mg_design *d, margin_error *error) {
-    const int64_t workers = mg_pool_threads(d->context->pool);
+    const int64_t workers = mg_threads(d->context);
     const int64_t row = d->columns * (int64_t)sizeof(double);
     const int64_t bytes = workers * ((int64_t)sizeof(mg_made_rows) + (d->chunk_rows + 1) * row);
     if (!d->problem->maker) return MARGIN_OK;
@@ -48,7 +48,7 @@ margin_status mg_made_rows_new(mg_design *d, margin_error *error) {
 static void make_rows(const mg_visit_list *list, int64_t first, int64_t count,
                       const void *rows[MG_CHUNK_ROWS]) {
     const mg_design *d = list->design;
-    mg_made_rows *made = &d->made[mg_pool_worker(d->context->pool)];
+    mg_made_rows *made = &d->made[mg_worker(d->context)];
     const int64_t bytes = d->columns * mg_type_size(d->problem->x.value_type);
     const bool there = made->chosen == list->chosen && made->first == first && made->count == count;
     for (int64_t k = 0; k < count; k++) {

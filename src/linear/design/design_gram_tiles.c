@@ -192,7 +192,7 @@ static margin_status clear_rows(margin_context *context, int64_t size, double *g
 
 static margin_status many_columns(tile_job *job, double *gram) {
     mg_design *d = job->gram->design;
-    const int64_t size = job->gram->size, threads = mg_pool_threads(d->context->pool);
+    const int64_t size = job->gram->size, threads = mg_threads(d->context);
     const char *purpose = "the products of the columns";
     mg_arena *arena = &job->gram->arena;
     job->c = gram;

@@ -71,7 +71,7 @@ static void set_scales(length_walk *walk) {
 
 static margin_status find_lengths(mg_smooth *s) {
     mg_heap *heap = s->design->heap;
-    const int64_t rooms = 2 + 2 * mg_pool_threads(s->design->context->pool);
+    const int64_t rooms = 2 + 2 * mg_threads(s->design->context);
     length_walk walk = {.s = s};
     margin_status status;
     MG_ARENA_NEW(&s->arena, s->lengths, s->samples, "lengths of the rows", s->job->error);

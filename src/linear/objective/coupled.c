@@ -43,7 +43,7 @@ static margin_status take_dense(const mg_objective *o, mg_coupled *made, margin_
 }
 
 static margin_status coupled_take(const mg_objective *o, mg_coupled *made, margin_error *error) {
-    const int64_t threads = mg_pool_threads(o->design->context->pool);
+    const int64_t threads = mg_threads(o->design->context);
     made->block_rows = block_rows_for(o->design, o->functions);
     made->chunk_rows = chunk_rows_for(o->design);
     /* scores, slopes and a few numbers for each function */

@@ -52,9 +52,9 @@ static void fill_margins(const mg_judged *judged, const norms *n, double *functi
     }
 }
 
-margin_status margin_margins(margin_context *context, const margin_model *model,
-                             const margin_data *data, double *functional, double *geometric,
-                             margin_error *error) {
+static margin_status measure_margins(margin_context *context, const margin_model *model,
+                                     const margin_data *data, double *functional, double *geometric,
+                                     margin_error *error) {
     mg_judged judged = {0};
     norms n = {0};
     margin_status status = MARGIN_OK;
@@ -74,4 +74,14 @@ done:
     free_norms(context->heap, &n);
     mg_judge_close(&judged);
     return status;
+}
+
+margin_status margin_margins(margin_context *context, const margin_model *model,
+                             const margin_data *data, double *functional, double *geometric,
+                             margin_error *error) {
+    margin_context call;
+    MG_GIVEN(error, {context, "context"}, {model, "model"});
+    mg_context_call(context, &call);
+    return mg_call_status(&call, measure_margins(&call, model, data, functional, geometric, error),
+                          "before all rows were judged", error);
 }

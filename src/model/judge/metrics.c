@@ -237,9 +237,9 @@ static margin_status value_metrics(const mg_judged *judged, const margin_measure
     return mg_measure_outcome(judged->context, &outcome, options, metrics, error);
 }
 
-margin_status margin_evaluate_with(margin_context *context, const margin_model *model,
-                                   const margin_data *data, const margin_evaluate_options *given,
-                                   margin_metrics *metrics, margin_error *error) {
+static margin_status evaluate(margin_context *context, const margin_model *model,
+                              const margin_data *data, const margin_evaluate_options *given,
+                              margin_metrics *metrics, margin_error *error) {
     margin_evaluate_options o;
     mg_judged judged = {0};
     margin_metrics found;
@@ -262,6 +262,16 @@ margin_status margin_evaluate_with(margin_context *context, const margin_model *
 done:
     mg_judge_close(&judged);
     return status;
+}
+
+margin_status margin_evaluate_with(margin_context *context, const margin_model *model,
+                                   const margin_data *data, const margin_evaluate_options *given,
+                                   margin_metrics *metrics, margin_error *error) {
+    margin_context call;
+    MG_GIVEN(error, {context, "context"}, {model, "model"});
+    mg_context_call(context, &call);
+    return mg_call_status(&call, evaluate(&call, model, data, given, metrics, error),
+                          "before all rows were judged", error);
 }
 
 margin_status margin_evaluate(margin_context *context, const margin_model *model,

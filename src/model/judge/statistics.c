@@ -269,7 +269,7 @@ static margin_status take_options(const margin_model *model,
     return MARGIN_OK;
 }
 
-margin_status margin_statistics(margin_context *context, const margin_model *model,
+static margin_status statistics(margin_context *context, const margin_model *model,
                                 const margin_data *data, const margin_statistics_options *options,
                                 margin_statistics_result *result, margin_error *error) {
     const mg_result_type type = MG_RESULT(margin_statistics_result, inner);
@@ -279,7 +279,6 @@ margin_status margin_statistics(margin_context *context, const margin_model *mod
     statistics_store *store;
     mg_aligned aligned = {0};
     margin_status status;
-    MG_REQUIRE(model, error, MARGIN_ERROR_ARGUMENT, "the model is NULL");
     MG_TRY(mg_result_check(result, type, error));
     MG_TRY(mg_data_check_targets(context, data, error));
     MG_TRY(mg_target_count_check(model, data, error));
@@ -298,4 +297,14 @@ done:
     if (store) mg_arena_end(store->arena);
     margin_spec_free(spec);
     return status;
+}
+
+margin_status margin_statistics(margin_context *context, const margin_model *model,
+                                const margin_data *data, const margin_statistics_options *options,
+                                margin_statistics_result *result, margin_error *error) {
+    margin_context call;
+    MG_GIVEN(error, {context, "context"}, {model, "model"});
+    mg_context_call(context, &call);
+    return mg_call_status(&call, statistics(&call, model, data, options, result, error),
+                          "before the statistics were there", error);
 }

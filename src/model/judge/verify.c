@@ -282,15 +282,14 @@ static margin_status new_reports(mg_heap *heap, int64_t count, margin_report **r
     return MARGIN_OK;
 }
 
-margin_status margin_verify_parts(margin_context *context, const margin_model *model,
-                                  const margin_data *data, margin_report *found,
-                                  margin_report *parts, int64_t capacity, margin_error *error) {
+static margin_status verify_with(margin_context *context, const margin_model *model,
+                                 const margin_data *data, margin_report *found,
+                                 margin_report *parts, int64_t capacity, margin_error *error) {
     double started = mg_clock();
     margin_spec *spec = NULL;
     margin_report report, *each = NULL;
     mg_aligned aligned = {0};
     margin_status status;
-    MG_REQUIRE(model, error, MARGIN_ERROR_ARGUMENT, "the model is NULL");
     MG_TRY(mg_result_check(found, MG_REPORT, error));
     if (parts) MG_TRY(mg_result_check(parts, MG_REPORT, error));
     MG_REQUIRE(!parts || capacity >= model->report.subproblems, error, MARGIN_ERROR_ARGUMENT,
@@ -313,6 +312,16 @@ done:
     mg_aligned_free(&aligned);
     margin_spec_free(spec);
     return status;
+}
+
+margin_status margin_verify_parts(margin_context *context, const margin_model *model,
+                                  const margin_data *data, margin_report *found,
+                                  margin_report *parts, int64_t capacity, margin_error *error) {
+    margin_context call;
+    MG_GIVEN(error, {context, "context"}, {model, "model"});
+    mg_context_call(context, &call);
+    return mg_call_status(&call, verify_with(&call, model, data, found, parts, capacity, error),
+                          "before all was compared", error);
 }
 
 margin_status margin_verify(margin_context *context, const margin_model *model,

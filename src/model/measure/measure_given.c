@@ -209,13 +209,12 @@ static margin_status read_rows(const margin_predictions *p, measured_rows *r, ma
     return p->scores ? read_scores(p, r, error) : MARGIN_OK;
 }
 
-margin_status margin_measure(margin_context *context, const margin_predictions *given,
+static margin_status measure(margin_context *context, const margin_predictions *given,
                              const margin_measure_options *options, margin_metrics *metrics,
                              margin_error *error) {
     margin_predictions p;
     margin_measure_options o;
     margin_metrics found;
-    MG_GIVEN(error, {context, "context"}, {given, "place of the predictions"});
     MG_TRY(mg_result_check(metrics, MG_METRICS_RESULT, error));
     MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_predictions, scores), "margin_predictions",
                            &p, sizeof p, error));
@@ -228,4 +227,14 @@ margin_status margin_measure(margin_context *context, const margin_predictions *
     if (status >= 0) mg_result_give(metrics, MG_METRICS_RESULT, &found);
     mg_arena_free(&r.arena);
     return status;
+}
+
+margin_status margin_measure(margin_context *context, const margin_predictions *given,
+                             const margin_measure_options *options, margin_metrics *metrics,
+                             margin_error *error) {
+    margin_context call;
+    MG_GIVEN(error, {context, "context"}, {given, "place of the predictions"});
+    mg_context_call(context, &call);
+    return mg_call_status(&call, measure(&call, given, options, metrics, error),
+                          "before all rows were judged", error);
 }

@@ -76,14 +76,13 @@ done:
     return status;
 }
 
-margin_status margin_neighbors_build(margin_context *context, const margin_matrix *x,
-                                     const margin_neighbors_options *options,
-                                     margin_neighbors **index, margin_error *error) {
+static margin_status build(margin_context *context, const margin_matrix *x,
+                           const margin_neighbors_options *options, margin_neighbors **index,
+                           margin_error *error) {
     margin_neighbors_options chosen;
     margin_neighbors *made = NULL;
     mg_neighbors_choice choice;
     margin_status status;
-    MG_GIVEN(error, {context, "context"}, {x, "matrix"}, {index, "place for the index"});
     MG_TRY(read_options(options, &chosen, error));
     MG_TRY(check_points(context, x, error));
     MG_NEW_ZERO(context->heap, made, 1, "the index", error);
@@ -105,6 +104,16 @@ done:
     else
         mg_free(context->heap, made);
     return status;
+}
+
+margin_status margin_neighbors_build(margin_context *context, const margin_matrix *x,
+                                     const margin_neighbors_options *options,
+                                     margin_neighbors **index, margin_error *error) {
+    margin_context call;
+    MG_GIVEN(error, {context, "context"}, {x, "matrix"}, {index, "place for the index"});
+    mg_context_call(context, &call);
+    return mg_call_status(&call, build(&call, x, options, index, error),
+                          "before the index was built", error);
 }
 
 margin_status mg_neighbors_over(margin_model *model, bool borrowed, const char *name,
@@ -242,9 +251,9 @@ static void take_nearest(void *argument, int64_t query, const double *q, mg_neig
     }
 }
 
-margin_status margin_neighbors_nearest(margin_context *context, const margin_neighbors *index,
-                                       const margin_matrix *queries, int64_t k, int64_t *rows,
-                                       double *distances, margin_error *error) {
+static margin_status nearest(margin_context *context, const margin_neighbors *index,
+                             const margin_matrix *queries, int64_t k, int64_t *rows,
+                             double *distances, margin_error *error) {
     query_rows r;
     outputs o = {rows, distances};
     MG_TRY(read_queries(context, index, queries, &r, error));
@@ -263,6 +272,16 @@ margin_status margin_neighbors_nearest(margin_context *context, const margin_nei
     if (status >= 0) status = mg_neighbors_run(context, &batch, error);
     mg_free(context->heap, r.made);
     return status;
+}
+
+margin_status margin_neighbors_nearest(margin_context *context, const margin_neighbors *index,
+                                       const margin_matrix *queries, int64_t k, int64_t *rows,
+                                       double *distances, margin_error *error) {
+    margin_context call;
+    MG_GIVEN(error, {context, "context"}, {index, "index"});
+    mg_context_call(context, &call);
+    return mg_call_status(&call, nearest(&call, index, queries, k, rows, distances, error),
+                          "before all rows were answered", error);
 }
 
 margin_status margin_neighbors_one(const margin_neighbors *index, const double *query, int64_t k,
@@ -349,9 +368,9 @@ static margin_status fill_lists(margin_context *context, const query_rows *r, do
     return status;
 }
 
-margin_status margin_neighbors_within(margin_context *context, const margin_neighbors *index,
-                                      const margin_matrix *queries, double radius,
-                                      margin_neighbors_lists *lists, margin_error *error) {
+static margin_status within_radius(margin_context *context, const margin_neighbors *index,
+                                   const margin_matrix *queries, double radius,
+                                   margin_neighbors_lists *lists, margin_error *error) {
     query_rows r;
     const mg_result_type type = MG_RESULT(margin_neighbors_lists, inner);
     MG_TRY(mg_result_check(lists, type, error));
@@ -372,6 +391,16 @@ margin_status margin_neighbors_within(margin_context *context, const margin_neig
                                           .inner = owner};
     mg_result_give(lists, type, &found);
     return MARGIN_OK;
+}
+
+margin_status margin_neighbors_within(margin_context *context, const margin_neighbors *index,
+                                      const margin_matrix *queries, double radius,
+                                      margin_neighbors_lists *lists, margin_error *error) {
+    margin_context call;
+    MG_GIVEN(error, {context, "context"}, {index, "index"});
+    mg_context_call(context, &call);
+    return mg_call_status(&call, within_radius(&call, index, queries, radius, lists, error),
+                          "before all rows were answered", error);
 }
 
 void margin_neighbors_lists_free(margin_neighbors_lists *lists) {

@@ -272,7 +272,10 @@ margin_status margin_model_transform(margin_context *context, const margin_model
     MG_REQUIRE(features || x->rows == 0, error, MARGIN_ERROR_ARGUMENT,
                "there is nowhere to write the features to: the output is NULL");
     MG_TRY(mg_matrix_check(NULL, x, "x", error));
-    return mg_model_features(context, model, x, NULL, x->rows, features, error);
+    margin_context call;
+    mg_context_call(context, &call);
+    return mg_call_status(&call, mg_model_features(&call, model, x, NULL, x->rows, features, error),
+                          "before all rows were through the stages", error);
 }
 
 /* ---- On the calling thread ------------------------------------------------------------------- */
@@ -418,7 +421,7 @@ static margin_status predict_batches(margin_context *context, const query *q, in
                                      margin_error *error) {
     const layout need = layout_of(q->model, q->what);
     const mg_hypothesis *h = q->model->hypothesis;
-    const int64_t rows = batch_rows(q->model, count), workers = mg_pool_threads(context->pool);
+    const int64_t rows = batch_rows(q->model, count), workers = mg_threads(context);
     batch_query b = {.q = *q, .way_room = MG_MAX(need.way, need.votes)};
     margin_status status = MARGIN_OK;
     MG_GO_NEW(context->heap, b.way, workers * b.way_room, "scratch for predictions", error);
@@ -441,7 +444,7 @@ margin_status mg_predict_rows(margin_context *context, const margin_model *model
     parallel_query p = {.q = {model, x, rows, what, out, context}};
     if (model->hypothesis->kind->scores_batch) return predict_batches(context, &p.q, count, error);
     layout need = layout_of(model, what);
-    const int64_t workers = mg_pool_threads(context->pool);
+    const int64_t workers = mg_threads(context);
     p.room = MG_MAX(least_room(&need), (int64_t)STACK_ROOM);
     MG_NEW(context->heap, p.scratch, workers * p.room, "scratch for predictions", error);
     margin_status status =
@@ -455,8 +458,13 @@ margin_status mg_predict_rows(margin_context *context, const margin_model *model
 margin_status margin_predict_parallel(margin_context *context, const margin_model *model,
                                       const margin_matrix *x, margin_output what, void *out,
                                       margin_error *error) {
+    margin_context call;
+    margin_status status;
     MG_REQUIRE(context, error, MARGIN_ERROR_ARGUMENT, "the context is NULL");
     MG_TRY(check_query(model, x, what, out, error));
-    MG_TRY(mg_matrix_check(context, x, "x", error));
-    return mg_predict_rows(context, model, x, NULL, x->rows, what, out, error);
+    mg_context_call(context, &call);
+    MG_GO(mg_matrix_check(&call, x, "x", error));
+    status = mg_predict_rows(&call, model, x, NULL, x->rows, what, out, error);
+done:
+    return mg_call_status(&call, status, "before all rows were answered", error);
 }

@@ -4,12 +4,11 @@
 #include "model/predict/predict.h"
 #include "model/problem/samples.h"
 
-margin_status margin_predict_data(margin_context *context, const margin_model *model,
+static margin_status predict_data(margin_context *context, const margin_model *model,
                                   const margin_data *data, margin_output what, void *out,
                                   margin_error *error) {
     mg_aligned aligned = {0};
     margin_status status;
-    MG_REQUIRE(model, error, MARGIN_ERROR_ARGUMENT, "the model is NULL");
     MG_TRY(mg_data_check(context, data, error));
     MG_TRY(mg_output_check(model, what, error));
     const int64_t count = data->selection ? data->selected : data->x.rows;
@@ -20,6 +19,16 @@ margin_status margin_predict_data(margin_context *context, const margin_model *m
         mg_predict_rows(context, model, &aligned.data.x, data->selection, count, what, out, error);
     mg_aligned_free(&aligned);
     return status;
+}
+
+margin_status margin_predict_data(margin_context *context, const margin_model *model,
+                                  const margin_data *data, margin_output what, void *out,
+                                  margin_error *error) {
+    margin_context call;
+    MG_GIVEN(error, {context, "context"}, {model, "model"});
+    mg_context_call(context, &call);
+    return mg_call_status(&call, predict_data(&call, model, data, what, out, error),
+                          "before all rows were answered", error);
 }
 
 static bool has_categories(const mg_columns *columns) {

@@ -134,8 +134,8 @@ static margin_status name_made_row(const mg_staged *staged, const mg_samples *sa
 static margin_status check_rows_made(margin_context *context, const mg_staged *staged,
                                      const mg_samples *samples, margin_error *error) {
     made_check check = {.staged = staged};
-    MG_NEW(context->heap, check.rows, mg_pool_threads(context->pool) * staged->x.columns,
-           "rows that are made", error);
+    MG_NEW(context->heap, check.rows, mg_threads(context) * staged->x.columns, "rows that are made",
+           error);
     margin_status status =
         mg_sweep_each(context, samples->count, mg_block_rows(mg_row_bytes(&staged->x)),
                       check_made_block, &check, NULL);

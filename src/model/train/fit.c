@@ -64,28 +64,6 @@ static margin_status score(margin_context *context, const margin_data *data,
     return MARGIN_OK;
 }
 
-static margin_status take_options(const margin_fit_options *given, margin_fit_options *chosen,
-                                  margin_error *error) {
-    MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_fit_options, time_limit),
-                           "margin_fit_options", chosen, sizeof *chosen, error));
-    MG_REQUIRE(chosen->seed_given == 0 || chosen->seed_given == 1, error, MARGIN_ERROR_ARGUMENT,
-               "seed_given is %d; it is 0 or 1", (int)chosen->seed_given);
-    MG_REQUIRE(chosen->time_limit >= 0 && isfinite(chosen->time_limit), error,
-               MARGIN_ERROR_ARGUMENT, "the time limit is %s seconds; give 0 for none, or more",
-               mg_number(chosen->time_limit).text);
-    return MARGIN_OK;
-}
-
-/* The context of one fit, with what its options say in place of the context's own. */
-static void start_call(const margin_context *context, const margin_fit_options *chosen,
-                       margin_context *call) {
-    margin_context asked;
-    mg_context_copy(context, &asked);
-    if (chosen->seed_given) asked.options.seed = chosen->seed;
-    if (chosen->time_limit > 0) asked.options.time_limit = chosen->time_limit;
-    mg_context_call(&asked, call);
-}
-
 margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
                               const margin_data *data, const margin_fit_options *options,
                               margin_model **model, margin_report *report, margin_error *error) {
@@ -96,12 +74,13 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
     mg_trainer trainer = {0};
     mg_trace trace = {0};
     margin_status status;
-    MG_TRY(take_options(options, &chosen, error));
+    MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_fit_options, user), "margin_fit_options",
+                           &chosen, sizeof chosen, error));
     MG_TRY(check_call(context, spec, model, error));
     if (report) MG_TRY(mg_result_check(report, MG_REPORT, error));
     if (chosen.trace)
         trace = (mg_trace){.context = context, .step = chosen.trace, .user = chosen.user};
-    start_call(context, &chosen, &call);
+    mg_context_call(context, &call);
 
     MG_GO(mg_data_check_targets(&call, data, error));
     MG_GO(mg_model_new(context->heap, &made, error));

@@ -250,7 +250,7 @@ margin_status margin_path(margin_context *context, const margin_spec *spec, cons
     MG_GO(make_variants(spec, &list, error));
     MG_GO(path_run(&call, &list, data, store, &made, error));
     made.seconds = mg_clock() - started;
-    made.threads = mg_pool_threads(context->pool);
+    made.threads = mg_threads(context);
     mg_result_give(result, type, &made);
     store = NULL;
 done:

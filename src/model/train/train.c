@@ -295,7 +295,7 @@ static margin_status start_run(part_run *run, const mg_spec_component *learner,
                               .error = error};
     if (!run->verify) MG_TRY(mg_share(run->learner, &run->shared));
     run->group = MG_MAX(run->shared.together, 1);
-    run->sharers = (int)MG_MIN(group_count(run), (int64_t)mg_pool_threads(run->context->pool));
+    run->sharers = (int)MG_MIN(group_count(run), (int64_t)mg_threads(run->context));
     MG_NEW_ZERO(run->split->heap, run->results, run->split->parts,
                 "the reports of the sub-problems", error);
     return MARGIN_OK;

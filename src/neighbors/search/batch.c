@@ -278,8 +278,7 @@ margin_status mg_neighbors_run(margin_context *context, const mg_neighbors_batch
     r.chunk = batch->index->tree ? CHUNK : SCAN_CHUNK;
     r.packets = keys && mg_neighbors_packets_pay(batch->index, batch->k);
     r.room = r.packets ? MG_PACKET * batch->k : batch->k;
-    MG_GO_NEW(context->heap, r.lists, mg_pool_threads(context->pool) * r.room,
-              "lists of neighbours", error);
+    MG_GO_NEW(context->heap, r.lists, mg_threads(context) * r.room, "lists of neighbours", error);
     status = mg_parallel(context, (batch->count + r.chunk - 1) / r.chunk, run_chunk, &r, error);
 done:
     mg_free(context->heap, r.lists);

@@ -374,7 +374,7 @@ static void shape_numbers(packed *p) {
 static void shape(packed *p) {
     const mg_neighbors *index = p->batch->index;
     const int64_t width = p->ops->columns;
-    const int threads = mg_pool_threads(p->context->pool);
+    const int threads = mg_threads(p->context);
     shape_numbers(p);
     p->panels = (index->rows + width - 1) / width;
     p->room = MG_MAX(4 * p->batch->k + 16, 112) + width;
@@ -394,7 +394,7 @@ static void *piece_of(mg_arena *arena, int64_t count, size_t size, bool *failed)
 static margin_status tiles_make_room(packed *p, mg_arena *arena, margin_error *error) {
     const mg_neighbors_batch *b = p->batch;
     const int64_t points = p->panels * p->ops->columns, size = p->number_size;
-    const int threads = mg_pool_threads(p->context->pool);
+    const int threads = mg_threads(p->context);
     bool failed = false;
     p->panel = piece_of(arena, points * p->lines, (size_t)size, &failed);
     p->start = piece_of(arena, points, sizeof(float), &failed);

@@ -376,7 +376,7 @@ static margin_status bucket_task(void *argument, int64_t task, int worker) {
 }
 
 static margin_status build_buckets(build *b) {
-    const int threads = mg_pool_threads(b->context->pool);
+    const int threads = mg_threads(b->context);
     float *ranges;
     MG_TRY(MG_PIECES(&b->arena, "the tree", b->error,
                      MG_PIECE(ranges, b->count * 2 * b->source->columns),

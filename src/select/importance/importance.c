@@ -182,13 +182,12 @@ done:
     return status;
 }
 
-margin_status margin_importance_measure(margin_context *context, const margin_model *model,
-                                        const margin_data *data,
-                                        const margin_importance_options *given,
-                                        margin_importance **importance, margin_error *error) {
+static margin_status weigh_columns(margin_context *context, const margin_model *model,
+                                   const margin_data *data, const margin_importance_options *given,
+                                   margin_importance **importance, margin_error *error) {
     margin_importance_options o;
-    MG_REQUIRE(context && model && data && importance, error, MARGIN_ERROR_ARGUMENT,
-               "a context, a model, data and a place for the result are needed");
+    MG_REQUIRE(data && importance, error, MARGIN_ERROR_ARGUMENT,
+               "data and a place for the result are needed");
     MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_importance_options, seed),
                            "margin_importance_options", &o, sizeof o, error));
     MG_TRY(mg_data_check_targets(context, data, error));
@@ -210,4 +209,15 @@ margin_status margin_importance_measure(margin_context *context, const margin_mo
     else
         *importance = m;
     return status < 0 ? status : MARGIN_OK;
+}
+
+margin_status margin_importance_measure(margin_context *context, const margin_model *model,
+                                        const margin_data *data,
+                                        const margin_importance_options *given,
+                                        margin_importance **importance, margin_error *error) {
+    margin_context call;
+    MG_GIVEN(error, {context, "context"}, {model, "model"});
+    mg_context_call(context, &call);
+    return mg_call_status(&call, weigh_columns(&call, model, data, given, importance, error),
+                          "before all columns had been shuffled", error);
 }

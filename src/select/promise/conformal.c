@@ -187,16 +187,26 @@ static margin_status cover(margin_context *context, const margin_model *model,
     return status;
 }
 
+static margin_status cover_call(margin_context *context, const margin_model *model,
+                                const margin_data *data, double *lower, double *upper,
+                                uint8_t *sets, margin_error *error) {
+    margin_context call;
+    MG_GIVEN(error, {context, "context"}, {model, "model"});
+    mg_context_call(context, &call);
+    return mg_call_status(&call, cover(&call, model, data, lower, upper, sets, error),
+                          "before all rows were answered", error);
+}
+
 margin_status margin_predict_intervals(margin_context *context, const margin_model *model,
                                        const margin_data *data, double *lower, double *upper,
                                        margin_error *error) {
-    return cover(context, model, data, lower, upper, NULL, error);
+    return cover_call(context, model, data, lower, upper, NULL, error);
 }
 
 margin_status margin_predict_sets(margin_context *context, const margin_model *model,
                                   const margin_data *data, uint8_t *sets, margin_error *error) {
     MG_REQUIRE(sets, error, MARGIN_ERROR_ARGUMENT, "the place for the sets is NULL");
-    return cover(context, model, data, NULL, NULL, sets, error);
+    return cover_call(context, model, data, NULL, NULL, sets, error);
 }
 
 /* ---- How it holds ---------------------------------------------------------------------------- */
@@ -244,14 +254,12 @@ done:
     return status;
 }
 
-margin_status margin_coverage(margin_context *context, const margin_model *model,
+static margin_status coverage(margin_context *context, const margin_model *model,
                               const margin_data *data, margin_coverage_found *given,
                               margin_error *error) {
     margin_coverage_found found = {0};
     mg_samples s = {0};
     const mg_result_type type = MG_RESULT(margin_coverage_found, width);
-    MG_REQUIRE(context && model && data, error, MARGIN_ERROR_ARGUMENT,
-               "a context, a model and data are needed");
     MG_TRY(mg_result_check(given, type, error));
     MG_REQUIRE(model->additions && model->additions->level, error, MARGIN_ERROR_ARGUMENT,
                "the model promises no coverage");
@@ -266,4 +274,14 @@ margin_status margin_coverage(margin_context *context, const margin_model *model
     mg_samples_free(&s);
     if (status >= 0) mg_result_give(given, type, &found);
     return status;
+}
+
+margin_status margin_coverage(margin_context *context, const margin_model *model,
+                              const margin_data *data, margin_coverage_found *given,
+                              margin_error *error) {
+    margin_context call;
+    MG_GIVEN(error, {context, "context"}, {model, "model"});
+    mg_context_call(context, &call);
+    return mg_call_status(&call, coverage(&call, model, data, given, error),
+                          "before all rows were judged", error);
 }

@@ -153,7 +153,7 @@ static margin_status make_result(const nested_run *run, margin_nested_result **r
                                          .task = (int32_t)s->whole->task,
                                          .greater = s->metric->greater,
                                          .metric = s->metric->name,
-                                         .threads = mg_pool_threads(s->context->pool)};
+                                         .threads = mg_threads(s->context)};
     if (!keep_folds(run, own)) {
         margin_nested_result_free(&own->result);
         return mg_no_memory(s->heap, s->split_count, sizeof(margin_nested_fold), "the result",

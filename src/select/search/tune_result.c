@@ -114,7 +114,7 @@ static bool fill(const mg_tune *s, owned_result *own) {
     table->greater = s->metric->greater;
     table->metric = s->metric->name;
     table->seconds = mg_clock() - s->started;
-    table->threads = mg_pool_threads(s->context->pool);
+    table->threads = mg_threads(s->context);
     mg_tune_choose(s, &table->best, &table->best_one_se);
     if (table->best >= 0) table->set_end = mg_cell_set_end(s, &s->cells[table->best]);
     return true;

@@ -282,13 +282,12 @@ static margin_status keep_rows(mg_heap *heap, margin_splits *s, margin_error *er
     return MARGIN_OK;
 }
 
-margin_status margin_split(margin_context *context, const margin_data *data,
+static margin_status split(margin_context *context, const margin_data *data,
                            const margin_split_options *given, margin_splits **splits,
                            margin_error *error) {
     margin_split_options o = {0};
     margin_splits *made = NULL;
     margin_status status = MARGIN_OK;
-    MG_GIVEN(error, {splits, "place for the splits"}, {given, "options of a split"});
     MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_split_options, time), "margin_split_options",
                            &o, sizeof o, error));
     MG_TRY(mg_data_check_targets(context, data, error));
@@ -311,6 +310,17 @@ margin_status margin_split(margin_context *context, const margin_data *data,
 done:
     margin_splits_free(made);
     return status < 0 ? status : MARGIN_OK;
+}
+
+margin_status margin_split(margin_context *context, const margin_data *data,
+                           const margin_split_options *given, margin_splits **splits,
+                           margin_error *error) {
+    margin_context call;
+    MG_GIVEN(error, {context, "context"}, {splits, "place for the splits"},
+             {given, "options of a split"});
+    mg_context_call(context, &call);
+    return mg_call_status(&call, split(&call, data, given, splits, error),
+                          "before the rows were split", error);
 }
 
 void margin_splits_free(margin_splits *splits) {

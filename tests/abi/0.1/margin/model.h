@@ -50,9 +50,6 @@ typedef struct margin_fit_options {
     size_t size;
     int (*trace)(const margin_trace_step *step, void *user);
     void *user;
-    uint64_t seed;
-    int32_t seed_given;
-    double time_limit;
 } margin_fit_options;
 MARGIN_API MARGIN_CHECKED margin_status margin_fit(margin_context *context, const margin_spec *spec,
                                                    const margin_data *data, margin_model **model,
