@@ -25,7 +25,7 @@ typedef struct cli_arguments {
     int word_count;
     const char *output, *trace, *target, *weights, *ignore, *categorical, *missing, *labels,
         *format, *separator, *margins, *keep, *columns, *size, *title, *labels_out, *confidence,
-        *unknown_classes, *positive;
+        *unknown_classes, *positive, *classes;
     const char *groups, *time, *holdout, *validation, *calibrate, *coverage, *threshold,
         *costs;                                                 /* of splits */
     const char *metric, *journal, *allow, *predictions, *table; /* of cv */

@@ -36,6 +36,10 @@ const cli_option cli_options[] = {
      FIELD(positive)},
     {"--no-target", 0, NULL, " check convert split ", "all columns are features", NULL, KIND_SWITCH,
      FIELD(no_target)},
+    {"--classes", 0, "A,B,...", " fit ",
+     "classes of the target, whether rows have them or not: for a first part of the data "
+     "(naive-bayes, knn)",
+     NULL, KIND_TEXT, FIELD(classes)},
     {"--weights", 0, "COLUMN", READS, "column of sample weights", NULL, KIND_TEXT, FIELD(weights)},
     {"--ignore", 0, "COLUMNS", READS,
      "columns to leave out: names or numbers (negative: from the end), separated by commas; a..b "

@@ -338,10 +338,12 @@ static int fit_table(cli_session *session, const margin_spec *spec, const margin
     margin_model *model = NULL;
     margin_report report = {0};
     cli_fit_rows rows = {0};
+    cli_declared declared = {0};
     trace_writer trace = {.weight_count = -1};
     margin_fit_options options = {.size = sizeof options, .user = &trace};
     if (session->arguments->trace) options.trace = trace_step;
     int code = cli_hold_out(session, spec, table, &rows);
+    if (!code) code = cli_declare_classes(session, &rows.train, &declared);
     if (!code) {
         const margin_status status = margin_fit_with(session->context, spec, &rows.train, &options,
                                                      &model, &report, &session->error);
@@ -355,6 +357,7 @@ static int fit_table(cli_session *session, const margin_spec *spec, const margin
     text_free(&trace.text);
     margin_model_free(model);
     cli_fit_rows_free(&rows);
+    cli_declared_free(&declared);
     return code;
 }
 

@@ -13,6 +13,16 @@ typedef struct cli_fit_rows {
     margin_coverage_found coverage; /* rows 0: none was promised, or none are held out */
 } cli_fit_rows;
 
+/* What --classes adds to a data set, which borrows from it. */
+typedef struct cli_declared {
+    char *text; /* the words of the list */
+    double *labels;
+    const char **names;
+    margin_column target;
+} cli_declared;
+int cli_declare_classes(cli_session *session, margin_data *data, cli_declared *declared);
+void cli_declared_free(cli_declared *declared);
+
 int cli_hold_out(cli_session *session, const margin_spec *spec, const margin_table *table,
                  cli_fit_rows *rows);
 /* A class that occurs in the held-out rows alone counts as an error. */

@@ -204,6 +204,23 @@ def updates(d):
             says=["'heavy'", 'not a number'])
     output('fit', 'naive-bayes(priors=equal)', a, '-o', part)
     refuses('update', part, b, '-o', updated, says=['given no priors'])
+    # a first part with rows of one class
+    only = write(d / 'only.csv', HEADER, [r for r in first if r[3] == 'yes'])
+    rest = write(d / 'rest.csv', HEADER, [r for r in first if r[3] != 'yes'] + second)
+    refuses('fit', 'naive-bayes', only, '-o', part, says=["'yes'", 'at least two classes'])
+    output('fit', 'naive-bayes', only, '--classes', 'no, yes,maybe', '-o', part)
+    expect(answer('inspect', part)['classes'] == ['maybe', 'no', 'yes'], 'declared classes')
+    output('update', part, rest, '-o', updated)
+    output('fit', 'naive-bayes', whole, '-o', at_once)
+    left, right = probabilities(updated, whole), probabilities(at_once, whole)
+    expect(max(abs(p - q) for l, r in zip(left, right) for p, q in zip(l, r)) < 1e-12, 'one class, then the rest')
+    refuses('fit', 'onehot | logistic', only, '--classes', 'no,yes', '-o', part, says=["no row has the class 'no'"])
+    numbers = write(d / 'n.csv', ['a', 'class'], [[1, 0], [2, 0], [3, 1]])
+    output('fit', 'naive-bayes', numbers, '--classes', '2,0,1', '-o', part)
+    expect(answer('inspect', part)['classes'] == ['0', '1', '2'], 'declared numbers')
+    wrong = run('fit', 'naive-bayes', numbers, '--classes', '0,one', '-o', part)
+    expect(wrong.returncode == 1 and "'one', and the target has numbers" in wrong.stderr, f'a text for a number: {wrong.stderr}')
+    refuses('fit', 'naive-bayes', numbers, '--classes', '0,2', '-o', part, says=['row 3', "'1'"])
 
 
 def telling(d):

@@ -118,6 +118,16 @@ typedef struct margin_fit_options {
      * there, others as always. It changes the way and not what is proven. ARGUMENT if it does not
      * fit. NULL: none. Only read during the call. */
     const margin_model *start;
+    /* What the rows of each class count in training, in the order of the model's classes, times
+     * their own weights; NULL: alike. It is the option class_weight of the learner, with these
+     * numbers, and the model's spec says so. ARGUMENT: another number than there are classes, one
+     * that is not above 0, a learner without that option. */
+    const double *class_weights;
+    int64_t class_weight_count;
+    /* Called, from the calling thread, for each sub-problem of a fit that has come to its end, in
+     * the order of the targets, classes or pairs of classes: its own status, objective, gap,
+     * iterations, reason and items; the rest is that of the whole. With `user`. */
+    void (*part)(const margin_report *report, int64_t subproblem, void *user);
 } margin_fit_options;
 
 /* Trains `spec` on `data`. `report` may be NULL. Returns OK, STOPPED_*, or a failure: SPEC (a set
@@ -127,7 +137,8 @@ typedef struct margin_fit_options {
  * LIMIT, CANCELLED. On failure neither `model` nor `report` is written.
  *
  * Rows of weight 0 and rows that are not selected take no part and may hold anything. Classes are
- * the distinct labels in ascending order (categories: by name; those that do not occur are none);
+ * the distinct labels in ascending order (categories: by name; those that do not occur are none,
+ * unless data->classes has them);
  * with two classes the second is the positive one. Linear models are put back into original units,
  * as far as the stages are affine column by column. The report's training accuracy is that of the
  * finished model's own predictions. The model does not depend on the number of threads. */

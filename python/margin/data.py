@@ -54,6 +54,8 @@ class Data:
             self.struct.targets = values.shape[1]
             values = floats(values, "y")
         self._keep.append(vector(values, self.struct.y))
+        if given.declared is not None:
+            self._keep.append(vector(given.declared, self.struct.classes))
         if given.column is not None:
             self._borrow("target", Descriptions([given.column]))
 

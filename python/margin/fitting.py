@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Callable
+from typing import Any, Callable, Mapping
+
+import numpy as np
 
 from margin._binding import ffi, lib
 from margin.contexts import running
 from margin.data import Data
 from margin.errors import ConvergenceWarning, check, new_error
+from margin.labels import target
 from margin.model import Model
 from margin.report import Report, new_report
 from margin.trace import Tracer, TraceStep
@@ -20,6 +23,8 @@ def fit(
     y: Any = None,
     *,
     sample_weight: Any = None,
+    classes: Any = None,
+    class_weight: Mapping[Any, float] | None = None,
     seed: int | None = None,
     threads: int | None = None,
     time_limit: float | None = None,
@@ -38,6 +43,11 @@ def fit(
         Labels of any kind, or values. None for clusters and one class.
     sample_weight : array-like of shape (rows,), optional
         Weight k counts as k copies of a row, 0 as none.
+    classes : array-like, optional
+        Labels that are classes whether rows have them or not, for a first part of the data; only
+        naive-bayes and knn learn classes that no row has.
+    class_weight : mapping, optional
+        Label to what its rows count; 1 for those that are not in it. The same as the option of that name.
     seed : int, optional
         What random choices derive from; 0 without it.
     threads : int, optional
@@ -61,8 +71,14 @@ def fit(
         The gap that was asked was not reached.
     """
     model, converged = fit_data(
-        spec, Data(X, y, sample_weight), seed=seed, threads=threads, time_limit=time_limit, trace=trace,
-        start=start
+        spec,
+        Data(X, y if classes is None else target(y, classes=classes), sample_weight),
+        class_weight=class_weight,
+        seed=seed,
+        threads=threads,
+        time_limit=time_limit,
+        trace=trace,
+        start=start,
     )
     if not converged:
         warnings.warn(not_converged(model.report), ConvergenceWarning, stacklevel=2)
@@ -73,6 +89,7 @@ def fit_data(
     spec: str,
     data: Data,
     *,
+    class_weight: Mapping[Any, float] | None = None,
     seed: int | None = None,
     threads: int | None = None,
     time_limit: float | None = None,
@@ -85,6 +102,10 @@ def fit_data(
     options.size = ffi.sizeof("margin_fit_options")
     if start is not None:
         options.start = start._handle
+    if class_weight is not None:
+        weights = _class_weights(data, class_weight)
+        options.class_weights = ffi.from_buffer("double[]", weights)
+        options.class_weight_count = len(weights)
     tracer = Tracer(trace if callable(trace) else None) if trace else None
     if tracer:
         options.trace, options.user = lib.margin_python_trace, tracer.handle
@@ -102,6 +123,22 @@ def fit_data(
     check(status, error)
     model = Model(made[0], target=data.target, report=report, trace=tracer.steps if tracer else None)
     return model, status == 0
+
+
+def _class_weights(data: Data, given: Mapping[Any, float]) -> np.ndarray:
+    """In the order of the classes: numbers ascending, others by name."""
+    if data.target is None:
+        raise ValueError("class_weight needs labels y")
+    found = data.target.values if data.target.declared is None else data.target.declared
+    if data.target.names is None:
+        labels = np.unique(found).tolist()
+    else:
+        names = list(data.target.names)
+        labels = [data.target.names[name] for name in sorted(names[code] for code in np.unique(found))]
+    unknown = [label for label in given if label not in labels]
+    if unknown:
+        raise ValueError(f"class_weight has {unknown}, which are no labels of y")
+    return np.array([float(given.get(label, 1.0)) for label in labels])
 
 
 def not_converged(report: Report) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,14 @@ class Target:
     column: Column | None = None
     names: dict[str, Any] | None = None  # class name -> the label it came from
     dtype: np.dtype | None = None  # of the labels
+    declared: np.ndarray | None = None  # classes that are known beforehand, like values
 
 
-def target(y: Any, name: str = "y") -> Target:
+def target(y: Any, name: str = "y", classes: Any = None) -> Target:
     """Numbers stay numbers (whether they are classes is the learner's to say); texts, booleans and other
-    objects become categories."""
+    objects become categories. `classes` are known beforehand, whether rows have them or not."""
+    if classes is not None:
+        return _declared(np.asarray(y), np.asarray(classes), name)
     if is_frame(y):
         y = y.to_numpy()
     name = str(getattr(y, "name", None) or name)
@@ -49,6 +52,15 @@ def target(y: Any, name: str = "y") -> Target:
     if kind == "O" and array.size and all(isinstance(v, (int, float, np.number)) for v in array):
         return target(array.astype(np.float64 if any(isinstance(v, float) for v in array) else np.int64))
     return _categories(array, name)
+
+
+def _declared(y: np.ndarray, classes: np.ndarray, name: str) -> Target:
+    if y.ndim != 1 or classes.ndim != 1:
+        raise ValueError("classes and their labels y have to have one dimension")
+    if y.dtype != classes.dtype and {y.dtype.kind, classes.dtype.kind} - set("iuf"):
+        y, classes = y.astype(object), classes.astype(object)
+    both = target(np.concatenate([y, classes]), name)
+    return replace(both, values=both.values[: len(y)], declared=both.values[len(y) :])
 
 
 def _categories(array: np.ndarray, name: str) -> Target:

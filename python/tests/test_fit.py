@@ -209,3 +209,38 @@ def test_estimators_still_look_at_rows(iris):
     for wrong, words in ((X[:2] * np.nan, "NaN"), (X[:2] * np.inf, "infinity|NaN"), (X[:2, :3].copy(), "features"), (X[0], "2D"), (X[:0], "sample")):
         with pytest.raises(ValueError, match=words):
             model.predict(wrong)
+
+
+def test_declared_classes(iris):
+    X, y = iris
+    names = np.array(["x", "y", "z"])[y]
+    model = margin.fit("naive-bayes", X[:50], names[:50], classes=["z", "y", "x"])
+    assert list(model.classes) == ["x", "y", "z"] and not model.probabilities(X)[:, 1:].max() > 0.1
+    whole = margin.fit("naive-bayes", X, names)
+    assert np.allclose(model.update(X[50:], names[50:]).probabilities(X), whole.probabilities(X))
+    assert list(margin.fit("knn", X[:100], y[:100], classes=[0, 1, 2]).classes) == [0, 1, 2]
+    with pytest.raises(margin.DataError, match="row 101 has the label '2'"):
+        margin.fit("naive-bayes", X, y, classes=[0, 1])
+    with pytest.raises(margin.DataError, match="no row has the class 'z'"):
+        margin.fit("logistic", X[:100], names[:100], classes=["x", "y", "z"])
+
+
+def test_class_weights(iris):
+    X, y = iris
+    names = np.array(["a,b:1", "c\\", "d"])[y]
+    model = margin.fit("logistic", X, names, class_weight={"d": 2.5, "a,b:1": 0.5})
+    wanted = margin.fit("logistic", X, y, sample_weight=np.array([0.5, 1, 2.5])[y])
+    assert np.isclose(model.report.objective, wanted.report.objective, rtol=1e-5)
+    assert model.verify(X, names).status == margin.Status.OK
+    with pytest.raises(ValueError, match="no labels of y"):
+        margin.fit("logistic", X, names, class_weight={"e": 2})
+    with pytest.raises(margin.ArgumentError, match="class_weight"):
+        margin.fit("knn", X, y, class_weight={0: 2})
+
+
+def test_a_time_limit_is_of_one_call(iris):
+    X, y = iris
+    with pytest.warns(margin.ConvergenceWarning):
+        margin.fit("perceptron(passes=10000000, bound=no)", X[50:], y[50:], time_limit=0.01)
+    one = margin.fit("kmeans(k=5)", X, seed=3, threads=1)
+    assert one.report.threads == 1 and bytes(one) == bytes(margin.fit("kmeans(k=5)", X, seed=3))

@@ -316,7 +316,7 @@ static margin_status fail_limit(const mg_heap *heap, size_t need, const char *pu
 
 margin_status mg_no_memory(const mg_heap *heap, int64_t count, size_t size, const char *purpose,
                            margin_error *error) {
-    size_t bytes;
+    size_t bytes = 0;
     bool possible = block_bytes(count, size, &bytes);
     int refused_by = atomic_load_explicit(&((mg_heap *)heap)->refused_by, memory_order_relaxed);
     if (refused_by == MARGIN_ERROR_LIMIT)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_non_negative
 
-from margin.errors import UnsupportedError
 from margin.estimators.classifiers import Classifier
 from margin.estimators.parameters import Facts, Options
-from margin.labels import Target
+from margin.labels import Target, target
 
 
 def _priors(values: Any) -> str:
@@ -21,7 +21,7 @@ class BayesClassifier(Classifier):
     """Naive Bayes: shares of the classes that are given, equal, or learnt without smoothing."""
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """Trains on more rows. The first call needs `classes`, all that will ever occur, and rows of two of them."""
+        """Trains on more rows. The first call needs `classes`, all that will ever occur."""
         first = "model_" not in vars(self)
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -35,9 +35,8 @@ class BayesClassifier(Classifier):
         if not first:
             self.model_ = self.model_.update(X, known, sample_weight=weights)
             return self
-        facts = self._facts(X, known, weights, sample_weight)
-        if facts.classes < 2:
-            raise UnsupportedError("the first call of partial_fit needs rows of at least two classes; gather more rows for it")
+        known = target(y, classes=expected)
+        facts = replace(self._facts(X, known, weights, sample_weight), classes=len(expected))
         options = self._class_options(facts)
         given = getattr(self, "priors" if hasattr(self, "priors") else "class_prior") is not None
         if not given and getattr(self, "fit_prior", True):
@@ -45,19 +44,6 @@ class BayesClassifier(Classifier):
         self._train(X, known, weights, facts, options)
         self.classes_ = expected
         return self
-
-    def _spread(self, values: np.ndarray, nothing: float) -> np.ndarray:
-        """Columns for classes that no row was of yet."""
-        seen = self.model_._labels
-        if len(seen) == len(self.classes_):
-            return values
-        made = np.full((len(values), len(self.classes_)), nothing)
-        made[:, np.searchsorted(self.classes_, seen)] = values
-        return made
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, rows x classes in the order of `classes_`."""
-        return self._spread(super().predict_proba(X), 0.0)
 
     def _class_options(self, facts: Facts) -> Options:
         name = "priors" if hasattr(self, "priors") else "class_prior"
@@ -78,7 +64,7 @@ class BayesClassifier(Classifier):
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """log P(class, x), up to what all classes share."""
         rows = self._query(X)
-        return self._spread(self.model_.scores(rows, threads=self._threads()), -np.inf)
+        return self.model_.scores(rows, threads=self._threads())
 
     @property
     def class_count_(self) -> np.ndarray:

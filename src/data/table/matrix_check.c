@@ -217,8 +217,7 @@ margin_status mg_matrix_check(margin_context *context, const margin_matrix *x, c
 
 /* ---- Checks of a data set ------------------------------------------------------------------- */
 
-static margin_status check_vector(const margin_vector *v, int64_t rows, const char *name,
-                                  margin_error *error) {
+static margin_status check_numbers(const margin_vector *v, const char *name, margin_error *error) {
     if (!v->values) return MARGIN_OK;
     MG_REQUIRE(v->type == MARGIN_F64 || v->type == MARGIN_F32 || v->type == MARGIN_I32 ||
                    v->type == MARGIN_I64,
@@ -227,7 +226,13 @@ static margin_status check_vector(const margin_vector *v, int64_t rows, const ch
     MG_REQUIRE(!misaligned(v->values, v->type), error, MARGIN_ERROR_ARGUMENT,
                "%s: values must be aligned to their type", name);
     MG_REQUIRE(!v->reserved_word && !v->reserved, error, MARGIN_ERROR_ARGUMENT, NOT_ZERO, name);
-    MG_REQUIRE(v->count == rows, error, MARGIN_ERROR_ARGUMENT,
+    return MARGIN_OK;
+}
+
+static margin_status check_vector(const margin_vector *v, int64_t rows, const char *name,
+                                  margin_error *error) {
+    MG_TRY(check_numbers(v, name, error));
+    MG_REQUIRE(!v->values || v->count == rows, error, MARGIN_ERROR_ARGUMENT,
                "%s has %lld numbers and x has %lld rows", name, (long long)v->count,
                (long long)rows);
     return MARGIN_OK;
@@ -272,6 +277,9 @@ margin_status mg_views_check(margin_context *context, const margin_data *data,
                (long long)data->targets);
     MG_TRY(check_vector(&data->y, data->x.rows, "y", error));
     MG_TRY(check_vector(&data->weights, data->x.rows, "weights", error));
+    MG_TRY(check_numbers(&data->classes, "classes", error));
+    MG_REQUIRE(!data->classes.values || data->classes.count >= 0, error, MARGIN_ERROR_ARGUMENT,
+               "classes: %lld numbers", (long long)data->classes.count);
     for (int64_t j = 0; data->columns && j < data->x.columns; j++)
         MG_TRY(check_description(&data->columns[j], "column",
                                  mg_column_name(data->columns, j, buffer), error));

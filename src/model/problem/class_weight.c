@@ -1,18 +1,34 @@
 /* The option class_weight: weights of classes become weights of their rows, before the problem is
  * cut, so that they mean the same for every learner and in every part. */
 #include "base/text/nearest.h"
+#include "base/text/text.h"
 #include "model/problem/multiclass.h"
 
 #include <string.h>
 
 /* ---- From text to a weight for each class ---------------------------------------------------- */
 
-static int64_t find_class(const margin_model *model, const char *name, int64_t length) {
-    for (int64_t c = 0; c < model->classes; c++) {
-        const char *known = model->class_names[c];
-        if ((int64_t)strlen(known) == length && memcmp(known, name, (size_t)length) == 0) return c;
+/* A comma in a name has a backslash before it, and so has a backslash. */
+static bool says_name(const char *text, int64_t length, const char *name) {
+    int64_t at = 0;
+    for (; *name && at < length; name++, at++) {
+        if (text[at] == '\\' && at + 1 < length) at++;
+        if (text[at] != *name) return false;
     }
+    return !*name && at == length;
+}
+
+static int64_t find_class(const margin_model *model, const char *name, int64_t length) {
+    for (int64_t c = 0; c < model->classes; c++)
+        if (says_name(name, length, model->class_names[c])) return c;
     return -1;
+}
+
+static int64_t item_length(const char *text) {
+    int64_t length = 0;
+    while (text[length] && text[length] != ',')
+        length += text[length] == '\\' && text[length + 1] ? 2 : 1;
+    return length;
 }
 
 static margin_status refuse_class(const margin_model *model, const char *name, int64_t length,
@@ -55,12 +71,46 @@ static margin_status read_list(const margin_model *model, const char *text, doub
     for (int64_t c = 0; c < model->classes; c++)
         weights[c] = 1.0;
     while (*text) {
-        const char *end = strchr(text, ',');
-        const int64_t length = end ? end - text : (int64_t)strlen(text);
+        const int64_t length = item_length(text);
         MG_TRY(read_item(model, text, length, weights, error));
-        text += length + (end != NULL);
+        text += length + (text[length] == ',');
     }
     return MARGIN_OK;
+}
+
+static void write_item(const char *name, double weight, mg_text *out) {
+    for (; *name; name++) {
+        if (*name == ',' || *name == '\\') mg_text_puts(out, "\\");
+        mg_text_add(out, name, 1);
+    }
+    mg_text_puts(out, ":");
+    mg_text_number(out, weight);
+}
+
+margin_status mg_class_weight_spec(const margin_spec *spec, const margin_model *model,
+                                   const double *weights, int64_t count, margin_spec **weighed,
+                                   margin_error *error) {
+    mg_text text;
+    margin_status status = MARGIN_OK;
+    MG_REQUIRE(count == model->classes, error, MARGIN_ERROR_ARGUMENT,
+               "there are %lld class weights and %lld classes", (long long)count,
+               (long long)model->classes);
+    for (int64_t c = 0; c < count; c++)
+        MG_REQUIRE(weights[c] > 0 && weights[c] < 1e300, error, MARGIN_ERROR_ARGUMENT,
+                   "class_weights[%lld] is %s; weights are above 0", (long long)c,
+                   mg_number(weights[c]).text);
+    mg_text_init(&text, model->heap);
+    for (int64_t c = 0; c < count; c++) {
+        if (c > 0) mg_text_puts(&text, ",");
+        write_item(model->class_names[c], weights[c], &text);
+    }
+    MG_GO(mg_text_check(&text, "the weights of the classes", error));
+    const margin_setting setting = {
+        .size = sizeof setting, .option = "class_weight", .given = 1, .word = text.data};
+    status = margin_spec_with(spec, margin_spec_steps(spec) - 1, &setting, weighed, error);
+done:
+    mg_text_free(&text);
+    return status;
 }
 
 /* rows / (classes x rows of the class), rows by their weights: the classes weigh the same in sum,

@@ -31,9 +31,14 @@ margin_status mg_split_make(margin_context *context, mg_reduction reduction,
                             const mg_staged *staged, const margin_model *model, mg_split *split,
                             margin_error *error);
 /* Weights of classes, where the learner has the option class_weight (none, balanced, or
- * "name:weight,..."): they multiply the weights of the samples. SPEC if there is no such class. */
+ * "name:weight,...", a backslash before a comma or backslash of a name): they multiply the weights
+ * of the samples. SPEC if there is no such class. */
 margin_status mg_split_weigh(const mg_spec_component *learner, const margin_model *model,
                              mg_split *split, margin_error *error);
+/* The spec with these weights, one for each class, as that option of its learner. */
+margin_status mg_class_weight_spec(const margin_spec *spec, const margin_model *model,
+                                   const double *weights, int64_t count, margin_spec **weighed,
+                                   margin_error *error);
 void mg_split_free(mg_split *split);
 
 /* What one part needs beside the whole: its problem and the arrays that it owns. */
@@ -69,12 +74,11 @@ typedef struct mg_starts {
  * one after the other), and joins hypotheses and reports in the order of the parts. The whole has
  * converged if its own gap is at most the tolerance: where it is not though all parts have, they
  * are trained once more, to a tolerance for which it must be. `starts`: NULL; or parts: none, or
- * one for each part.
- */
+ * one for each part. each: the reports of the parts, or NULL. */
 margin_status mg_split_train(margin_context *context, const mg_split *split,
                              const mg_spec_component *learner, const margin_model *model,
                              const mg_trace *trace, mg_starts *starts, mg_hypothesis **hypothesis,
-                             margin_report *report, margin_error *error);
+                             margin_report *report, margin_report *each, margin_error *error);
 
 /* Lets the learner verify every part of a finished model, joined in the same way. parts: what was
  * found of each, or NULL. */

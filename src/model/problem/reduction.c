@@ -30,13 +30,33 @@ static margin_status sort_by_class(mg_split *split, margin_error *error) {
     return MARGIN_OK;
 }
 
+/* A class without rows, if one was declared: only rules have an answer for it. */
+static margin_status check_occurring(const mg_split *split, const margin_model *model,
+                                     margin_error *error) {
+    const int64_t classes = model->classes;
+    int64_t *rows, c = 0;
+    if (model->learner->info.abilities & MARGIN_IS_RULE) return MARGIN_OK;
+    MG_NEW_ZERO(split->heap, rows, classes, "the rows of each class", error);
+    for (int64_t i = 0; i < split->whole.count; i++)
+        rows[split->codes[i]]++;
+    while (c < classes && rows[c] > 0)
+        c++;
+    mg_free(split->heap, rows);
+    MG_REQUIRE(c == classes, error, MG_DATA(FEW_ROWS),
+               "no row has the class '%s', which is declared: %s needs rows of every class; "
+               "naive-bayes and knn do not",
+               model->class_names[c], model->learner->info.name);
+    return MARGIN_OK;
+}
+
 static margin_status read_targets(margin_context *context, const margin_data *data,
                                   const mg_samples *samples, const mg_target_scale *scale,
                                   const margin_model *model, mg_split *split, margin_error *error) {
     if (model->task == MARGIN_CLASSIFY) {
         MG_NEW(split->heap, split->codes, samples->count, "the classes of the rows", error);
         split->whole.code = split->codes;
-        return mg_target_codes(context, data, samples, model, split->codes, error);
+        MG_TRY(mg_target_codes(context, data, samples, model, split->codes, error));
+        return data->classes.values ? check_occurring(split, model, error) : MARGIN_OK;
     }
     if (model->task != MARGIN_REGRESS) return MARGIN_OK;
     const int64_t numbers = mg_data_targets(data) * samples->count;

@@ -98,12 +98,15 @@ static margin_status find_labels(const margin_data *data, const mg_samples *samp
     return MARGIN_OK;
 }
 
-static margin_status name_number(margin_model *model, int64_t class_number, double value,
-                                 margin_error *error) {
-    char text[MARGIN_NUMBER_TEXT];
-    int length = margin_number_print_f64(value, text);
-    model->class_values[class_number] = value;
-    return mg_model_name_class(model, class_number, text, length, error);
+static margin_status name_numbers(const label_set *set, margin_model *model, margin_error *error) {
+    MG_TRY(mg_model_set_classes(model, set->count, true, error));
+    for (int64_t c = 0; c < set->count; c++) {
+        char text[MARGIN_NUMBER_TEXT];
+        const int length = margin_number_print_f64(set->values[c], text);
+        model->class_values[c] = set->values[c];
+        MG_TRY(mg_model_name_class(model, c, text, length, error));
+    }
+    return MARGIN_OK;
 }
 
 /* Whole labels from LOW on, as nearly all are. False: they are not, and the set is empty. */
@@ -130,9 +133,7 @@ static margin_status learn_numbers(margin_context *context, const margin_data *d
     MG_GO(find_small_labels(context, data, samples, &set, &small, error));
     if (!small) MG_GO(find_labels(data, samples, &set, error));
     MG_GO(check_rare(data, samples, &set, error));
-    MG_GO(mg_model_set_classes(model, set.count, true, error));
-    for (int64_t c = 0; c < set.count; c++)
-        MG_GO(name_number(model, c, set.values[c], error));
+    MG_GO(name_numbers(&set, model, error));
 done:
     mg_free(set.heap, set.values);
     return status;
@@ -188,6 +189,26 @@ done:
     return status;
 }
 
+/* Labels that are classes because the caller says so, each a row of `said`. */
+static margin_status declare_numbers(const margin_data *said, const mg_samples *all,
+                                     margin_model *model, margin_error *error) {
+    label_set set = {.heap = model->heap};
+    margin_status status = MARGIN_OK;
+    for (int64_t k = 0; k < all->count; k++) {
+        const double label = mg_vector_f64(&said->y, k) + 0.0;
+        if (!isfinite(label)) {
+            status = mg_fail(error, MG_DATA(TARGET), "class %lld that is declared is %s",
+                             (long long)k + 1, mg_number(label).text);
+            goto done;
+        }
+        MG_GO(add_label(&set, label, error));
+    }
+    MG_GO(name_numbers(&set, model, error));
+done:
+    mg_free(set.heap, set.values);
+    return status;
+}
+
 static margin_status learn_labels(margin_context *context, const margin_data *data,
                                   const mg_samples *samples, margin_model *model,
                                   margin_error *error) {
@@ -196,8 +217,9 @@ static margin_status learn_labels(margin_context *context, const margin_data *da
         while (i < samples->count && !mg_label_is_long(data, mg_samples_row(samples, i)))
             i++;
     const bool digits = data->y.type == MARGIN_I64 && i < samples->count;
-    return digits ? learn_digits(data, samples, model, error)
-                  : learn_numbers(context, data, samples, model, error);
+    if (digits) return learn_digits(data, samples, model, error);
+    return data->classes.values ? declare_numbers(data, samples, model, error)
+                                : learn_numbers(context, data, samples, model, error);
 }
 
 static margin_status learn_categories(const margin_data *data, const mg_samples *samples,
@@ -259,14 +281,26 @@ margin_status mg_target_describe(const margin_data *data, margin_model *model,
 margin_status mg_target_classes(margin_context *context, const margin_data *data,
                                 const mg_samples *samples, margin_model *model,
                                 margin_error *error) {
+    const mg_samples all = {.heap = samples->heap, .count = data->classes.count};
+    margin_data said = *data;
     MG_TRY(mg_target_require(data, error));
-    return mg_target_is_categorical(data) ? learn_categories(data, samples, model, error)
-                                          : learn_labels(context, data, samples, model, error);
+    if (data->classes.values) { /* they are learned like rows that have them */
+        said.y = data->classes;
+        samples = &all;
+    }
+    MG_REQUIRE(samples->count <= MG_MAX_CLASSES || !data->classes.values, error, MARGIN_ERROR_LIMIT,
+               "%lld classes are declared; %d is the limit", (long long)samples->count,
+               (int)MG_MAX_CLASSES);
+    return mg_target_is_categorical(data) ? learn_categories(&said, samples, model, error)
+                                          : learn_labels(context, &said, samples, model, error);
 }
 
 margin_status mg_target_learn(margin_context *context, const margin_data *data,
                               const mg_samples *samples, margin_model *model, margin_error *error) {
     MG_TRY(mg_target_classes(context, data, samples, model, error));
+    MG_REQUIRE(model->classes > 1 || !data->classes.values, error, MG_DATA(ONE_CLASS),
+               "%lld class%s declared; a classifier needs at least two", (long long)model->classes,
+               model->classes == 1 ? " is" : "es are");
     MG_REQUIRE(model->classes > 1, error, MG_DATA(ONE_CLASS),
                "every row has the label '%s' in the target %s; a classifier needs at least two "
                "classes",

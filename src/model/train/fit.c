@@ -18,7 +18,8 @@ static margin_task chosen_task(const mg_spec_component *learner, const margin_da
     if (data->targets > 1) return MARGIN_REGRESS;
     bool numbers = data->y.type == MARGIN_F64 || data->y.type == MARGIN_F32;
     bool categories = data->target && data->target->kind == MARGIN_CATEGORICAL;
-    if (!numbers || categories || (task && mg_target_looks_like_classes(data, samples)))
+    if (!numbers || categories || data->classes.values ||
+        (task && mg_target_looks_like_classes(data, samples)))
         return MARGIN_CLASSIFY;
     return MARGIN_REGRESS;
 }
@@ -64,6 +65,25 @@ static margin_status score(margin_context *context, const margin_data *data,
     return MARGIN_OK;
 }
 
+/* The parts of a fit that is over; `whole` is the report that the caller gets. */
+static void tell_parts(const margin_fit_options *options, const margin_report *parts,
+                       const margin_model *model, const margin_context *context, double started) {
+    const margin_report *whole = &model->report;
+    for (int64_t k = 0; options->part && k < whole->subproblems; k++) {
+        margin_report part = *whole, told = {.size = sizeof told};
+        part.status = parts[k].status;
+        part.objective = parts[k].objective;
+        part.gap = parts[k].gap;
+        part.tolerance = parts[k].tolerance;
+        part.iterations = parts[k].iterations;
+        part.item_count = parts[k].item_count;
+        memcpy(part.items, parts[k].items, sizeof part.items);
+        memcpy(part.reason, parts[k].reason, sizeof part.reason);
+        mg_report_give(&part, context, started, &told);
+        options->part(&told, k, options->user);
+    }
+}
+
 margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
                               const margin_data *data, const margin_fit_options *options,
                               margin_model **model, margin_report *report, margin_error *error) {
@@ -73,6 +93,7 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
     margin_context call;
     mg_trainer trainer = {0};
     mg_trace trace = {0};
+    margin_spec *weighed = NULL;
     margin_status status;
     MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_fit_options, user), "margin_fit_options",
                            &chosen, sizeof chosen, error));
@@ -84,17 +105,23 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
 
     MG_GO(mg_data_check_targets(&call, data, error));
     MG_GO(mg_model_new(context->heap, &made, error));
-    const mg_train_how how = {.trace = trace.step ? &trace : NULL, .start = chosen.start};
+    const mg_train_how how = {
+        .trace = trace.step ? &trace : NULL, .start = chosen.start, .parts = chosen.part != NULL};
     MG_GO(mg_trainer_open(&call, spec, data, &how, made, &trainer, error));
-    MG_GO(mg_trainer_fit(&trainer, &call, spec, error));
+    if (chosen.class_weights)
+        MG_GO(mg_class_weight_spec(spec, made, chosen.class_weights, chosen.class_weight_count,
+                                   &weighed, error));
+    MG_GO(mg_trainer_fit(&trainer, &call, weighed ? weighed : spec, error));
     mg_staged_free(&trainer.staged);
     MG_GO(score(&call, data, &trainer.samples, made, error));
     status = made->report.status;
+    tell_parts(&chosen, trainer.parts, made, context, started);
     mg_report_give(&made->report, context, started, report);
     *model = made;
     made = NULL;
 done:
     mg_trainer_close(&trainer);
+    margin_spec_free(weighed);
     margin_model_free(made);
     return mg_call_status(&call, status,
                           "before there was a model: allow more, or take fewer rows or columns",

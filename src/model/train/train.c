@@ -260,6 +260,11 @@ static margin_status join_hypotheses(part_run *run, mg_hypothesis **hypothesis,
     return status;
 }
 
+static void give_parts(const part_run *run, margin_report *parts) {
+    for (int64_t number = 0; parts && number < run->split->parts; number++)
+        parts[number] = run->results[number].report;
+}
+
 static void forget_results(part_run *run) {
     for (int64_t number = 0; run->results && number < run->split->parts; number++) {
         mg_hypothesis_free(run->results[number].hypothesis);
@@ -320,7 +325,7 @@ static bool make_stricter(part_run *run, const margin_component *info) {
 margin_status mg_split_train(margin_context *context, const mg_split *split,
                              const mg_spec_component *learner, const margin_model *model,
                              const mg_trace *trace, mg_starts *starts, mg_hypothesis **hypothesis,
-                             margin_report *report, margin_error *error) {
+                             margin_report *report, margin_report *each, margin_error *error) {
     part_run run = {
         .context = context, .split = split, .model = model, .trace = trace, .starts = starts};
     margin_status status;
@@ -335,6 +340,7 @@ margin_status mg_split_train(margin_context *context, const mg_split *split,
         report->tolerance = tolerance;
     }
     hold_to_tolerance(report);
+    give_parts(&run, each);
     status = join_hypotheses(&run, hypothesis, error);
 done:
     status =
@@ -355,8 +361,7 @@ margin_status mg_split_verify(margin_context *context, const mg_split *split,
     *verified = run.results[0].verified;
     for (int64_t number = 1; number < split->parts; number++)
         mg_verified_join(verified, &run.results[number].verified);
-    for (int64_t number = 0; parts && number < split->parts; number++)
-        parts[number] = run.results[number].report;
+    give_parts(&run, parts);
 done:
     free_results(&run);
     return status;

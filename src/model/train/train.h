@@ -8,6 +8,7 @@ typedef struct mg_train_how {
     const mg_trace *trace;     /* NULL: none */
     bool warm;                 /* a trainer's next fit may begin at its last one */
     const margin_model *start; /* the first one may begin here; NULL: as always */
+    bool parts;                /* keep the reports of the parts */
 } mg_train_how;
 
 /* What a learner makes of this target. */
@@ -21,7 +22,8 @@ typedef struct mg_trainer {
     margin_model *model; /* borrowed: the stages and the last fit */
     mg_samples samples;
     mg_staged staged;
-    mg_starts starts; /* of the last fit; count 0: none */
+    mg_starts starts;     /* of the last fit; count 0: none */
+    margin_report *parts; /* of the last fit, if they are wanted; owned */
 } mg_trainer;
 
 /* Up to the learner, into a new model. */

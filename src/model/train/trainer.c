@@ -43,6 +43,8 @@ static margin_status check_task(const mg_spec_component *learner, margin_task ta
                "%s tells the classes of one target and the data has %lld; fit them one by one, or "
                "leave out task=classify",
                learner->info->name, (long long)data->targets);
+    MG_REQUIRE(task == MARGIN_CLASSIFY || !data->classes.values, error, MARGIN_ERROR_ARGUMENT,
+               "classes are declared, and %s tells none", learner->info->name);
     return MARGIN_OK;
 }
 
@@ -213,9 +215,12 @@ margin_status mg_trainer_fit(mg_trainer *t, margin_context *context, const margi
     MG_GO(
         mg_split_make(context, reduction, t->data, &t->samples, &t->staged, model, &split, error));
     MG_GO(mg_split_weigh(learner, model, &split, error));
+    mg_free(model->heap, t->parts);
+    t->parts = NULL;
+    if (t->how->parts) MG_GO_NEW(model->heap, t->parts, split.parts, "the reports", error);
     status = mg_split_train(context, &split, learner, model, t->how->trace,
                             t->how->warm || t->how->start ? &t->starts : NULL, &model->hypothesis,
-                            &model->report, error);
+                            &model->report, t->parts, error);
     MG_GO(refuse_overflow(status, error));
     describe_target(&t->staged.target, &model->report);
     if (model->task == MARGIN_CLUSTER) MG_GO(count_clusters(model, error));
@@ -231,6 +236,7 @@ done:
 
 void mg_trainer_close(mg_trainer *t) {
     forget_starts(t);
+    if (t->parts) mg_free(t->model->heap, t->parts);
     if (t->starts.kept.data) t->starts.kept.release(t->model->heap, t->starts.kept.data);
     mg_staged_free(&t->staged);
     mg_samples_free(&t->samples);

@@ -57,6 +57,7 @@ typedef struct margin_data {
     const int64_t *selection;
     int64_t selected;
     int64_t targets;
+    margin_vector classes;
     const void *reserved[8];
 } margin_data;
 typedef struct margin_table margin_table;
