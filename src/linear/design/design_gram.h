@@ -12,12 +12,8 @@ typedef struct mg_gram_job {
     int64_t columns;                /* that take part */
     double *centre, *scale, *shift; /* e_j = (x_j - centre_j) * scale_j + shift_j; one block, one
                                        for each column that takes part */
-    int32_t *place; /* columns of x: number in the result, or -1; NULL: all take part */
-    bool plain;     /* e_j = x_j */
-    /* of sparse rows, only the values that take part: see mg_gram_of_sparse. NULL: not so */
-    int64_t *kept_starts;  /* samples + 1 */
-    int32_t *kept_columns; /* of the result */
-    double *kept_values;
+    int32_t *place;  /* columns of x: number in the result, or -1; NULL: all take part */
+    bool plain;      /* e_j = x_j */
     int64_t longest; /* stored values of a sparse row at most */
     margin_error *error;
 } mg_gram_job;

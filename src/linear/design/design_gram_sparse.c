@@ -1,7 +1,6 @@
 /* A weighted Gram by sparse outer products: sums over the stored values of x, and what centres,
  * scales and shifts make of them afterwards. */
 #include "base/sort.h"
-#include "linear/design/design_columns.h"
 #include "linear/design/design_gram.h"
 #include "math/rows/sparse_row.h"
 
@@ -28,15 +27,6 @@ static int64_t longest_row(const mg_gram_job *job) {
     return longest;
 }
 
-static int64_t read_kept(const mg_gram_job *job, int64_t i, int64_t *column, double *value) {
-    const int64_t first = job->kept_starts[i], length = job->kept_starts[i + 1] - first;
-    for (int64_t k = 0; k < length; k++) {
-        column[k] = job->kept_columns[first + k];
-        value[k] = job->kept_values[first + k];
-    }
-    return length;
-}
-
 /* The values of sample i that take part and their columns in the result. Returns their number. */
 static int64_t read_stored(const mg_gram_job *job, int64_t i, int64_t *column, double *value) {
     const mg_problem *problem = job->design->problem;
@@ -55,8 +45,7 @@ static int64_t read_stored(const mg_gram_job *job, int64_t i, int64_t *column, d
 /* With the last columns, which each sample has. */
 static int64_t gram_sparse_read_row(const mg_gram_job *job, int64_t i, int64_t *column,
                                     double *value) {
-    int64_t length =
-        job->kept_starts ? read_kept(job, i, column, value) : read_stored(job, i, column, value);
+    int64_t length = read_stored(job, i, column, value);
     if (job->request->extra) {
         column[length] = job->columns;
         value[length++] = job->request->extra[i];
@@ -128,9 +117,7 @@ static int64_t block_rows(const mg_gram_job *job) {
     enum { LEAST_BLOCKS = 16, LEAST_ROWS = 64 };
     const margin_matrix *x = &job->design->problem->x;
     const int64_t stored = mg_row_start(x, x->rows) - mg_row_start(x, 0);
-    const int64_t own = job->kept_starts ? job->kept_starts[job->count] / MG_MAX(job->count, 1)
-                                         : stored / MG_MAX(x->rows, 1);
-    const int64_t length = own + 2;
+    const int64_t length = stored / MG_MAX(x->rows, 1) + 2;
     const int64_t enough = 4 * job->size * job->size / (length * length);
     const int64_t most = MG_MAX(job->count / LEAST_BLOCKS, LEAST_ROWS);
     return MG_MIN(MG_MAX(enough, MG_BLOCK_ROWS / 16), most);
@@ -243,52 +230,7 @@ static margin_status many_columns(mg_gram_job *gram_job, double *gram) {
     return walk_chunks(&job) < 0 ? mg_fail_cancelled(gram_job->error) : MARGIN_OK;
 }
 
-/* ---- Few of the columns ----------------------------------------------------------------------
- * Where the design has a copy by columns, rows of those that take part are put together first, so
- * that the others are not read. */
-
-static int64_t count_kept(mg_gram_job *job) {
-    const int64_t *starts = job->design->by_column->starts;
-    int64_t kept = 0;
-    for (int64_t k = 0; k < job->columns; k++)
-        kept += starts[mg_gram_column(job, k) + 1] - starts[mg_gram_column(job, k)];
-    return kept;
-}
-
-/* Numbers of values go to kept_starts[i + 2]; added up, these are where row i + 1 begins; and as
- * its values come in, kept_starts[i + 1] moves to where it ends. */
-static void fill_kept(mg_gram_job *job) {
-    const mg_sparse_columns *x = job->design->by_column;
-    const int64_t samples = job->design->samples;
-    memset(job->kept_starts, 0, (size_t)(samples + 2) * sizeof *job->kept_starts);
-    for (int64_t k = 0; k < job->columns; k++) {
-        const int64_t j = mg_gram_column(job, k);
-        for (int64_t at = x->starts[j]; at < x->starts[j + 1]; at++)
-            job->kept_starts[x->samples[at] + 2]++;
-    }
-    for (int64_t i = 0; i < samples; i++)
-        job->kept_starts[i + 2] += job->kept_starts[i + 1];
-    for (int64_t k = 0; k < job->columns; k++) {
-        const int64_t j = mg_gram_column(job, k);
-        for (int64_t at = x->starts[j]; at < x->starts[j + 1]; at++) {
-            const int64_t place = job->kept_starts[x->samples[at] + 1]++;
-            job->kept_columns[place] = (int32_t)k;
-            job->kept_values[place] = x->values[at];
-        }
-    }
-}
-
-static margin_status keep_columns(mg_gram_job *job) {
-    if (!job->design->by_column || !job->request->columns || job->request->chosen) return MARGIN_OK;
-    const int64_t kept = count_kept(job), starts = job->design->samples + 2;
-    MG_TRY(MG_PIECES(&job->arena, purpose, job->error, MG_PIECE(job->kept_starts, starts),
-                     MG_PIECE(job->kept_columns, kept), MG_PIECE(job->kept_values, kept)));
-    fill_kept(job);
-    return MARGIN_OK;
-}
-
 margin_status mg_gram_of_sparse(mg_gram_job *job, double *gram) {
-    MG_TRY(keep_columns(job));
     job->longest = longest_row(job);
     MG_TRY(job->size <= FEW_COLUMNS ? few_columns(job, gram) : many_columns(job, gram));
     if (!job->plain) transform(job, gram);

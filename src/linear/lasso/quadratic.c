@@ -28,21 +28,16 @@ typedef struct descent {
     int64_t size;      /* of it */
     double *matrix;    /* room x room: a factor; NULL: none so far */
     int64_t room;
-    double stretch; /* all lambda_k times this */
     double work;    /* multiply-adds since the last exact step */
     double scarred; /* relative addition to the diagonal that the last factor needed */
 } descent;
 
 /* ---- Coordinate steps ------------------------------------------------------------------------ */
 
-static double lambda_of(const descent *d, int64_t k) {
-    return d->stretch * d->q->lambda[k];
-}
-
 /* How far u_k is from its best value, as a share of lambda_k. */
 static double violation(const descent *d, int64_t k) {
     const mg_quadratic *q = d->q;
-    const double lambda = lambda_of(d, k);
+    const double lambda = d->q->lambda[k];
     if (q->u[k] == 0.0) return fmax(fabs(q->r[k]) - lambda, 0.0) / lambda;
     return fabs(q->r[k] + copysign(lambda, q->u[k])) / lambda;
 }
@@ -53,9 +48,9 @@ static void quadratic_move(descent *d, int64_t k) {
     double next = 0.0;
     if (bend > 0.0) {
         const double point = before - q->r[k] / bend;
-        const double short_of = fabs(point) - lambda_of(d, k) / bend;
+        const double short_of = fabs(point) - d->q->lambda[k] / bend;
         if (short_of > 0.0) next = copysign(short_of, point);
-    } else if (fabs(q->r[k]) > lambda_of(d, k)) {
+    } else if (fabs(q->r[k]) > d->q->lambda[k]) {
         return; /* it falls for ever */
     }
     const double change = next - before;
@@ -167,7 +162,7 @@ static double best_length(const descent *d, double slope, double bend, int64_t *
         *zero = next;
         for (int64_t s = 0; s < d->size; s++)
             if (crossing(d, s) == t)
-                slope += 2.0 * lambda_of(d, d->support[s]) * fabs(d->direction[s]);
+                slope += 2.0 * d->q->lambda[d->support[s]] * fabs(d->direction[s]);
         if (slope + t * bend >= 0.0) break;
     }
     return t;
@@ -180,7 +175,7 @@ static double find_direction(descent *d, double *bend) {
     double *image = d->direction + q->count, slope = 0.0;
     for (int64_t s = 0; s < d->size; s++) {
         const int64_t k = d->support[s];
-        d->direction[s] = -(q->r[k] + copysign(lambda_of(d, k), q->u[k]));
+        d->direction[s] = -(q->r[k] + copysign(d->q->lambda[k], q->u[k]));
     }
     mg_cholesky_solve(q->isa, d->size, d->matrix, d->room, d->direction);
     memset(image, 0, (size_t)q->count * sizeof *image);
@@ -189,7 +184,7 @@ static double find_direction(descent *d, double *bend) {
     *bend = 0.0;
     for (int64_t s = 0; s < d->size; s++) {
         const int64_t k = d->support[s];
-        slope += d->direction[s] * (q->r[k] + copysign(lambda_of(d, k), q->u[k]));
+        slope += d->direction[s] * (q->r[k] + copysign(d->q->lambda[k], q->u[k]));
         *bend += d->direction[s] * image[k];
     }
     return slope < 0.0 && isfinite(slope) && isfinite(*bend) ? slope : 0.0;
@@ -268,22 +263,6 @@ static margin_status quadratic_descend(descent *d, double tolerance) {
     return MARGIN_OK;
 }
 
-/* From a strong penalty to the one that is asked for: so the support never gets much larger than it
- * must be, as it would in a descent from far away, and then shrink slowly. */
-static margin_status descend_in_stages(descent *d, double tolerance) {
-    static const double stage = 5.0, rough = 0.1;
-    static const double least = 1e-12; /* of the first: weaker ones are all the same to rounding */
-    double most = 0.0;
-    d->stretch = 1.0;
-    for (int64_t k = 0; k < d->q->count; k++)
-        most = fmax(most, violation(d, k));
-    const double last = fmax(2.0, least * most);
-    for (d->stretch = (1.0 + most) / stage; d->stretch > last; d->stretch /= stage)
-        MG_TRY(quadratic_descend(d, rough));
-    d->stretch = 1.0;
-    return quadratic_descend(d, tolerance);
-}
-
 margin_status mg_quadratic_solve(mg_quadratic *q, double tolerance) {
     descent d = {.q = q, .vectors = mg_vector_ops_for(q->isa)};
     mg_heap *heap = q->context->heap;
@@ -291,7 +270,7 @@ margin_status mg_quadratic_solve(mg_quadratic *q, double tolerance) {
     MG_GO_NEW(heap, d.memory, 2 * q->count, purpose, q->error);
     MG_GO_NEW(heap, d.support, q->count, purpose, q->error);
     d.direction = d.memory;
-    status = descend_in_stages(&d, tolerance);
+    status = quadratic_descend(&d, tolerance);
 done:
     MG_FREE(heap, d.memory, d.support, d.matrix);
     return status;

@@ -13,6 +13,9 @@
  *   5. the step there; where it does not fit, as much of it as is best, found from the scores
  * alone.
  *
+ * Of sparse data with many columns 2 to 4 go by the columns, without a matrix
+ * (solver_working_set_columns.c).
+ *
  * So for the squared loss it is the method of working sets (Massias, Gramfort, Salmon, "Celer",
  * ICML 2018) in Gram form, and for others proximal Newton (Yuan, Ho, Lin, "An improved GLMNET for
  * L1-regularized logistic regression", JMLR 13, 2012) over working sets. Ours: the exact steps of
@@ -147,9 +150,10 @@ static margin_status working_set_new_vectors(mg_working *s) {
     MG_TRY(MG_PIECES(&s->arena, purpose, error, MG_PIECE(s->centre, n), MG_PIECE(s->factor, n),
                      MG_PIECE(s->score, n), MG_PIECE(s->here.w, n), MG_PIECE(s->there.w, n),
                      MG_PIECE(s->here.gradient, n), MG_PIECE(s->there.gradient, n),
-                     MG_PIECE(s->model.member, n), MG_PIECE(s->here.scores, m),
+                     MG_PIECE(s->model.member, n), MG_PIECE(s->model.u, n),
+                     MG_PIECE(s->model.before, n), MG_PIECE(s->model.r, n),
+                     MG_PIECE(s->model.lambda, n), MG_PIECE(s->here.scores, m),
                      MG_PIECE(s->there.scores, m), MG_PIECE(s->curvatures, m)));
-    if (n >= MG_SCORE_KEYS / 4) MG_ARENA_NEW(&s->arena, s->counts, MG_SCORE_KEYS, purpose, error);
     if (s->stride == 1) return MARGIN_OK;
     return MG_PIECES(&s->arena, purpose, error, MG_PIECE(s->rows, some),
                      MG_PIECE(s->row_curvatures, some));
@@ -172,7 +176,7 @@ static margin_status working_begin(mg_linear_job *job, mg_linear_solution *solut
         s->stride = MG_WORKING_STRIDE;
     mg_arena_init(&s->arena, design->heap);
     MG_TRY(working_set_new_vectors(s));
-    if (design->columns > MG_MANY_COLUMNS) MG_TRY(mg_design_store_columns(design, job->error));
+    MG_TRY(mg_working_columns_begin(s));
     MG_TRY(
         mg_design_coordinates(design, job->objective->intercept, s->centre, s->factor, job->error));
     for (int64_t j = 0; j < s->columns; j++)
@@ -235,7 +239,7 @@ static void judge_model(mg_working *s, double violation_before) {
     const bool went_well = s->length == 1.0 && s->violation <= good * violation_before;
     if (s->objective->loss->kind == MG_LOSS_SQUARED) return;
     if (!went_well && !s->model.exact && s->model.fresh && s->violation < near) s->stride = 1;
-    s->model.current = went_well && !s->careful;
+    s->model.current = went_well && !s->careful && s->model.matrix;
     s->model.exact = false;
     s->model.fresh = false;
 }
@@ -259,11 +263,12 @@ static void working_take(mg_working *s) {
 
 /* Where sets take turns, every other step is one of all columns with weights. */
 static margin_status aim(mg_working *s) {
-    bool same;
     s->was_set = !(s->in_turns && s->was_set);
     if (!s->was_set) return mg_working_solve_support(s);
-    mg_working_choose(s, &same);
-    if (!same || !s->model.current) MG_TRY(mg_working_build(s));
+    if (s->sparse.pays) return mg_working_columns_solve(s);
+    if (mg_working_is_enough(s)) return mg_working_solve(s);
+    mg_working_choose(s);
+    MG_TRY(mg_working_build(s));
     return mg_working_solve(s);
 }
 
@@ -307,8 +312,9 @@ static margin_status working_iterate(mg_working *s) {
         if (stop > 0) return working_end(s, stop);
         if (s->idle_steps < IDLE_STEPS) MG_TRY(working_step(s, &moved));
         if (moved) continue;
-        if (s->careful) return working_end(s, MARGIN_STOPPED_STALLED);
+        if (s->careful && !s->sparse.pays) return working_end(s, MARGIN_STOPPED_STALLED);
         s->careful = true; /* once more, with exact models only */
+        s->sparse.pays = false;
         s->stride = 1;
         s->idle_steps = 0;
         s->model.current &= s->objective->loss->kind == MG_LOSS_SQUARED;
@@ -326,6 +332,7 @@ static margin_status working_solve(mg_linear_job *job, mg_linear_solution *solut
         if (mg_stop_cut(&job->stop, status)) status = working_end(&s, MARGIN_STOPPED_TIME);
     }
     mg_working_model_free(&s);
+    MG_FREE(job->context->heap, s.sparse.samples, s.sparse.values);
     mg_arena_free(&s.arena);
     return status;
 }

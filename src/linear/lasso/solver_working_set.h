@@ -18,14 +18,32 @@ typedef struct mg_working_point {
  * (a_j - centre_j) factor_j with j = member[k], and the best change of the intercept is taken out
  * of it. */
 typedef struct mg_working_model {
-    int64_t count, room; /* columns; for which there is memory */
-    int64_t *member;     /* ascending */
-    double *matrix;      /* (count + 1) x (count + 1); the last row as mg_design_gram leaves it */
+    int64_t count, room;  /* columns; for which there is memory */
+    int64_t *member;      /* ascending, or the longest columns first */
+    double *matrix;       /* (count + 1) x (count + 1); the last row as mg_design_gram leaves it */
+    const double *centre; /* columns */
+    const double *sums;   /* count + 1: of the columns times the curvatures, and of these */
     double *u, *before, *r, *lambda; /* count */
     bool current;                    /* the matrix is that of `here`, or near enough */
     bool exact;                      /* it is that of `here`, all rows */
     bool fresh;                      /* it is that of `here`, all rows or some */
 } mg_working_model;
+
+/* Sparse columns as they are, the longest first, times factors and the roots of the curvatures:
+ * where the model's matrix would cost more (solver_working_set_columns.c). */
+typedef struct mg_working_columns {
+    bool pays;             /* false: steps go by the model's matrix */
+    int64_t read;          /* values, by all sweeps */
+    int64_t *order;        /* columns, the longest first */
+    int64_t *starts, room; /* count + 1; values for which there is memory */
+    int32_t *samples;
+    float *values;
+    double *origin;                  /* columns: the centre with which A's columns are sparse */
+    double *sums;                    /* count + 1 */
+    struct mg_sparse_column *column; /* count */
+    double last;                     /* violation before the last step */
+    int pause, wait; /* steps without conjugate gradients: after the last failure, from now on */
+} mg_working_columns;
 
 typedef struct mg_working {
     mg_linear_job *job;
@@ -39,8 +57,8 @@ typedef struct mg_working {
     mg_working_point here, there;
     double *curvatures; /* samples: c loss'' at `here` */
     double *score;      /* columns: scratch of the choice */
-    int32_t *counts;    /* MG_SCORE_KEYS: of scores with the same first bits; NULL: few columns */
     mg_working_model model;
+    mg_working_columns sparse;
     int64_t most;     /* columns that the model may have */
     int64_t first;    /* and that it has at least, where there are so many */
     double violation; /* of the optimality conditions at `here`, as a share of kappa */
@@ -58,19 +76,30 @@ typedef struct mg_working {
     bool was_set;       /* the last step was that of a set */
 } mg_working;
 
-/* Rows left out between two that count for a first matrix; the first bits of a score. */
-enum { MG_WORKING_STRIDE = 8, MG_SCORE_KEY_BITS = 16, MG_SCORE_KEYS = 1 << MG_SCORE_KEY_BITS };
+/* Rows left out between two that count for a first matrix. */
+enum { MG_WORKING_STRIDE = 8 };
 
-/* solver_working_set_choose.c: which columns the model gets. *same: those that it has. */
-void mg_working_choose(mg_working *s, bool *same);
+/* solver_working_set_choose.c: the derivative of the loss in w_j, with the intercept at its best;
+ * whether the model, if it is current, has all columns that it needs; which columns it gets. */
+double mg_working_slope(const mg_working *s, int64_t j);
+bool mg_working_is_enough(const mg_working *s);
+void mg_working_choose(mg_working *s);
 
 /* solver_working_set_model.c: memory, the matrix and the step. */
 margin_status mg_working_build(mg_working *s);
+/* Adds to s->curvatures what that asks for. */
+void mg_working_take_caution(mg_working *s);
 /* Learns from a step of length t, 0..1, how cautious the next model must be. */
 void mg_working_learn(mg_working *s, double t);
 /* there.w and there.b, the best point of the model, and s->slope. */
 margin_status mg_working_solve(mg_working *s);
+void mg_working_begin_step(mg_working *s);
+void mg_working_end_step(mg_working *s);
 void mg_working_model_free(mg_working *s);
+
+/* solver_working_set_columns.c: the same without a matrix, where that costs less. */
+margin_status mg_working_columns_begin(mg_working *s);
+margin_status mg_working_columns_solve(mg_working *s);
 
 /* solver_working_set_support.c: there.w, there.b and s->slope, a step for all columns that have a
  * weight, with the signs that they have. */

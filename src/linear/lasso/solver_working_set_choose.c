@@ -12,15 +12,14 @@
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
 
-/* The derivative of the loss in w_j, with the intercept at its best. */
-static double slope_of(const mg_working *s, int64_t j) {
+double mg_working_slope(const mg_working *s, int64_t j) {
     return s->here.gradient[j] - s->centre[j] * s->here.excess;
 }
 
 /* How urgent a column is: above 0 where it violates the conditions of an optimum. */
 static double urgency(const mg_working *s, int64_t j) {
     const mg_penalty *penalty = &s->objective->penalty;
-    const double w = s->here.w[j], slope = slope_of(s, j);
+    const double w = s->here.w[j], slope = mg_working_slope(s, j);
     if (w == 0.0) return s->factor[j] * (fabs(slope) - penalty->kappa);
     return s->factor[j] * fabs(slope + penalty->rho * w + copysign(penalty->kappa, w));
 }
@@ -52,38 +51,12 @@ static int64_t urgent_columns(const mg_working *s) {
 
 /* ---- The greatest scores --------------------------------------------------------------------- */
 
-/* Its first bits, such that greater numbers have no smaller keys. */
-static uint32_t key_of(double number) {
-    uint64_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    bits ^= bits >> 63 ? ~(uint64_t)0 : (uint64_t)1 << 63;
-    return (uint32_t)(bits >> (64 - MG_SCORE_KEY_BITS));
-}
-
-/* The number of place `place` in descending order of the scores: counted by their first bits, only
- * those with the same ones are put in order. */
-static double score_at(const mg_working *s, int64_t place, double *scratch, int32_t *counts) {
-    int64_t count = 0;
-    uint32_t key = MG_SCORE_KEYS - 1;
-    if (!counts) {
-        memcpy(scratch, s->score, (size_t)s->columns * sizeof *scratch);
-        return mg_select(scratch, s->columns, s->columns - 1 - place);
-    }
-    memset(counts, 0, MG_SCORE_KEYS * sizeof *counts);
-    for (int64_t j = 0; j < s->columns; j++)
-        counts[key_of(s->score[j])]++;
-    for (; place >= counts[key]; key--)
-        place -= counts[key];
-    for (int64_t j = 0; j < s->columns; j++)
-        if (key_of(s->score[j]) == key) scratch[count++] = s->score[j];
-    return mg_select(scratch, count, count - 1 - place);
-}
-
 /* The columns with the `wanted` greatest scores, of equal ones those that come first. */
-static int64_t take_greatest(const mg_working *s, int64_t wanted, double *scratch, int32_t *counts,
+static int64_t take_greatest(const mg_working *s, int64_t wanted, double *scratch,
                              int64_t *chosen) {
     int64_t above = 0, count = 0;
-    const double least = score_at(s, wanted - 1, scratch, counts);
+    memcpy(scratch, s->score, (size_t)s->columns * sizeof *scratch);
+    const double least = mg_select(scratch, s->columns, s->columns - wanted);
     for (int64_t j = 0; j < s->columns; j++)
         above += s->score[j] > least;
     int64_t equal = wanted - above;
@@ -99,10 +72,11 @@ static int64_t take_greatest(const mg_working *s, int64_t wanted, double *scratc
 /* ---- The choice ------------------------------------------------------------------------------ */
 
 /* Whether every column that violates the conditions, or has a weight, is in the model. */
-static bool is_enough(const mg_working *s) {
+bool mg_working_is_enough(const mg_working *s) {
     const mg_working_model *model = &s->model;
     static const double rounding = 1e-12;
     int64_t k = 0;
+    if (!model->current || model->count == 0) return false;
     for (int64_t j = 0; j < s->columns; j++) {
         while (k < model->count && model->member[k] < j)
             k++;
@@ -113,11 +87,9 @@ static bool is_enough(const mg_working *s) {
     return true;
 }
 
-void mg_working_choose(mg_working *s, bool *same) {
+void mg_working_choose(mg_working *s) {
     mg_working_model *model = &s->model;
     const bool constant = s->objective->loss->kind == MG_LOSS_SQUARED;
-    *same = model->current && model->count > 0 && is_enough(s);
-    if (*same) return;
     const int64_t support = fill_scores(s), urgent = urgent_columns(s);
     s->in_turns = support >= s->most;
     int64_t wanted = support + MG_MIN(urgent, MG_MAX(s->first, support)) + MG_MAX(8, support / 8);
@@ -132,5 +104,5 @@ void mg_working_choose(mg_working *s, bool *same) {
         wanted = MG_MAX(wanted, s->first);
     wanted = MG_MIN(wanted, MG_MIN(s->most, s->varying));
     /* the weights of `there` are not needed now */
-    model->count = wanted > 0 ? take_greatest(s, wanted, s->there.w, s->counts, model->member) : 0;
+    model->count = wanted > 0 ? take_greatest(s, wanted, s->there.w, model->member) : 0;
 }

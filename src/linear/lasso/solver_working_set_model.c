@@ -9,10 +9,6 @@ static const char purpose[] = "the products of the columns of a working set";
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-static int64_t numbers_for(int64_t count) {
-    return (count + 1) * (count + 1) + 4 * count;
-}
-
 void mg_working_model_free(mg_working *s) {
     mg_free(s->design->heap, s->model.matrix);
     s->model.matrix = NULL;
@@ -21,31 +17,21 @@ void mg_working_model_free(mg_working *s) {
 
 static margin_status working_set_make_room(mg_working *s) {
     mg_working_model *model = &s->model;
-    if (!model->matrix || model->count > model->room) {
-        const int64_t room = MG_MAX(model->count, MG_MIN(model->count + model->count / 4, s->most));
-        mg_working_model_free(s);
-        MG_NEW(s->design->heap, model->matrix, numbers_for(room), purpose, s->job->error);
-        model->room = room;
-    }
-    model->u = model->matrix + (model->room + 1) * (model->room + 1);
-    model->before = model->u + model->room;
-    model->r = model->before + model->room;
-    model->lambda = model->r + model->room;
+    if (model->matrix && model->count <= model->room) return MARGIN_OK;
+    const int64_t room = MG_MAX(model->count, MG_MIN(model->count + model->count / 4, s->most));
+    mg_working_model_free(s);
+    MG_NEW(s->design->heap, model->matrix, (room + 1) * (room + 1), purpose, s->job->error);
+    model->room = room;
     return MARGIN_OK;
 }
 
 /* ---- Matrix ---------------------------------------------------------------------------------- */
 
-/* Sums of the columns, each times the curvatures, and of these: the row of the intercept. */
-static const double *sums_of(const mg_working_model *model) {
-    return model->matrix + model->count * (model->count + 1);
-}
-
 /* What the best change of the intercept leaves of the curvature of the others. */
 static void remove_intercept(mg_working *s) {
     mg_working_model *model = &s->model;
     const int64_t stride = model->count + 1;
-    const double *sums = sums_of(model), total = sums[model->count];
+    const double *sums = model->sums, total = sums[model->count];
     if (!s->objective->intercept || !(total > 0.0)) return;
     for (int64_t k = 0; k < model->count; k++)
         s->vectors->add(model->matrix + k * stride, -sums[k] / total, sums, model->count);
@@ -70,7 +56,7 @@ static double curvature_bound(const mg_loss *loss, double t) {
 
 /* Rows far on one side have next to no curvature: the model then promises much for steps across to
  * where they have some. After steps that had to be cut it leans towards the bound. */
-static void take_caution(mg_working *s) {
+void mg_working_take_caution(mg_working *s) {
     const mg_loss *loss = s->objective->loss;
     const int8_t *sign = s->design->problem->sign;
     if (s->caution == 0.0 || !loss->margin_based || isinf(loss->curvature_bound)) return;
@@ -118,9 +104,11 @@ margin_status mg_working_build(mg_working *s) {
                                .columns = model->member,
                                .column_count = model->count};
     MG_TRY(working_set_make_room(s));
-    take_caution(s);
+    mg_working_take_caution(s);
     leave_out_rows(s, &request);
     MG_TRY(mg_design_gram(s->design, &request, model->matrix, s->job->error));
+    model->centre = s->centre;
+    model->sums = model->matrix + model->count * (model->count + 1); /* the row of the intercept */
     s->solution->passes++;
     remove_intercept(s);
     add_ridge(s);
@@ -130,15 +118,15 @@ margin_status mg_working_build(mg_working *s) {
 
 /* ---- Step ------------------------------------------------------------------------------------ */
 
-static void begin_step(mg_working *s) {
+void mg_working_begin_step(mg_working *s) {
     mg_working_model *model = &s->model;
     const mg_penalty *penalty = &s->objective->penalty;
-    const double *sums = sums_of(model), total = sums[model->count];
+    const double *sums = model->sums, total = sums[model->count];
     const double share = s->objective->intercept && total > 0.0 ? s->here.excess / total : 0.0;
     for (int64_t k = 0; k < model->count; k++) {
         const int64_t j = model->member[k];
         const double w = s->here.w[j], factor = s->factor[j];
-        const double slope = s->here.gradient[j] - s->centre[j] * s->here.excess;
+        const double slope = s->here.gradient[j] - model->centre[j] * s->here.excess;
         model->u[k] = model->before[k] = w / factor;
         model->r[k] = factor * (slope + penalty->rho * w) - sums[k] * share;
         model->lambda[k] = factor * penalty->kappa;
@@ -147,10 +135,10 @@ static void begin_step(mg_working *s) {
 
 /* Without the intercept's part: that is 0 to first order, as the change of the intercept is the
  * best one. */
-static void end_step(mg_working *s) {
+void mg_working_end_step(mg_working *s) {
     const mg_working_model *model = &s->model;
     const mg_penalty *penalty = &s->objective->penalty;
-    const double *sums = sums_of(model), total = sums[model->count];
+    const double *sums = model->sums, total = sums[model->count];
     double shift = s->here.excess, slope = 0.0, offset = 0.0;
     memcpy(s->there.w, s->here.w, (size_t)s->columns * sizeof *s->there.w);
     for (int64_t k = 0; k < model->count; k++) {
@@ -160,7 +148,7 @@ static void end_step(mg_working *s) {
         const double from = s->here.w[j], to = s->factor[j] * model->u[k];
         s->there.w[j] = to;
         shift += sums[k] * change;
-        offset += s->centre[j] * (to - from);
+        offset += model->centre[j] * (to - from);
         slope += (s->here.gradient[j] + penalty->rho * from) * (to - from) +
                  penalty->kappa * (fabs(to) - fabs(from));
     }
@@ -191,8 +179,8 @@ margin_status mg_working_solve(mg_working *s) {
                               .r = model->r,
                               .stop = &s->job->stop,
                               .error = s->job->error};
-    begin_step(s);
+    mg_working_begin_step(s);
     MG_TRY(mg_quadratic_solve(&quadratic, wanted_violation(s)));
-    end_step(s);
+    mg_working_end_step(s);
     return MARGIN_OK;
 }
