@@ -81,6 +81,29 @@ static void test_solver_is_named(void **state) {
     linear_case_free(c);
 }
 
+/* By price, which the sizes alone settle; the reason has both. */
+static void test_solver_by_price(void **state) {
+    static const struct {
+        int64_t rows, columns;
+        mg_loss_kind loss;
+        const char *reason;
+    } cases[] = {
+        {200, 100, MG_LOSS_HINGE, "solver ssnal, as rows are many more than columns: about"},
+        {60, 90, MG_LOSS_HINGE, "solver dual_cd, as columns are as many as rows, or more"},
+        {200, 220, MG_LOSS_SQUARED_HINGE, "s by estimate, lbfgs 0.00"},
+        {200, 220, MG_LOSS_LOGISTIC, "solver lbfgs, as the logistic loss is smooth"},
+        {30, 80, MG_LOSS_LOGISTIC, "solver dual_cd, as columns are twice as many"}};
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        linear_case *c = linear_case_make(cases[k].rows, cases[k].columns, 0.3, 2, 5);
+        linear_fitted f = linear_fit(&c->problem, cases[k].loss, "C=0.1");
+        assert_int_equal(f.status, MARGIN_OK);
+        assert_contains(f.report.reason, cases[k].reason);
+        linear_fitted_free(&f);
+        linear_case_free(c);
+    }
+}
+
 static void test_solver_table(void **state) {
     const char *const names[] = {"lbfgs", "newton"};
     (void)state;
@@ -285,6 +308,7 @@ int main(void) {
         cmocka_unit_test(test_three_spellings),
         cmocka_unit_test(test_no_penalty_is_said),
         cmocka_unit_test(test_solver_is_named),
+        cmocka_unit_test(test_solver_by_price),
         cmocka_unit_test(test_solver_table),
         cmocka_unit_test(test_impossible_solver_refused),
         cmocka_unit_test(test_start_weights_counted),

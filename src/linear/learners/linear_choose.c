@@ -59,7 +59,7 @@ mg_squares_cost mg_squares_price(const mg_design *design) {
     const double n = fmin(z.rows, z.columns), bytes = 2.0 * n * n * sizeof(double);
     const double products = z.columns > z.rows ? (z.sparse ? 2e-9 : 6e-11) * z.values * z.rows
                                                : (z.sparse ? 2e-9 : 2e-11) * z.pairs;
-    const double value = z.sparse ? 3e-9 : design->made ? 1e-8 : 1e-9;
+    const double value = z.sparse ? 3e-9 : design->made ? 1e-8 : 6.5e-10;
     mg_squares_cost cost = {.step = value * z.values + 1.5e-8 * z.columns + 3e-9 * z.rows,
                             .factor = products + 5.5e-12 * n * n * n + 1.5e-8 * n * n,
                             .fits = n <= MOST && (limit == 0 || bytes <= (double)limit)};
@@ -67,23 +67,86 @@ mg_squares_cost mg_squares_price(const mg_design *design) {
     return cost;
 }
 
+/* How many visits of all values a proof takes grows with what is missing: rows beside columns for
+ * dual coordinate descent, columns beside rows for the others. */
+enum { WIDE, SQUARE, GENTLE, TALL, NARROW, REGIMES };
+static const char *const regimes[REGIMES] = {
+    "columns are twice as many as rows, or more", "columns are as many as rows, or more",
+    "rows are sparse and the loss weighs little", "rows are sparse and columns many",
+    "rows are many more than columns"};
+
+static const struct {
+    mg_loss_kind loss;
+    const mg_linear_solver *solver;
+    double visits[REGIMES];
+} visits[] = {
+    {MG_LOSS_HINGE, &mg_solver_dual_cd, {15, 60, 30, 300, 300}},
+    {MG_LOSS_HINGE, &mg_solver_ssnal, {60, 300, 60, 600, 150}},
+    {MG_LOSS_SQUARED_HINGE, &mg_solver_dual_cd, {12, 45, 100, 200, 200}},
+    {MG_LOSS_SQUARED_HINGE, &mg_solver_lbfgs, {100, 60, 10, 10, 10}},
+    {MG_LOSS_LOGISTIC, &mg_solver_dual_cd, {13, 40, 30, 100, 100}},
+    {MG_LOSS_LOGISTIC, &mg_solver_lbfgs, {20, 20, 10, 10, 10}},
+};
+
+/* What the loss weighs beside the penalty, for a row of the usual length: c |a|^2 / rho. */
+static double pull_of(const mg_objective *objective) {
+    enum { SAMPLE = 512 };
+    const mg_design *d = objective->design;
+    const int64_t step = MG_MAX(d->samples / SAMPLE, 1);
+    double squares = 0.0, count = 0.0;
+    for (int64_t i = 0; i < d->samples; i += step, count += 1.0)
+        squares +=
+            d->scale ? (double)d->columns : d->ops->square(&d->problem->x, mg_design_row(d, i));
+    return objective->mass / (double)d->samples * (squares / count) / objective->penalty.rho;
+}
+
+static int regime_of(const mg_objective *objective, const sizes *z) {
+    if (z->columns >= z->rows) return z->columns >= 2.0 * z->rows ? WIDE : SQUARE;
+    if (z->sparse && objective->loss->kind == MG_LOSS_HINGE && pull_of(objective) <= 10.0)
+        return GENTLE;
+    return z->sparse && z->rows < 10.0 * z->columns ? TALL : NARROW;
+}
+
+static double price_of(const mg_linear_solver *solver, double visits_needed, const sizes *z) {
+    const bool dual = solver == &mg_solver_dual_cd;
+    const double sparse = 4e-9 * z->values + (dual ? 0.0 : 2e-8) * z->columns;
+    return visits_needed * (z->sparse ? sparse : (dual ? 1e-9 : 8e-10) * z->values);
+}
+
+/* The cheapest of those that can. NULL: there is no choice, or no time to be saved. */
+static const mg_linear_solver *cheapest(const mg_objective *objective, char why[200]) {
+    static const double no_matter = 1e-3;
+    const sizes z = sizes_of(objective->design);
+    const int regime = regime_of(objective, &z);
+    const mg_linear_solver *best = NULL, *other = NULL;
+    double least = (double)INFINITY, next = (double)INFINITY;
+    for (int k = 0; k < MG_LENGTH(visits); k++) {
+        const mg_linear_solver *solver = visits[k].solver;
+        if (visits[k].loss != objective->loss->kind || !solver->can(objective, why)) continue;
+        const double price = price_of(solver, visits[k].visits[regime], &z);
+        if (solver != &mg_solver_dual_cd && price < no_matter && regime != WIDE) return NULL;
+        const bool less = price < least;
+        other = less ? best : solver;
+        next = less ? least : price;
+        best = less ? solver : best;
+        least = less ? price : least;
+    }
+    if (other)
+        snprintf(why, ROOM, "%s: about %s s by estimate, %s %s s", regimes[regime],
+                 mg_about(least).text, other->name, mg_about(next).text);
+    return other ? best : NULL;
+}
+
 const mg_linear_solver *mg_linear_choose(const mg_objective *objective, char why[200]) {
     const mg_loss *loss = objective->loss;
-    const mg_design *d = objective->design;
-    const bool wide = d->columns >= 2 * d->samples;
-    const bool many = mg_is_csr(&d->problem->x) && d->columns > MG_MANY_COLUMNS;
     why[0] = 0;
     if (loss->kind == MG_LOSS_CRAMMER_SINGER && mg_solver_dual_cd.can(objective, why)) {
         snprintf(why, ROOM, "the %s has corners", loss->name);
         return &mg_solver_dual_cd;
     }
-    /* a smooth loss on many rows has a well-posed primal, in which fewer steps are needed */
-    if ((wide || (many && !loss->smooth)) && mg_solver_dual_cd.can(objective, why)) {
-        snprintf(why, ROOM,
-                 wide ? "columns are twice as many as rows, or more"
-                      : "rows are sparse and columns many");
-        return &mg_solver_dual_cd;
-    }
+    const mg_linear_solver *solver = cheapest(objective, why);
+    if (solver) return solver;
+    why[0] = 0;
     if (mg_solver_lbfgs.can(objective, why)) {
         snprintf(why, ROOM, "the %s loss is smooth", loss->name);
         return &mg_solver_lbfgs;

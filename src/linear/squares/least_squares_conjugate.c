@@ -59,7 +59,7 @@ static margin_status conjugate_step(mg_squares *s, conjugate_ways *m, int64_t mo
     const outlook ahead = {.s = s,
                            .before = s->now.objective,
                            .first = s->now.gap,
-                           .wanted = 0.5 * s->tolerance,
+                           .wanted = 0.9 * s->tolerance,
                            .most = most};
     const mg_conjugate job = {.objective = &m->objective,
                               .stop = &s->stop,
