@@ -89,7 +89,7 @@ static mg_separation separate(margin_context *context, const mg_problem *p,
                               mg_separation_kind kind) {
     mg_separation s;
     margin_error error = {0};
-    margin_status status = mg_separate(context, p, kind, &s, &error);
+    margin_status status = mg_separate(context, p, kind, (double)INFINITY, &s, &error);
     if (status < 0) print_error("%s\n", error.text);
     /* what is separable, but not known to be the widest, is said to have stopped */
     assert_int_equal(status, s.verdict == MG_SEPARABLE && s.margin_gap > 1e-6
@@ -204,8 +204,9 @@ static void infinite_ranges_prove_nothing(void **state) {
     mg_problem p = problem_of(x, y, 4, 2);
     for (int kind = MG_SEPARATE_WIDEST; kind <= MG_SEPARATE_UNIT; kind++) {
         mg_separation s;
-        assert_int_equal(mg_separate(context, &p, (mg_separation_kind)kind, &s, NULL),
-                         MARGIN_STOPPED_STALLED);
+        assert_int_equal(
+            mg_separate(context, &p, (mg_separation_kind)kind, (double)INFINITY, &s, NULL),
+            MARGIN_STOPPED_STALLED);
         assert_int_equal(s.verdict, MG_UNDECIDED);
         assert_int_equal(s.count, 0);
         assert_true(s.residual > 1);
@@ -442,9 +443,38 @@ static void index_views_equal_copies(void **state) {
     free_random(&d);
 }
 
+/* What a search read is enough for it, bit for bit; less is not, and then nothing is claimed. */
+static void the_work_may_be_limited(void **state) {
+    (void)state;
+    margin_context *context = support_context(NULL, 2);
+    for (int noisy = 0; noisy < 2; noisy++) {
+        random_data d = make_random(3000, 20, noisy ? 0 : 0.05, 0);
+        mg_problem p = problem_of(d.x, d.y, d.rows, d.columns);
+        mg_separation whole = separate(context, &p, MG_SEPARATE_UNIT), again, less;
+        assert_true(whole.verdict != MG_UNDECIDED && whole.work > 0);
+        assert_int_equal(
+            mg_separate(context, &p, MG_SEPARATE_UNIT, whole.work, &again, &(margin_error){0}),
+            MARGIN_OK);
+        assert_memory_equal(again.weights, whole.weights, sizeof(double) * 20);
+        assert_true(again.work == whole.work);
+        assert_int_equal(
+            mg_separate(context, &p, MG_SEPARATE_UNIT, 0.9 * whole.work, &less, &(margin_error){0}),
+            MARGIN_STOPPED_ITERATIONS);
+        assert_true(less.work < whole.work);
+        assert_int_equal(less.verdict, noisy ? MG_UNDECIDED : MG_SEPARABLE);
+        assert_true(noisy || less.margin_gap > 1e-6);
+        mg_separation_free(&whole);
+        mg_separation_free(&again);
+        mg_separation_free(&less);
+        free_random(&d);
+    }
+    margin_context_free(context);
+}
+
 static margin_status separate_body(margin_context *context, void *user, margin_error *error) {
     mg_separation s;
-    margin_status status = mg_separate(context, user, MG_SEPARATE_WIDEST, &s, error);
+    margin_status status =
+        mg_separate(context, user, MG_SEPARATE_WIDEST, (double)INFINITY, &s, error);
     if (status >= 0) mg_separation_free(&s);
     return status;
 }
@@ -465,7 +495,7 @@ static void cancel_ends_the_search(void **state) {
     margin_context_cancel(context);
     mg_separation s;
     margin_error error = {0};
-    assert_int_equal(mg_separate(context, &p, MG_SEPARATE_WIDEST, &s, &error),
+    assert_int_equal(mg_separate(context, &p, MG_SEPARATE_WIDEST, (double)INFINITY, &s, &error),
                      MARGIN_ERROR_CANCELLED);
     assert_true(error.text[0] != 0);
     margin_context_free(context);
@@ -489,6 +519,7 @@ int main(void) {
         cmocka_unit_test(index_views_equal_copies),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(cancel_ends_the_search),
+        cmocka_unit_test(the_work_may_be_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,7 +119,8 @@ margin_status margin_separable_with(margin_context *context, const margin_data *
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
     MG_GO(make_problem(&call, data, asked.positive, &samples, &signs, &problem, error));
     MG_GO(mg_context_without_end(&call, error)); /* the search ends in time */
-    MG_GO(decided = mg_separate(&call, &problem, MG_SEPARATE_WIDEST, &owner->solved, error));
+    MG_GO(decided = mg_separate(&call, &problem, MG_SEPARATE_WIDEST, (double)INFINITY,
+                                &owner->solved, error));
     MG_GO(fill_weights(owner, &samples, signs, &answer, error));
     answer.separable = owner->solved.verdict == MG_SEPARABLE;
     answer.rows = samples.count;

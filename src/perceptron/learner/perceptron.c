@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "perceptron/learner/perceptron_run.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- States ---------------------------------------------------------------------------------- */
@@ -119,6 +120,8 @@ static void set_up(mg_perceptron_run *run, mg_fit *fit) {
     run->block_rows = mg_block_rows(mg_row_bytes(&p->x));
     run->chunk = MG_MAX(CHUNK_BYTES / MG_MAX(mg_row_bytes(&p->x), 1), 64);
     run->stop = mg_stop_make(fit->context, run->options.passes);
+    run->verdict = MG_UNDECIDED;
+    run->separation_margin = (double)NAN;
 }
 
 static margin_status train(mg_perceptron_run *run) {

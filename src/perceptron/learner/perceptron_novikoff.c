@@ -12,9 +12,9 @@
 #include <math.h>
 #include <string.h>
 
-/* With bound=auto separability is decided where that takes about a second at most: a few dozen
- * passes over the data and a square of the columns for each row that matters. */
-enum { AUTO_NUMBERS = 50 * 1000 * 1000, AUTO_COLUMNS = 512 };
+/* With bound=auto the search for the largest margin may read as many numbers as the passes did, and
+ * these at least, which takes some milliseconds. */
+static const double least_work = 4e6;
 
 double mg_perceptron_numbers(const mg_perceptron_run *run) {
     return mg_row_length(&run->problem->x) * (double)run->count;
@@ -26,20 +26,23 @@ static bool is_asked_for(const mg_perceptron_run *run) {
     return run->options.bound == MG_BOUND_YES || run->options.bound == MG_BOUND_STEPS;
 }
 
-static bool affordable(const mg_perceptron_run *run) {
-    if (is_asked_for(run)) return true;
-    if (run->options.bound == MG_BOUND_NO || run->options.expansion) return false;
-    return run->columns <= AUTO_COLUMNS && mg_perceptron_numbers(run) <= AUTO_NUMBERS;
+/* Numbers that the search may yet read. */
+static double work_left(const mg_perceptron_run *run) {
+    if (is_asked_for(run)) return (double)INFINITY;
+    if (run->options.bound == MG_BOUND_NO || run->options.expansion) return 0.0;
+    const double work = mg_perceptron_numbers(run) * (double)run->passes;
+    return fmax(work, least_work) - run->separation_work;
 }
 
 static margin_status separate_columns(mg_perceptron_run *run) {
     mg_separation found;
-    const margin_status status =
-        mg_separate(run->context, run->problem, MG_SEPARATE_UNIT, &found, run->fit->error);
+    const margin_status status = mg_separate(run->context, run->problem, MG_SEPARATE_UNIT,
+                                             work_left(run), &found, run->fit->error);
     if (status < 0) return status;
-    run->separation_known = found.verdict != MG_UNDECIDED;
+    const bool limited = status == MARGIN_STOPPED_ITERATIONS || status == MARGIN_STOPPED_TIME;
     run->verdict = found.verdict;
-    run->separation_margin = found.margin;
+    run->separation_work += found.work;
+    if (found.verdict == MG_SEPARABLE && !limited) run->separation_margin = found.margin;
     if (run->direction) {
         memcpy(run->direction, found.weights, (size_t)run->columns * sizeof *run->direction);
         run->direction[run->columns] = found.intercept;
@@ -84,8 +87,7 @@ static bool is_widest(hard_margin *h) {
     }
     const double length = sqrt(fmax(square, 0.0));
     if (!(least > 0.0) || !(length > 0.0)) return false;
-    if (run->separation_known && least / length <= run->separation_margin) return false;
-    run->separation_known = true;
+    if (least / length <= run->separation_margin) return false;
     run->verdict = MG_SEPARABLE;
     run->separation_margin = least / length;
     for (int64_t i = 0; run->direction && i < run->count; i++)
@@ -112,13 +114,13 @@ static margin_status separate_kernel(mg_perceptron_run *run) {
 }
 
 margin_status mg_perceptron_separability(mg_perceptron_run *run) {
-    if (run->separation_known || run->problem->kind != MG_TWO_CLASS || !affordable(run))
-        return MARGIN_OK;
+    const bool known = run->verdict == MG_NOT_SEPARABLE || !isnan(run->separation_margin);
+    if (known || run->problem->kind != MG_TWO_CLASS || !(work_left(run) > 0.0)) return MARGIN_OK;
     return run->options.expansion ? separate_kernel(run) : separate_columns(run);
 }
 
 bool mg_perceptron_separable(const mg_perceptron_run *run) {
-    return run->separation_known && run->verdict == MG_SEPARABLE;
+    return run->verdict == MG_SEPARABLE;
 }
 
 /* ---- The bound ------------------------------------------------------------------------------- */
@@ -173,7 +175,7 @@ margin_status mg_perceptron_proof_begin(mg_perceptron_run *run) {
     MG_TRY(mg_perceptron_separability(run));
     MG_TRY(mg_perceptron_judge(run, &run->now, true, &judged));
     run->proof_radius = judged.square + 1.0;
-    if (!mg_perceptron_separable(run)) memset(run->direction, 0, (size_t)numbers * sizeof(double));
+    if (isnan(run->separation_margin)) memset(run->direction, 0, (size_t)numbers * sizeof(double));
     measure_state(run, &run->proof_start.along, &run->proof_start.square);
     return MARGIN_OK;
 }
@@ -187,6 +189,6 @@ const margin_novikoff *mg_perceptron_proof(mg_perceptron_run *run) {
     measure_state(run, &proof->along, &proof->square);
     proof->least_along = run->proof_start.along + steps * rate * run->separation_margin;
     proof->greatest_square = run->proof_start.square + steps * rate * rate * run->proof_radius;
-    if (!mg_perceptron_separable(run)) proof->along = proof->least_along = (double)NAN;
+    if (isnan(run->separation_margin)) proof->along = proof->least_along = (double)NAN;
     return proof;
 }

@@ -73,11 +73,11 @@ const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT] = {
                          "gradient descent on the criterion: each step adds rate y x of all "
                          "misclassified rows among the next so many, or among all",
                          .low = 1, .high = 1e9, .choices = "all"),
-    [BOUND] =
-        MG_CHOICE("bound", "auto", "auto|yes|no|steps",
-                  "decide separability, for the largest margin and the bound on updates: where "
-                  "that is cheap, always, never, or always and a trace shows both inequalities of "
-                  "Novikoff's proof at each step"),
+    [BOUND] = MG_CHOICE(
+        "bound", "auto", "auto|yes|no|steps",
+        "decide separability, for the largest margin and the bound on updates: as long as "
+        "the passes took, always, never, or always and a trace shows both inequalities "
+        "of Novikoff's proof at each step"),
 };
 
 /* ---- Rules ------------------------------------------------------------------------------------*/

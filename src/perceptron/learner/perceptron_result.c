@@ -135,9 +135,11 @@ static void describe_data(const mg_perceptron_run *run, double radius, margin_st
                           char *text, size_t capacity) {
     const bool plain = run->options.variant == MG_PLAIN;
     const char *more = status == MARGIN_STOPPED_TIME ? "allow more time" : "raise passes";
-    if (run->separation_known && run->verdict == MG_NOT_SEPARABLE) {
+    if (run->verdict == MG_NOT_SEPARABLE) {
         snprintf(text, capacity, "the data is not separable (proof: margin separable)%s",
                  plain ? "; use variant=pocket or variant=averaged" : "");
+    } else if (mg_perceptron_separable(run) && isnan(run->separation_margin)) {
+        snprintf(text, capacity, "the data is separable (how widely: margin separable): %s", more);
     } else if (mg_perceptron_separable(run) && run->options.batch == 0) {
         const double ratio = radius / run->separation_margin;
         snprintf(text, capacity,
@@ -149,7 +151,9 @@ static void describe_data(const mg_perceptron_run *run, double radius, margin_st
         snprintf(text, capacity, "%s, try another kernel%s", more,
                  plain ? ", or use variant=pocket" : "");
     } else {
-        snprintf(text, capacity, "whether the data is separable was not decided%s%s%s",
+        snprintf(text, capacity,
+                 "whether the data is separable was not decided (margin separable "
+                 "does)%s%s%s",
                  plain ? "; " : "", plain ? more : "", plain ? ", or use variant=pocket" : "");
     }
 }
@@ -162,7 +166,7 @@ static void describe_ending(const mg_perceptron_run *run, margin_status status, 
         snprintf(text, capacity, "the limit of %lld %s is reached", passes, some);
     else if (status == MARGIN_STOPPED_TIME)
         snprintf(text, capacity, "the time limit is reached after %lld %s", passes, some);
-    else if (run->separation_known && run->verdict == MG_NOT_SEPARABLE)
+    else if (run->verdict == MG_NOT_SEPARABLE)
         snprintf(text, capacity, "stopped after %lld %s", passes, some);
     else
         snprintf(text, capacity, "scores within rounding of 0 after %lld %s", passes, some);
@@ -211,7 +215,7 @@ static margin_status fill_report(mg_perceptron_run *run, const mg_perceptron_sta
     snprintf(report->iteration_name, sizeof report->iteration_name, "passes");
     mg_report_formula(report, formula_of(run));
     mg_report_set(report, "mistakes", (double)run->mistakes);
-    const double margin = mg_perceptron_separable(run) ? run->separation_margin : (double)NAN;
+    const double margin = run->separation_margin;
     mg_report_set(report, "margin", margin);
     mg_report_set(report, "radius", radius);
     mg_report_set(report, "bound",

@@ -257,7 +257,7 @@ static margin_status end_if_hopeless(mg_perceptron_run *run) {
         run->options.variant != MG_PLAIN)
         return MARGIN_OK;
     MG_TRY(mg_perceptron_separability(run));
-    if (!run->separation_known) return MARGIN_OK;
+    if (run->verdict == MG_UNDECIDED) return MARGIN_OK;
     if (run->verdict == MG_NOT_SEPARABLE) return MARGIN_STOPPED_STALLED;
     run->options.passes = MG_MAX(run->options.passes, patient_limit(run));
     run->stop.max_iterations = run->options.passes;

@@ -105,9 +105,9 @@ struct mg_perceptron_run {
     int64_t mistakes, passes, pass_mistakes;
     int64_t *wrong; /* of a batch */
 
-    bool separation_known;
     mg_verdict verdict;
-    double separation_margin;
+    double separation_margin; /* the largest, |(w, b)| = 1; NaN: not separable, or not known */
+    double separation_work;   /* numbers read in search of it */
     /* bound=steps with a trace: the unit vector of the largest margin, columns + 1 numbers; of an
      * expansion its margin at each sample. NULL: not asked for. */
     double *direction;

@@ -129,7 +129,8 @@ static margin_status claim_margin(mg_fit *fit, const mg_hypothesis *h, double ra
         return MARGIN_OK;
     }
     if (isnan(margin_report_item_value(fit->claimed, "margin"))) return MARGIN_OK;
-    MG_TRY(mg_separate(fit->context, fit->problem, MG_SEPARATE_UNIT, &found, fit->error));
+    MG_TRY(mg_separate(fit->context, fit->problem, MG_SEPARATE_UNIT, (double)INFINITY, &found,
+                       fit->error));
     const bool separable = found.verdict == MG_SEPARABLE;
     const double margin = separable ? found.margin : (double)NAN;
     const double apart = separable ? found.margin_gap + 2e-6 : 0;

@@ -170,18 +170,24 @@ static double even_coordinates(const mg_ranges *ranges, int64_t columns, bool ce
     return power_for(widest);
 }
 
+/* Nothing near a hyperplane was seen, and there is none: no row needs an exact look. */
+static bool is_hopeless(const mg_search *s, const mg_separation *out) {
+    return s->goal == MG_SEARCH_DECIDE && out->residual <= proof_residual && s->best_lower < -1e-6;
+}
+
 static margin_status search_phase(mg_search *s, mg_separation *out, mg_search_goal goal,
                                   const mg_ranges *ranges) {
     s->goal = goal;
+    s->work = out->work;
     margin_status status = mg_search_create(s), found = MARGIN_OK;
     if (status < 0) goto done;
     MG_GO(found = mg_search_run(s));
-    MG_GO(take_hyperplane(s, out));
     MG_GO(take_weights(s, out));
     out->iterations += s->changes;
-    if (goal == MG_SEARCH_DECIDE) {
-        out->residual = measure_residual(s, out, ranges);
-    } else if (out->margin > 0) {
+    out->work = s->work;
+    if (goal == MG_SEARCH_DECIDE) out->residual = measure_residual(s, out, ranges);
+    if (!is_hopeless(s, out)) MG_GO(take_hyperplane(s, out));
+    if (goal == MG_SEARCH_WIDEN && out->margin > 0) {
         /* |g| in the coordinates of this phase; back to the user's units */
         double upper = sqrt(s->square) / (s->points.augmented ? 1 : 2) / s->points.unit;
         double gap = 1 - out->margin / upper;
@@ -194,8 +200,9 @@ done:
 }
 
 static mg_search new_search(margin_context *context, const mg_problem *problem, bool augmented,
-                            double *centre, const double *scale, double unit, margin_error *error) {
-    mg_search s = {.context = context, .problem = problem, .error = error};
+                            double *centre, const double *scale, double unit, double most_work,
+                            margin_error *error) {
+    mg_search s = {.context = context, .problem = problem, .most_work = most_work, .error = error};
     s.stop = mg_stop_make(context, -1);
     s.points = (mg_points){.context = context,
                            .problem = problem,
@@ -213,7 +220,8 @@ static mg_search new_search(margin_context *context, const mg_problem *problem, 
 
 static margin_status find_widest(margin_context *context, const mg_problem *problem,
                                  mg_separation_kind kind, const mg_ranges *ranges, double *centre,
-                                 double *scale, mg_separation *out, margin_error *error) {
+                                 double *scale, double most_work, mg_separation *out,
+                                 margin_error *error) {
     const int64_t columns = problem->x.columns;
     const bool augmented = kind == MG_SEPARATE_UNIT;
     if (augmented) {
@@ -226,20 +234,22 @@ static margin_status find_widest(margin_context *context, const mg_problem *prob
         centre = NULL;
     }
     double unit = even_coordinates(ranges, columns, centre != NULL, augmented ? 1 : 0, scale);
-    mg_search s = new_search(context, problem, augmented, centre, scale, unit, error);
+    mg_search s = new_search(context, problem, augmented, centre, scale, unit, most_work, error);
     return search_phase(&s, out, MG_SEARCH_WIDEN, ranges);
 }
 
 /* Both phases. */
 static margin_status search(margin_context *context, const mg_problem *problem,
                             mg_separation_kind kind, const mg_ranges *ranges, double *centre,
-                            double *scale, mg_separation *out, margin_error *error) {
+                            double *scale, double most_work, mg_separation *out,
+                            margin_error *error) {
     equal_coordinates(ranges, problem->x.columns, centre, scale);
-    mg_search s = new_search(context, problem, false, centre, scale, 1, error);
+    mg_search s = new_search(context, problem, false, centre, scale, 1, most_work, error);
     margin_status status = search_phase(&s, out, MG_SEARCH_DECIDE, ranges);
     if (status < 0) return status;
     if (out->margin > 0) {
-        MG_TRY(status = find_widest(context, problem, kind, ranges, centre, scale, out, error));
+        MG_TRY(status = find_widest(context, problem, kind, ranges, centre, scale, most_work, out,
+                                    error));
         if (out->margin > 0) out->verdict = MG_SEPARABLE;
         if (out->margin > 0 && !(out->margin_gap <= widest_gap))
             return status > 0 ? status : MARGIN_STOPPED_STALLED;
@@ -251,7 +261,8 @@ static margin_status search(margin_context *context, const mg_problem *problem,
 }
 
 margin_status mg_separate(margin_context *context, const mg_problem *problem,
-                          mg_separation_kind kind, mg_separation *out, margin_error *error) {
+                          mg_separation_kind kind, double most_work, mg_separation *out,
+                          margin_error *error) {
     mg_heap *heap = context->heap;
     int64_t columns = problem->x.columns;
     mg_separation result = {
@@ -268,7 +279,7 @@ margin_status mg_separate(margin_context *context, const mg_problem *problem,
         MG_GO_NEW(heap, centre, columns, "column centres", error);
     MG_GO_NEW(heap, scale, columns, "column scales", error);
     status = mg_ranges_are_finite(&ranges, columns)
-                 ? search(context, problem, kind, &ranges, centre, scale, &result, error)
+                 ? search(context, problem, kind, &ranges, centre, scale, most_work, &result, error)
                  : MARGIN_STOPPED_STALLED;
 done:
     MG_FREE(heap, ranges.low, centre, scale);

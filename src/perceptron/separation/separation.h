@@ -30,13 +30,17 @@ typedef struct mg_separation {
     double residual;      /* largest |difference of the two weighted means| in any column over that
                              column's range */
     int64_t iterations;   /* changes of the active set */
+    double work;          /* numbers read, or as many as take that time */
 } mg_separation;
 
-/* `problem` is of kind MG_TWO_CLASS with both signs present. Returns OK (decided, and
+/* `problem` is of kind MG_TWO_CLASS with both signs present. most_work: numbers that may be read
+ * (INFINITY: no limit). Returns OK (decided, and
  * margin_gap <= 1e-6 if separable), STOPPED_STALLED (double precision tells no more: undecided, or
- * separable and not known to be the widest), STOPPED_TIME (the same for lack of time), or a
- * failure. Cost: a few dozen passes over the data plus O(n^2) per change of the active set of at
- * most n + 2 rows. The result does not depend on the number of threads. */
+ * separable and not known to be the widest), STOPPED_ITERATIONS (the same, for most_work),
+ * STOPPED_TIME (the same for lack of time), or a failure. Cost: a few dozen passes over the data
+ * plus O(n^2) per change of the active set of at most n + 2 rows. The result does not depend on the
+ * number of threads. */
 margin_status mg_separate(margin_context *context, const mg_problem *problem,
-                          mg_separation_kind kind, mg_separation *out, margin_error *error);
+                          mg_separation_kind kind, double most_work, mg_separation *out,
+                          margin_error *error);
 void mg_separation_free(mg_separation *separation);

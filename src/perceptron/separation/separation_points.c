@@ -10,7 +10,7 @@ typedef struct {
     int64_t columns;
 } range_job;
 
-/* State: low, high, sum, stored count, one run of `columns` numbers each. */
+/* State: low, high, sum, stored count, a row of scratch, one run of `columns` numbers each. */
 static void range_init(void *state, void *argument) {
     const range_job *job = argument;
     double *low = state, *high = low + job->columns;
@@ -18,30 +18,45 @@ static void range_init(void *state, void *argument) {
         low[j] = (double)INFINITY;
         high[j] = -(double)INFINITY;
     }
-    memset(high + job->columns, 0, (size_t)job->columns * 2 * sizeof *low);
+    memset(high + job->columns, 0, (size_t)job->columns * 3 * sizeof *low);
 }
 
 static void range_value(double *low, int64_t columns, int64_t j, double value) {
     double *high = low + columns, *sum = high + columns, *count = sum + columns;
-    low[j] = fmin(low[j], value);
-    high[j] = fmax(high[j], value);
+    low[j] = value < low[j] ? value : low[j];
+    high[j] = value > high[j] ? value : high[j];
     sum[j] += value;
     count[j] += 1;
+}
+
+/* All columns of a row, a vector at a time. */
+static void range_row(double *restrict low, double *restrict high, double *restrict sum,
+                      const double *restrict row, int64_t columns) {
+    for (int64_t j = 0; j < columns; j++) {
+        low[j] = row[j] < low[j] ? row[j] : low[j];
+        high[j] = row[j] > high[j] ? row[j] : high[j];
+        sum[j] += row[j];
+    }
 }
 
 static margin_status range_add(void *state, const mg_block *block, void *argument) {
     const range_job *job = argument;
     const margin_matrix *x = &job->problem->x;
+    const int64_t columns = job->columns;
+    double *low = state, *high = low + columns, *sum = high + columns, *count = sum + columns;
     for (int64_t i = block->first; i < block->first + block->count; i++) {
-        int64_t row = mg_sample_row(job->problem, i);
+        const int64_t row = mg_sample_row(job->problem, i);
         if (mg_is_csr(x)) {
             for (int64_t k = mg_row_start(x, row); k < mg_row_start(x, row + 1); k++)
-                range_value(state, job->columns, mg_column_index(x, k), mg_stored_value(x, k));
+                range_value(state, columns, mg_column_index(x, k), mg_stored_value(x, k));
         } else {
-            for (int64_t j = 0; j < job->columns; j++)
-                range_value(state, job->columns, j, mg_stored_value(x, row * x->stride + j));
+            double *scratch = count + columns;
+            mg_row_expand(x, row, scratch);
+            range_row(low, high, sum, scratch, columns);
         }
     }
+    for (int64_t j = 0; j < columns && !mg_is_csr(x); j++)
+        count[j] += (double)block->count;
     return MARGIN_OK;
 }
 
@@ -50,8 +65,8 @@ static void range_merge(void *into, const void *from, void *argument) {
     double *a = into;
     const double *b = from;
     for (int64_t j = 0; j < n; j++) {
-        a[j] = fmin(a[j], b[j]);
-        a[n + j] = fmax(a[n + j], b[n + j]);
+        a[j] = b[j] < a[j] ? b[j] : a[j];
+        a[n + j] = b[n + j] > a[n + j] ? b[n + j] : a[n + j];
         a[2 * n + j] += b[2 * n + j];
         a[3 * n + j] += b[3 * n + j];
     }
@@ -83,8 +98,8 @@ margin_status mg_ranges_find(margin_context *context, const mg_problem *problem,
                              margin_error *error) {
     range_job job = {problem, problem->x.columns};
     double *state;
-    MG_NEW(context->heap, state, 4 * MG_MAX(job.columns, 1), "column ranges", error);
-    mg_accumulator accumulator = {4 * job.columns * (int64_t)sizeof(double), range_init, range_add,
+    MG_NEW(context->heap, state, 5 * MG_MAX(job.columns, 1), "column ranges", error);
+    mg_accumulator accumulator = {5 * job.columns * (int64_t)sizeof(double), range_init, range_add,
                                   range_merge, range_finish};
     margin_status status =
         mg_sweep(context, problem->count, mg_block_rows(mg_row_bytes(&problem->x)), &accumulator,

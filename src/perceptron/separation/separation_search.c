@@ -4,9 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Whole data sets up to this size are their own pool. */
-static const int64_t whole_pool_bytes = INT64_C(32) << 20;
-static const int64_t pool_bytes = INT64_C(64) << 20;
+/* Whole data sets up to this size are their own pool: each change of the active set reads all of
+ * it, so that a pool beyond the caches costs more than the passes that refill a smaller one. */
+static const int64_t whole_pool_bytes = INT64_C(1) << 20;
+static const int64_t pool_bytes = INT64_C(4) << 20;
 /* Rows taken into the pool after a pass, per group. */
 enum { VIOLATORS = 256 };
 /* The search goes on below this, as far as double precision carries. */
@@ -60,6 +61,18 @@ void mg_search_free(mg_search *s) {
 }
 
 /* ---- Points of the pool ---------------------------------------------------------------------- */
+
+/* Numbers read, or as many as take that time. */
+static void count_work(mg_search *s, double rows) {
+    s->work += rows * (double)s->points.dimension;
+}
+
+/* Of a change of the active set: a product with each member, twice orthogonalised, and exact sums.
+ */
+static void count_change(mg_search *s) {
+    enum { MEMBER = 16 };
+    count_work(s, (double)(s->pool_count + MEMBER * s->corral.size));
+}
 
 static double *pool_point(const mg_search *s, int64_t position) {
     return s->point + position * s->points.dimension;
@@ -266,6 +279,8 @@ static margin_status optimise_pool(mg_search *s, double gap) {
     while (!residual_reached(s)) {
         margin_status stop = mg_stop_check(&s->stop, s->changes);
         if (stop != MARGIN_OK) return stop;
+        if (s->work > s->most_work) return MARGIN_STOPPED_ITERATIONS;
+        count_change(s);
         MG_TRY(improve(s, gap, &improved));
         if (improved) {
             /* what only undoes the rounding of a rebuild earns no further one */
@@ -311,6 +326,7 @@ static margin_status pass_over_data(mg_search *s, int64_t *added) {
     candidate least[MG_CORRAL_GROUPS][VIOLATORS];
     int64_t count[MG_CORRAL_GROUPS] = {0, 0};
     double minimum[MG_CORRAL_GROUPS] = {(double)INFINITY, (double)INFINITY};
+    count_work(s, (double)s->samples);
     MG_TRY(mg_points_score(&s->points, s->g, s->raw, s->scores));
     for (int64_t i = 0; i < s->samples; i++) {
         int group = group_of(s, i);
@@ -369,7 +385,7 @@ static margin_status start_corral(mg_search *s) {
     return pass_over_data(s, &added);
 }
 
-/* Runs to the goal, to where rounding ends progress, or to a time limit. */
+/* Runs to the goal, to where rounding ends progress, or to a limit. */
 margin_status mg_search_run(mg_search *s) {
     double gap = s->goal == MG_SEARCH_DECIDE ? decision_gap : 1e-3;
     int idle = 0;

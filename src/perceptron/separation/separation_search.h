@@ -39,11 +39,13 @@ typedef struct mg_search {
     double square, lower, best_lower, residual;
     double least; /* square so far */
     int64_t changes;
+    double work, most_work; /* numbers read, and how many may be (a change of the active set goes on
+                               to its end) */
 } mg_search;
 
 /* Fields up to `groups` are set by the caller. mg_search_free may follow a failed create. */
 margin_status mg_search_create(mg_search *s);
 void mg_search_free(mg_search *s);
 /* OK: the goal, or as near as double precision carries: see square, residual, best_lower.
- * STOPPED_TIME, or a failure. */
+ * STOPPED_ITERATIONS: most_work; STOPPED_TIME, or a failure. */
 margin_status mg_search_run(mg_search *s);
