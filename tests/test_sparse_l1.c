@@ -349,6 +349,28 @@ static void test_penalties_in_turn(void **state) {
     words_free(&w);
 }
 
+/* Rows in the order of their classes, two of 0.1: sums of equal terms keep their digits. */
+static void test_equal_terms(void **state) {
+    enum { ROWS = 9000, COLUMNS = 250 };
+    (void)state;
+    words w = words_make(ROWS, COLUMNS, 20);
+    linear_case *c = w.c;
+    memset(c->x, 0, ROWS * COLUMNS * sizeof *c->x);
+    for (int i = 0; i < ROWS; i++) {
+        c->sign[i] = i < 4000 ? -1 : 1;
+        c->x[i * COLUMNS + i % 2] = 0.1;
+        c->x[i * COLUMNS + 2 + i % (COLUMNS - 2)] = 1e-6 * i; /* lest rows are equal */
+    }
+    pack_rows(&w);
+    linear_fitted f = linear_fit(&c->problem, MG_LOSS_LOGISTIC, "C=1, l1_ratio=1");
+    linear_fitted g = linear_verify(&c->problem, MG_LOSS_LOGISTIC, "C=1, l1_ratio=1", f.h);
+    const double limit = margin_report_item_value(&g.report, "lambda_max");
+    assert_close(margin_report_item_value(&f.report, "lambda_max") / limit, 1, 1e-14);
+    linear_fitted_free(&g);
+    linear_fitted_free(&f);
+    words_free(&w);
+}
+
 static void test_threads(void **state) {
     (void)state;
     words w = words_make(2000, 600, 17);
@@ -485,6 +507,7 @@ int main(void) {
         cmocka_unit_test(test_affine_problem), cmocka_unit_test(test_penalties_in_turn),
         cmocka_unit_test(test_threads),        cmocka_unit_test(test_limits),
         cmocka_unit_test(test_little_memory),  cmocka_unit_test(test_small_lasso),
+        cmocka_unit_test(test_equal_terms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,18 +60,24 @@ static margin_status visit_range(void *argument, int64_t range, int worker) {
     return MARGIN_OK;
 }
 
-static void find_sum(const column_walk *walk, int64_t j) {
-    const mg_sparse_columns *x = walk->d->by_column;
-    const double *r = walk->r;
-    const int64_t end = x->starts[j + 1];
+/* In pairs: see design_loss.c. */
+static double column_dot(const mg_sparse_columns *x, int64_t begin, int64_t end, const double *r) {
+    enum { FEW = 128 };
+    const int64_t middle = begin + (end - begin) / 2;
     double sum[4] = {0.0, 0.0, 0.0, 0.0};
-    int64_t k = x->starts[j];
+    int64_t k = begin;
+    if (end - begin > FEW) return column_dot(x, begin, middle, r) + column_dot(x, middle, end, r);
     for (; k + 4 <= end; k += 4)
         for (int s = 0; s < 4; s++)
             sum[s] += x->values[k + s] * r[x->samples[k + s]];
     for (int s = 0; k < end; k++, s++)
         sum[s] += x->values[k] * r[x->samples[k]];
-    walk->first[j] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+static void find_sum(const column_walk *walk, int64_t j) {
+    const mg_sparse_columns *x = walk->d->by_column;
+    walk->first[j] = column_dot(x, x->starts[j], x->starts[j + 1], walk->r);
 }
 
 margin_status mg_design_column_sums(const mg_design *d, const double *r, double *gradient,
