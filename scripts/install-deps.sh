@@ -38,6 +38,7 @@ needs() {
     long)
         needs test
         echo "valgrind valgrind"
+        echo "abidiff abigail-tools"
         ;;
     fuzz)
         needs build

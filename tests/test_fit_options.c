@@ -130,6 +130,67 @@ static void wrong_weights_are_refused(void **state) {
     }
 }
 
+/* ---- First centres --------------------------------------------------------------------------- */
+
+static void centres_are_those_of_the_spec(void **state) {
+    (void)state;
+    static const double first[] = {1, 0, 0.5, -1, -1, 1, 0.25, 0};
+    const margin_fit_options options = {
+        .size = sizeof options, .centres = first, .centre_count = MG_LENGTH(first)};
+    static const char spec[] = "standardize | kmeans(k=2)";
+    margin_data data = sample_data(rows, DENSE_F64);
+    margin_error error = {0};
+    margin_report found = {.size = sizeof found};
+    data.y.values = NULL;
+    margin_model *model = NULL,
+                 *wanted = fit_text(context,
+                                    "standardize | kmeans(k=2, centres=\"1 0 0.5 -1 -1 1 0.25 0\")",
+                                    &data, NULL);
+    assert_int_equal(fit_with(context, spec, &data, &options, &model, NULL, &error), MARGIN_OK);
+    assert_string_equal(margin_model_spec(model), spec);
+    for (int c = 0; c < 2; c++)
+        assert_memory_equal(margin_model_centre(model, c), margin_model_centre(wanted, c),
+                            COLUMNS * sizeof(double));
+    assert_int_equal(margin_verify(context, model, &data, &found, NULL), MARGIN_OK);
+    margin_model_free(model);
+    margin_model_free(wanted);
+
+    model = NULL;
+    assert_int_equal(fit_with(context, "kmeans(k=3)", &data, &options, &model, NULL, &error),
+                     MARGIN_ERROR_SPEC);
+    assert_contains(error.text, "3 clusters of 4 columns need 12");
+    assert_int_equal(
+        fit_with(context, "kmeans(k=2, start=sample)", &data, &options, &model, NULL, &error),
+        MARGIN_ERROR_SPEC);
+    assert_contains(error.text, "start and centres exclude each other");
+    data = sample_data(rows, DENSE_F64);
+    assert_int_equal(fit_with(context, "svm", &data, &options, &model, NULL, &error),
+                     MARGIN_ERROR_ARGUMENT);
+    assert_contains(error.text, "svm has no centres");
+    assert_null(model);
+}
+
+/* As text they would be more than a spec may have. */
+static void many_centres_take_no_text(void **state) {
+    (void)state;
+    enum { MANY = 300, WIDE = 200 };
+    double *x = malloc((MANY + 40) * WIDE * sizeof *x);
+    uint64_t random = 7;
+    assert_non_null(x);
+    for (int i = 0; i < (MANY + 40) * WIDE; i++)
+        x[i] = support_uniform(&random);
+    const margin_data data = {.x = margin_dense_f64(x, MANY + 40, WIDE, WIDE)};
+    const margin_fit_options options = {
+        .size = sizeof options, .centres = x, .centre_count = MANY * WIDE};
+    margin_model *model = NULL;
+    assert_int_equal(
+        fit_with(context, "kmeans(k=300, max_iter=2)", &data, &options, &model, NULL, NULL),
+        MARGIN_OK);
+    assert_string_equal(margin_model_spec(model), "kmeans(k=300, max_iter=2)");
+    margin_model_free(model);
+    free(x);
+}
+
 /* ---- Sub-problems ---------------------------------------------------------------------------- */
 
 enum { MOST_PARTS = 8 };
@@ -222,6 +283,8 @@ int main(void) {
         cmocka_unit_test(weights_are_those_of_the_spec),
         cmocka_unit_test(any_name_has_a_weight),
         cmocka_unit_test(wrong_weights_are_refused),
+        cmocka_unit_test(centres_are_those_of_the_spec),
+        cmocka_unit_test(many_centres_take_no_text),
         cmocka_unit_test(parts_tell_their_own),
         cmocka_unit_test(told_of_no_failure),
         cmocka_unit_test(every_allocation_may_fail),

@@ -124,6 +124,12 @@ typedef struct margin_fit_options {
      * that is not above 0, a learner without that option. */
     const double *class_weights;
     int64_t class_weight_count;
+    /* First centres of kmeans, k rows of the columns that it sees (behind the stages), as its
+     * option centres; the model's spec does not say them. ARGUMENT: another learner; SPEC: another
+     * number, or the spec has start. Weights to start from are an option that all learners with
+     * steps have: margin_spec_with takes them as numbers, too. */
+    const double *centres;
+    int64_t centre_count; /* numbers: k x columns */
     /* Called, from the calling thread, for each sub-problem of a fit that has come to its end, in
      * the order of the targets, classes or pairs of classes: its own status, objective, gap,
      * iterations, reason and items; the rest is that of the whole. With `user`. */

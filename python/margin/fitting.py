@@ -25,6 +25,7 @@ def fit(
     sample_weight: Any = None,
     classes: Any = None,
     class_weight: Mapping[Any, float] | None = None,
+    centres: Any = None,
     seed: int | None = None,
     threads: int | None = None,
     time_limit: float | None = None,
@@ -48,6 +49,8 @@ def fit(
         naive-bayes and knn learn classes that no row has.
     class_weight : mapping, optional
         Label to what its rows count; 1 for those that are not in it. The same as the option of that name.
+    centres : array-like of shape (clusters, columns), optional
+        Where kmeans begins, as its learner sees the columns.
     seed : int, optional
         What random choices derive from; 0 without it.
     threads : int, optional
@@ -74,6 +77,7 @@ def fit(
         spec,
         Data(X, y if classes is None else target(y, classes=classes), sample_weight),
         class_weight=class_weight,
+        centres=centres,
         seed=seed,
         threads=threads,
         time_limit=time_limit,
@@ -90,6 +94,7 @@ def fit_data(
     data: Data,
     *,
     class_weight: Mapping[Any, float] | None = None,
+    centres: Any = None,
     seed: int | None = None,
     threads: int | None = None,
     time_limit: float | None = None,
@@ -106,6 +111,10 @@ def fit_data(
         weights = _class_weights(data, class_weight)
         options.class_weights = ffi.from_buffer("double[]", weights)
         options.class_weight_count = len(weights)
+    if centres is not None:
+        first = np.ascontiguousarray(centres, dtype=np.float64)
+        options.centres = ffi.from_buffer("double[]", first)
+        options.centre_count = first.size
     tracer = Tracer(trace if callable(trace) else None) if trace else None
     if tracer:
         options.trace, options.user = lib.margin_python_trace, tracer.handle

@@ -244,3 +244,11 @@ def test_a_time_limit_is_of_one_call(iris):
         margin.fit("perceptron(passes=10000000, bound=no)", X[50:], y[50:], time_limit=0.01)
     one = margin.fit("kmeans(k=5)", X, seed=3, threads=1)
     assert one.report.threads == 1 and bytes(one) == bytes(margin.fit("kmeans(k=5)", X, seed=3))
+
+
+def test_centres(rng):
+    X = rng.normal(size=(500, 200))
+    model = margin.fit("kmeans(k=300, max_iter=1)", X, centres=X[:300])
+    assert model.spec == "kmeans(k=300, max_iter=1)"
+    with pytest.raises(margin.SpecError, match="need 600"):
+        margin.fit("kmeans(k=3)", X, centres=X[:2])

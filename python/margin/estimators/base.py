@@ -110,13 +110,16 @@ class MarginEstimator(Base):
         start = getattr(self, "model_", None) if getattr(self, "warm_start", False) else None
         try:
             self.model_, converged = fit_data(
-                spec, data, seed=self._seed(), threads=self._threads(), start=start
+                spec, data, seed=self._seed(), threads=self._threads(), start=start, centres=self._centres()
             )
         except DataError as error:
             raise in_their_words(error, data.x.rows)
         if not converged and self._warns(self.model_.report):
             warnings.warn(not_converged(self.model_.report), ConvergenceWarning, stacklevel=3)
         return self
+
+    def _centres(self) -> Any:
+        return None
 
     def _warns(self, report: Report) -> bool:
         return True

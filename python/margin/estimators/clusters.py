@@ -41,6 +41,10 @@ class Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     """Clusters around centres."""
 
     n_clusters: int
+    init: Any
+
+    def _centres(self) -> Any:
+        return None if isinstance(self.init, str) else self.init
 
     def _train(self, X: Any, target: Any, weights: Any, facts: Facts, extra: Options | None = None) -> Any:
         try:

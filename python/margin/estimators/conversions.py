@@ -106,7 +106,7 @@ def first_centres(estimator: str, name: str, value: Any, facts: Facts) -> Option
             f"init of {estimator} has the shape {centres.shape}; it needs a row for each cluster and "
             f"{facts.features} columns"
         )
-    return {"centres": " ".join(repr(float(v)) for v in centres.ravel()), "restarts": 1}
+    return {"restarts": 1}  # the numbers go beside the spec
 
 
 def restarts(estimator: str, name: str, value: Any, facts: Facts) -> Options:

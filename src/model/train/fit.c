@@ -105,8 +105,11 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
 
     MG_GO(mg_data_check_targets(&call, data, error));
     MG_GO(mg_model_new(context->heap, &made, error));
-    const mg_train_how how = {
-        .trace = trace.step ? &trace : NULL, .start = chosen.start, .parts = chosen.part != NULL};
+    const mg_train_how how = {.centres = chosen.centres,
+                              .centre_count = chosen.centre_count,
+                              .trace = trace.step ? &trace : NULL,
+                              .start = chosen.start,
+                              .parts = chosen.part != NULL};
     MG_GO(mg_trainer_open(&call, spec, data, &how, made, &trainer, error));
     if (chosen.class_weights)
         MG_GO(mg_class_weight_spec(spec, made, chosen.class_weights, chosen.class_weight_count,

@@ -9,6 +9,8 @@ typedef struct mg_train_how {
     bool warm;                 /* a trainer's next fit may begin at its last one */
     const margin_model *start; /* the first one may begin here; NULL: as always */
     bool parts;                /* keep the reports of the parts */
+    const double *centres;     /* in place of the option of that name; NULL: as the spec says */
+    int64_t centre_count;
 } mg_train_how;
 
 /* What a learner makes of this target. */

@@ -200,14 +200,35 @@ static margin_status count_clusters(margin_model *model, margin_error *error) {
     return MARGIN_OK;
 }
 
+/* The learner of a spec, with the centres that the caller gave in place of the spec's. `options`
+ * are owned, or NULL. */
+static margin_status choose_learner(const mg_trainer *t, const margin_spec *spec,
+                                    mg_spec_component *learner, mg_option_value **options,
+                                    margin_error *error) {
+    *learner = *mg_spec_learner(spec);
+    if (!t->how->centres) return MARGIN_OK;
+    const int at = mg_option_index(learner->info, "centres");
+    MG_REQUIRE(at >= 0, error, MARGIN_ERROR_ARGUMENT, "%s has no centres to begin with",
+               learner->info->name);
+    MG_TRY(mg_options_copy(t->model->heap, learner->options, learner->info->option_count, options,
+                           error));
+    (*options)[at] =
+        (mg_option_value){.given = true, .numbers = t->how->centres, .count = t->how->centre_count};
+    learner->options = *options;
+    return MARGIN_OK;
+}
+
 margin_status mg_trainer_fit(mg_trainer *t, margin_context *context, const margin_spec *spec,
                              margin_error *error) {
-    const mg_spec_component *learner = mg_spec_learner(spec);
+    mg_spec_component changed;
+    const mg_spec_component *learner = &changed;
+    mg_option_value *options = NULL;
     margin_model *model = t->model;
     mg_split split = {0};
     mg_reduction reduction;
     margin_status status;
     MG_GO(name_spec(spec, model, error));
+    MG_GO(choose_learner(t, spec, &changed, &options, error));
     MG_GO(check_learner(learner, t->data, &t->samples, t->how->trace, error));
     MG_GO(mg_reduction_choose(learner, model, &reduction, &model->decision, error));
     MG_GO(keep_starts(t, reduction, error));
@@ -230,6 +251,7 @@ margin_status mg_trainer_fit(mg_trainer *t, margin_context *context, const margi
     MG_GO(mg_model_check(model, learner, error));
 done:
     mg_split_free(&split);
+    mg_free(model->heap, options);
     if (status < 0) forget_fit(model);
     return status;
 }
