@@ -207,7 +207,7 @@ MARGIN_API MARGIN_CHECKED margin_status margin_context_create(const margin_conte
  *   allocator: ARGUMENT if there is one; it is that of `context`.
  * Cancelling it leaves `context` alone; cancelling `context` ends calls of both. No threads are
  * started and nothing else of size is made: cost about a microsecond. To be freed before `context`
- * is; models and tables outlive both. */
+ * is; models and tables outlive both. Several threads may make contexts of one at the same time. */
 MARGIN_API MARGIN_CHECKED margin_status margin_context_with(margin_context *context,
                                                             const margin_context_options *options,
                                                             margin_context **made,

@@ -118,21 +118,18 @@ typedef struct margin_fit_options {
      * there, others as always. It changes the way and not what is proven. ARGUMENT if it does not
      * fit. NULL: none. Only read during the call. */
     const margin_model *start;
-    /* What the rows of each class count in training, in the order of the model's classes, times
-     * their own weights; NULL: alike. It is the option class_weight of the learner, with these
-     * numbers, and the model's spec says so. ARGUMENT: another number than there are classes, one
-     * that is not above 0, a learner without that option. */
+    /* What the rows of each class count, in the order of the model's classes: the learner's option
+     * class_weight with these numbers, as the model's spec then says. ARGUMENT: not as many as
+     * there are classes, one that is not above 0, a learner without that option. */
     const double *class_weights;
     int64_t class_weight_count;
-    /* First centres of kmeans, k rows of the columns that it sees (behind the stages), as its
-     * option centres; the model's spec does not say them. ARGUMENT: another learner; SPEC: another
-     * number, or the spec has start. Weights to start from are an option that all learners with
-     * steps have: margin_spec_with takes them as numbers, too. */
+    /* First centres of kmeans, k rows of the columns that it sees (behind the stages): its option
+     * centres, which the spec does not say then. ARGUMENT: another learner; SPEC: another number,
+     * or the spec has start. Weights to start from: margin_spec_with. */
     const double *centres;
     int64_t centre_count; /* numbers: k x columns */
-    /* Called, from the calling thread, for each sub-problem of a fit that has come to its end, in
-     * the order of the targets, classes or pairs of classes: its own status, objective, gap,
-     * iterations, reason and items; the rest is that of the whole. With `user`. */
+    /* Called with `user`, from the calling thread, at the end of a fit for each of its sub-problems
+     * in order: its own status, objective, gap, iterations, reason and items. */
     void (*part)(const margin_report *report, int64_t subproblem, void *user);
 } margin_fit_options;
 
@@ -249,7 +246,7 @@ typedef enum margin_output {
     MARGIN_OUTPUT_DISTANCES
 } margin_output;
 /* The same for many rows on the context's threads, scratch included; `out` is int64_t for labels,
- * double otherwise. The same bits as row by row. After CANCELLED `out` may be partly written. */
+ * double otherwise. The same bits as row by row. After a failure `out` may be partly written. */
 MARGIN_API MARGIN_CHECKED margin_status margin_predict_parallel(margin_context *context,
                                                                 const margin_model *model,
                                                                 const margin_matrix *x,
@@ -339,8 +336,7 @@ MARGIN_API MARGIN_CHECKED margin_status margin_model_transform(margin_context *c
 
 /* Rows as the stages of a model made them. */
 typedef struct margin_transformed {
-    size_t
-        size; /* sizeof(margin_transformed), set by the caller; 0 counts as that of version 0.1 */
+    size_t size;     /* sizeof(margin_transformed); 0 counts as that of version 0.1 */
     margin_matrix x; /* rows x features: CSR where the stages keep zeros, f32 if the data were */
     void *inner;     /* owns what x points to */
 } margin_transformed;
