@@ -76,22 +76,24 @@ static double sum_in_pairs(const double *r, int64_t count) {
     return sum;
 }
 
-/* The gradient afterwards, from the slopes of all samples. */
+/* Gradients afterwards, from the slopes of all samples. */
 static margin_status pass_by_columns(mg_design *d, const mg_loss *loss, const double *w, double b,
                                      const double *c, mg_loss_point *point, margin_error *error) {
     mg_loss_point rows = *point;
-    double *slopes = NULL, total;
+    double *slopes = NULL;
     margin_status status;
     rows.gradient = NULL;
-    rows.intercept_gradient = &total;
+    rows.intercept_gradient = NULL;
     if (!rows.slopes) {
         MG_NEW(d->heap, slopes, d->samples, "the slopes of the losses", error);
         rows.slopes = slopes;
     }
     MG_GO(mg_design_loss(d, loss, w, b, c, &rows, error));
-    MG_GO(mg_design_column_sums(d, rows.slopes, point->gradient, error));
-    total = sum_in_pairs(rows.slopes, d->samples);
-    mg_design_from_rows(d, total, point->gradient);
+    const double total = sum_in_pairs(rows.slopes, d->samples);
+    if (point->gradient) {
+        MG_GO(mg_design_column_sums(d, rows.slopes, point->gradient, error));
+        mg_design_from_rows(d, total, point->gradient);
+    }
     point->value = rows.value;
     if (point->intercept_gradient) *point->intercept_gradient = total;
     point->errors = rows.errors;
@@ -102,7 +104,8 @@ done:
 
 margin_status mg_design_loss(mg_design *d, const mg_loss *loss, const double *w, double b,
                              const double *c, mg_loss_point *point, margin_error *error) {
-    if (d->by_column && point->gradient) return pass_by_columns(d, loss, w, b, c, point, error);
+    if (d->by_column && (point->gradient || point->intercept_gradient))
+        return pass_by_columns(d, loss, w, b, c, point, error);
     const loss_walk walk = {.list = {d, NULL},
                             .weights = mg_design_row_weights(d, w, b),
                             .loss = loss,
