@@ -9,10 +9,10 @@
 
 # Fortran routines that src/math/products/lapack.c calls.
 set(MARGIN_LAPACK_ROUTINES
-    dgeqp3 dgesdd dormqr dsyevd dtpqrt)
+    dgeqp3 dormqr dpstrf dsyevd dtpqrt)
 # Those that they call in src/math/products/blas.c and blas_vectors.c, in place of the reference ones.
 set(MARGIN_LAPACK_REPLACED
-    dgemm dgemv dger dlamch dsymv dsyr2k dtrmm)
+    dgemm dgemv dger dlamch dsymv dsyrk dsyr2k dtrmm)
 
 # Debian keeps the reference builds in their own folders, whatever its alternatives point at.
 set(margin_multiarch ${CMAKE_LIBRARY_ARCHITECTURE})

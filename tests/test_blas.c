@@ -110,6 +110,34 @@ static void one_syr2k(numbers *x, char uplo, char word, int n, int k, double bet
     assert_same(x->c, x->expected);
 }
 
+static void one_syrk(numbers *x, char uplo, char word, int n, int k, double beta) {
+    const double alpha = -1.5;
+    const int lda = (word == 'N' ? n : k) + PAD, ldc = n + 2;
+    for (int j = 0; j < n; j++)
+        for (int i = uplo == 'L' ? j : 0; i < (uplo == 'L' ? n : j + 1); i++) {
+            double sum = 0.0, *c = x->expected + i + j * ldc;
+            for (int l = 0; l < k; l++)
+                sum += at(x->a, lda, word, i, l) * at(x->a, lda, word, j, l);
+            *c = alpha * sum + (beta == 0.0 ? 0.0 : beta * *c);
+        }
+    mg_blas_dsyrk(&uplo, &word, &n, &k, &alpha, x->a, &lda, &beta, x->c, &ldc, 1, 1);
+    assert_same(x->c, x->expected);
+}
+
+static void syrk_body(void *argument) {
+    for (int i = 0; i < SIZES * SIZES; i++)
+        for (int way = 0; way < 4; way++) {
+            start(argument);
+            one_syrk(argument, "LU"[way & 1], "NT"[way >> 1], sizes[i % SIZES], sizes[i / SIZES],
+                     factors[i % 3]);
+        }
+}
+
+static void test_dsyrk(void **state) {
+    (void)state;
+    run(syrk_body);
+}
+
 static void syr2k_body(void *argument) {
     for (int i = 0; i < SIZES * SIZES; i++)
         for (int way = 0; way < 4; way++) {
@@ -160,6 +188,31 @@ static void trmm_body(void *argument) {
 static void test_dtrmm(void **state) {
     (void)state;
     run(trmm_body);
+}
+
+/* What is multiplied comes back; the diagonal keeps the condition small. */
+static void solve_body(void *argument) {
+    numbers *x = argument;
+    for (int i = 0; i < SIZES * SIZES; i++) {
+        const int n = sizes[i % SIZES], count = sizes[i / SIZES], lda = n + PAD, ldb = n + 1;
+        start(x);
+        for (int k = 0; k < n; k++)
+            x->a[k * (lda + 1)] = 4.0 * n;
+        for (int j = 0; j < count; j++)
+            for (int r = 0; r < n; r++) {
+                double sum = 0.0;
+                for (int l = r; l < n; l++)
+                    sum += x->a[r + l * lda] * x->expected[l + j * ldb];
+                x->c[r + j * ldb] = sum;
+            }
+        mg_blas_solve_upper(n, count, x->a, lda, x->c, ldb);
+        assert_same(x->c, x->expected);
+    }
+}
+
+static void test_solve_upper(void **state) {
+    (void)state;
+    run(solve_body);
 }
 
 /* ---- Vectors --------------------------------------------------------------------------------- */
@@ -267,8 +320,10 @@ static void test_dlamch(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dgemm),  cmocka_unit_test(test_dsyr2k), cmocka_unit_test(test_dtrmm),
-        cmocka_unit_test(test_dgemv),  cmocka_unit_test(test_dsymv),  cmocka_unit_test(test_dger),
+        cmocka_unit_test(test_dgemm),       cmocka_unit_test(test_dsyrk),
+        cmocka_unit_test(test_solve_upper), cmocka_unit_test(test_dsyr2k),
+        cmocka_unit_test(test_dtrmm),       cmocka_unit_test(test_dgemv),
+        cmocka_unit_test(test_dsymv),       cmocka_unit_test(test_dger),
         cmocka_unit_test(test_dlamch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

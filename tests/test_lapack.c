@@ -127,28 +127,26 @@ static void symmetric_eigenvalues(void **state) {
     margin_context_free(context);
 }
 
-static void singular_values_rebuild(void **state) {
+/* Of rank 30: the factor rebuilds the matrix, and nothing is left on the diagonal behind it. */
+static void pivoted_cholesky_rebuilds(void **state) {
     (void)state;
-    enum { M = 70, N = 30 };
+    enum { N = 150, RANK = 30 };
     margin_context *context = support_context(NULL, 1);
     const mg_stop stop = mg_stop_make(context, -1);
-    double *a = random_matrix(M, N, 6), *work = copy_of(a, M * N);
-    double *u = malloc(M * N * sizeof *u), *vt = malloc(N * N * sizeof *vt), values[N], again[N];
-    int64_t info = -1;
-    assert_int_equal(mg_lapack_dgesdd(&stop, 'S', M, N, work, M, values, u, M, vt, N, &info, NULL),
-                     MARGIN_OK);
-    assert_int_equal(info, 0);
+    double *x = random_matrix(N, RANK, 6), *t = transposed(x, N, RANK);
+    double *a = product(x, t, N, RANK, N), *u = copy_of(a, N * N);
+    int pivots[N] = {0}, rank = 0;
+    assert_int_equal(mg_lapack_dpstrf(&stop, 'U', N, u, N, pivots, 1e-9, &rank, NULL), MARGIN_OK);
+    assert_int_equal(rank, RANK);
+    assert_true(fabs(u[RANK * (N + 1)]) <= 1e-9);
     for (int64_t j = 0; j < N; j++)
-        for (int64_t i = 0; i < M; i++)
-            u[i + j * M] *= values[j];
-    double *rebuilt = product(u, vt, M, N, N);
-    assert_same_matrix(rebuilt, a, M * N, 1e-13);
-    memcpy(work, a, M * N * sizeof *a);
-    assert_int_equal(
-        mg_lapack_dgesdd(&stop, 'N', M, N, work, M, again, NULL, 1, NULL, 1, &info, NULL),
-        MARGIN_OK);
-    assert_same_matrix(again, values, N, 1e-13);
-    free(a), free(work), free(u), free(vt), free(rebuilt);
+        for (int64_t i = 0; i <= j; i++) {
+            double sum = 0;
+            for (int64_t l = 0; l <= (i < RANK ? i : RANK - 1); l++)
+                sum += u[l + i * N] * u[l + j * N];
+            assert_true(fabs(sum - a[pivots[i] - 1 + (pivots[j] - 1) * N]) <= 1e-10);
+        }
+    free(x), free(t), free(a), free(u);
     margin_context_free(context);
 }
 
@@ -162,9 +160,8 @@ static void empty_matrices(void **state) {
     assert_int_equal(mg_lapack_dtpqrt(&stop, 0, 0, 0, &none, 1, &none, 1, NULL), MARGIN_OK);
     assert_int_equal(mg_lapack_dgeqp3(&stop, 0, 0, &none, 1, &pivot, &none, NULL), MARGIN_OK);
     assert_int_equal(mg_lapack_dsyevd(&stop, 'V', 'L', 0, &none, 1, &none, &info, NULL), MARGIN_OK);
-    assert_int_equal(
-        mg_lapack_dgesdd(&stop, 'S', 0, 0, &none, 1, &none, &none, 1, &none, 1, &info, NULL),
-        MARGIN_OK);
+    int rank = -1;
+    assert_int_equal(mg_lapack_dpstrf(&stop, 'U', 0, &none, 1, &pivot, 0, &rank, NULL), MARGIN_OK);
     margin_context_free(context);
 }
 
@@ -187,10 +184,9 @@ static void sizes_beyond_32_bits(void **state) {
     assert_int_equal(mg_lapack_dsyevd(&stop, 'V', 'L', 32767, NULL, 32767, NULL, &info, &error),
                      MARGIN_ERROR_LIMIT);
     assert_contains(error.text, "dsyevd");
-    assert_int_equal(mg_lapack_dgesdd(&stop, 'S', 30000, 30000, NULL, 30000, NULL, NULL, 30000,
-                                      NULL, 30000, &info, &error),
+    assert_int_equal(mg_lapack_dpstrf(&stop, 'U', huge, NULL, huge, NULL, 0, NULL, &error),
                      MARGIN_ERROR_LIMIT);
-    assert_contains(error.text, "30000 x 30000");
+    assert_contains(error.text, "dpstrf");
     assert_int_equal(info, -1);
     margin_context_free(context);
 }
@@ -218,29 +214,28 @@ static void wrong_arguments_come_back(void **state) {
 static margin_status call_everything(margin_context *context, void *user, margin_error *error) {
     enum { N = 6 };
     const mg_stop stop = mg_stop_make(context, -1);
-    double *a = definite_matrix(N, 7), values[N], tau[N], u[N * N] = {0}, vt[N * N];
-    int pivots[N] = {0};
+    double *a = definite_matrix(N, 7), values[N], tau[N], u[N * N] = {0};
+    int pivots[N] = {0}, rank;
     int64_t info;
     (void)user;
     margin_status status = mg_lapack_dgeqp3(&stop, N, N, a, N, pivots, tau, error);
     if (status >= 0) status = mg_lapack_dormqr(&stop, 'L', 'T', N, N, N, a, N, tau, u, N, error);
     if (status >= 0) status = mg_lapack_dtpqrt(&stop, N, N, 0, a, N, u, N, error);
     if (status >= 0) status = mg_lapack_dsyevd(&stop, 'V', 'L', N, a, N, values, &info, error);
-    if (status >= 0)
-        status = mg_lapack_dgesdd(&stop, 'A', N, N, a, N, values, u, N, vt, N, &info, error);
+    if (status >= 0) status = mg_lapack_dpstrf(&stop, 'U', N, a, N, pivots, 1e300, &rank, error);
     free(a);
     return status;
 }
 
 static void each_allocation_failing(void **state) {
     (void)state;
-    /* each its workspace and that of the products; dsyevd and dgesdd one more */
-    assert_int_equal(support_fail_each_allocation(1, call_everything, NULL), 12);
+    /* each its workspace and that of the products; dsyevd one more */
+    assert_int_equal(support_fail_each_allocation(1, call_everything, NULL), 11);
 }
 
 /* ---- The end before the end ---- */
 
-enum { SINGULAR_VALUES, EIGENVALUES, PIVOTED_QR, APPLIED_QR, TRIANGLES, LONG_CALLS };
+enum { PIVOTED_CHOLESKY, EIGENVALUES, PIVOTED_QR, APPLIED_QR, TRIANGLES, LONG_CALLS };
 
 /* Some ten seconds or more in plain C, so that what follows comes in the middle. */
 enum { LONG_N = SUPPORT_SLOWER > 20 ? 600 : 2000 };
@@ -257,10 +252,15 @@ static void call_long(long_call *call) {
     enum { N = LONG_N };
     const mg_stop *stop = &call->stop;
     int64_t info = 0;
+    int rank;
     switch (call->kind) {
-    case SINGULAR_VALUES:
-        call->status = mg_lapack_dgesdd(stop, 'S', N, N, call->a, N, call->numbers, call->b, N,
-                                        call->c, N, &info, NULL);
+    case PIVOTED_CHOLESKY:
+        do {
+            for (int64_t i = 0; i < N; i++)
+                call->a[i * (N + 1)] = N;
+            call->status =
+                mg_lapack_dpstrf(stop, 'U', N, call->a, N, call->pivots, 0.0, &rank, NULL);
+        } while (call->status == MARGIN_OK);
         break;
     case EIGENVALUES:
         call->status = mg_lapack_dsyevd(stop, 'V', 'L', N, call->a, N, call->numbers, &info, NULL);
@@ -360,8 +360,8 @@ enum { RACE_N = 150, RACE_THREADS = 8, RACE_ROUNDS = 6 };
 /* Everything that the routines leave behind for one input. */
 typedef struct race_result {
     double factor[RACE_N * RACE_N], qr[RACE_N * RACE_N], tau[RACE_N];
-    double vectors[RACE_N * RACE_N], values[RACE_N], singular[RACE_N];
-    int pivots[RACE_N];
+    double vectors[RACE_N * RACE_N], values[RACE_N], cholesky[RACE_N * RACE_N];
+    int pivots[RACE_N], places[RACE_N];
 } race_result;
 
 typedef struct race {
@@ -375,9 +375,11 @@ static margin_status run_all(margin_context *context, uint64_t seed, race_result
     memset(out, 0, sizeof *out);
     double *a = definite_matrix(RACE_N, seed), *x = random_matrix(RACE_N, RACE_N, seed + 1);
     int64_t info;
+    int rank;
     memcpy(out->factor, a, sizeof out->factor);
     memcpy(out->qr, x, sizeof out->qr);
     memcpy(out->vectors, a, sizeof out->vectors);
+    memcpy(out->cholesky, a, sizeof out->cholesky);
     const mg_stop stop = mg_stop_make(context, -1);
     margin_status status =
         mg_lapack_dgeqp3(&stop, RACE_N, RACE_N, out->qr, RACE_N, out->pivots, out->tau, NULL);
@@ -387,8 +389,8 @@ static margin_status run_all(margin_context *context, uint64_t seed, race_result
         status = mg_lapack_dsyevd(&stop, 'V', 'L', RACE_N, out->vectors, RACE_N, out->values, &info,
                                   NULL);
     if (status >= 0)
-        status = mg_lapack_dgesdd(&stop, 'N', RACE_N, RACE_N, x, RACE_N, out->singular, NULL, 1,
-                                  NULL, 1, &info, NULL);
+        status = mg_lapack_dpstrf(&stop, 'U', RACE_N, out->cholesky, RACE_N, out->places, 0, &rank,
+                                  NULL);
     free(a), free(x);
     return status;
 }
@@ -448,7 +450,7 @@ int main(void) {
         cmocka_unit_test(pivoted_qr_rebuilds),
         cmocka_unit_test(triangles_fold),
         cmocka_unit_test(symmetric_eigenvalues),
-        cmocka_unit_test(singular_values_rebuild),
+        cmocka_unit_test(pivoted_cholesky_rebuilds),
         cmocka_unit_test(empty_matrices),
         cmocka_unit_test(sizes_beyond_32_bits),
         cmocka_unit_test(wrong_arguments_come_back),

@@ -113,9 +113,9 @@ static void describe_columns(const mg_squares *s, mg_text *text) {
     const int64_t constant = constant_columns(s, &first);
     if (s->rank >= 0 && s->is_partial)
         mg_text_format(text,
-                       "; to double precision the columns have rank %lld of %lld, but it is more "
+                       "; to double precision the columns have rank %lld of %lld, but it %s more "
                        "(%s almost depend on each other)",
-                       (long long)s->rank, (long long)s->columns,
+                       (long long)s->rank, (long long)s->columns, s->is_undecided ? "may be" : "is",
                        s->columns_text[0] ? s->columns_text : "rows");
     else if (s->rank >= 0 && s->columns_text[0])
         mg_text_format(text,

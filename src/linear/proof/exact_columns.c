@@ -9,71 +9,22 @@
 #include "linear/proof/exact_columns.h"
 
 #include "base/random.h"
-#include "base/text/decimal.h"
+#include "math/products/modular.h"
 
-#include <math.h>
 #include <string.h>
-
-static const uint64_t prime = (UINT64_C(1) << 61) - 31, low = (UINT64_C(1) << 61) - 1;
-
-enum { LEAST_POWER = -1130, POWERS = 2200 };
 
 typedef struct exact_run {
     const mg_problem *problem;
     bool intercept;
     int64_t columns, size, rank; /* size: columns + 1 */
-    uint64_t *powers;            /* of 2, from LEAST_POWER on */
-    uint64_t *basis;             /* rank rows of `size`: 1 in their own pivot, 0 in the others' */
-    uint64_t *row, *null;        /* size: a row; a vector that all rows of the basis send to 0 */
-    uint64_t *chosen;            /* size: random numbers */
-    int64_t *pivot;              /* rank */
-    bool *independent;           /* size */
+    mg_modular_powers *powers;
+    uint64_t *basis;      /* rank rows of `size`: 1 in their own pivot, 0 in the others' */
+    uint64_t *row, *null; /* size: a row; a vector that all rows of the basis send to 0 */
+    uint64_t *chosen;     /* size: random numbers */
+    int64_t *pivot;       /* rank */
+    bool *independent;    /* size */
     double *values;
 } exact_run;
-
-/* ---- Modulo the prime ------------------------------------------------------------------------ */
-
-static uint64_t times(uint64_t a, uint64_t b) {
-    const mg_u128 product = (mg_u128)a * b;
-    const mg_u128 once = (product & low) + (product >> 61) * 31;
-    const uint64_t twice = ((uint64_t)once & low) + (uint64_t)(once >> 61) * 31;
-    return twice >= prime ? twice - prime : twice;
-}
-
-static uint64_t less(uint64_t a, uint64_t b) {
-    return a >= b ? a - b : a + prime - b;
-}
-
-static uint64_t plus(uint64_t a, uint64_t b) {
-    return less(a, less(0, b));
-}
-
-static uint64_t inverse(uint64_t a) {
-    uint64_t result = 1;
-    for (uint64_t power = prime - 2; power > 0; power >>= 1) {
-        if (power & 1) result = times(result, a);
-        a = times(a, a);
-    }
-    return result;
-}
-
-static void fill_powers(exact_run *run) {
-    const uint64_t half = inverse(2);
-    run->powers[-LEAST_POWER] = 1;
-    for (int k = -LEAST_POWER; k > 0; k--)
-        run->powers[k - 1] = times(run->powers[k], half);
-    for (int k = -LEAST_POWER; k + 1 < POWERS; k++)
-        run->powers[k + 1] = times(run->powers[k], 2);
-}
-
-/* Infinite values, as stages of a changed file make them, count as 0: no proof holds with them. */
-static uint64_t read_number(const exact_run *run, double value) {
-    int exponent;
-    if (!isfinite(value)) return 0;
-    const double digits = ldexp(fabs(frexp(value, &exponent)), 53);
-    const uint64_t size = times((uint64_t)digits, run->powers[exponent - 53 - LEAST_POWER]);
-    return value < 0.0 ? less(0, size) : size;
-}
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
@@ -81,9 +32,12 @@ static void read_row(exact_run *run, int64_t i) {
     const mg_problem *p = run->problem;
     mg_sample_values(p, i, run->values);
     for (int64_t j = 0; j < run->columns; j++) {
-        run->row[j] = read_number(run, run->values[j]);
-        if (p->scale) run->row[j] = times(run->row[j], read_number(run, p->scale[j]));
-        if (p->shift) run->row[j] = plus(run->row[j], read_number(run, p->shift[j]));
+        run->row[j] = mg_modular_number(run->powers, run->values[j]);
+        if (p->scale)
+            run->row[j] =
+                mg_modular_times(run->row[j], mg_modular_number(run->powers, p->scale[j]));
+        if (p->shift)
+            run->row[j] = mg_modular_plus(run->row[j], mg_modular_number(run->powers, p->shift[j]));
     }
     run->row[run->columns] = run->intercept;
 }
@@ -91,14 +45,14 @@ static void read_row(exact_run *run, int64_t i) {
 static bool is_new(const exact_run *run) {
     uint64_t sum = 0;
     for (int64_t j = 0; j < run->size; j++)
-        sum = plus(sum, times(run->row[j], run->null[j]));
+        sum = mg_modular_plus(sum, mg_modular_times(run->row[j], run->null[j]));
     return sum != 0;
 }
 
 /* to -= factor * from */
 static void take_off(const exact_run *run, uint64_t *to, uint64_t factor, const uint64_t *from) {
     for (int64_t j = 0; j < run->size && factor != 0; j++)
-        to[j] = less(to[j], times(factor, from[j]));
+        to[j] = mg_modular_less(to[j], mg_modular_times(factor, from[j]));
 }
 
 /* Random numbers in the columns without a pivot; what the basis then makes of the others. */
@@ -109,8 +63,9 @@ static void choose_null(exact_run *run) {
         const uint64_t *row = run->basis + r * run->size;
         uint64_t sum = 0;
         for (int64_t j = 0; j < run->size; j++)
-            if (!run->independent[j]) sum = plus(sum, times(row[j], run->chosen[j]));
-        run->null[run->pivot[r]] = less(0, sum);
+            if (!run->independent[j])
+                sum = mg_modular_plus(sum, mg_modular_times(row[j], run->chosen[j]));
+        run->null[run->pivot[r]] = mg_modular_less(0, sum);
     }
 }
 
@@ -128,9 +83,9 @@ static void add_row(exact_run *run) {
         take_off(run, run->row, run->row[run->pivot[r]], run->basis + r * run->size);
     const int64_t pivot = choose_pivot(run);
     if (pivot < 0) return;
-    const uint64_t factor = inverse(run->row[pivot]);
+    const uint64_t factor = mg_modular_inverse(run->row[pivot]);
     for (int64_t j = 0; j < run->size; j++)
-        own[j] = times(run->row[j], factor);
+        own[j] = mg_modular_times(run->row[j], factor);
     for (int64_t r = 0; r < run->rank; r++) {
         uint64_t *row = run->basis + r * run->size;
         take_off(run, row, row[pivot], own);
@@ -143,8 +98,8 @@ static void add_row(exact_run *run) {
 static margin_status walk_rows(exact_run *run, const margin_context *context, const double *weights,
                                margin_error *error) {
     for (int64_t j = 0; j < run->size; j++)
-        run->chosen[j] = mg_random_below(0, MG_RANDOM_CHECK, (uint64_t)j, prime);
-    fill_powers(run);
+        run->chosen[j] = mg_random_below(0, MG_RANDOM_CHECK, (uint64_t)j, mg_modular_prime);
+    mg_modular_fill(run->powers);
     choose_null(run);
     for (int64_t i = 0; i < run->problem->count && run->rank < run->size; i++) {
         if (mg_cancelled(context)) return mg_fail_cancelled(error);
@@ -170,10 +125,81 @@ margin_status mg_exact_columns(margin_context *context, const mg_problem *proble
     memset(independent, 0, (size_t)size * sizeof *independent);
     MG_GO(MG_PIECES(&arena, "the dependences of columns", error, MG_PIECE(run.basis, size * size),
                     MG_PIECE(run.row, size), MG_PIECE(run.null, size), MG_PIECE(run.chosen, size),
-                    MG_PIECE(run.powers, POWERS), MG_PIECE(run.pivot, size),
+                    MG_PIECE(run.powers, 1), MG_PIECE(run.pivot, size),
                     MG_PIECE(run.values, size)));
     status = walk_rows(&run, context, weights, error);
     *rank = run.rank;
+done:
+    mg_arena_free(&arena);
+    return status;
+}
+
+/* ---- Sums of columns ------------------------------------------------------------------------- */
+
+/* run->null: a random combination of the sums, each less its own column. */
+static bool combine_sums(exact_run *run, const margin_context *context,
+                         const mg_column_sums *sums) {
+    const double *scale = run->problem->scale;
+    uint64_t factor;
+    memset(run->null, 0, (size_t)run->size * sizeof *run->null);
+    for (int64_t l = 0; l < sums->count; l++) {
+        const int64_t own = sums->column[sums->terms + l];
+        if (mg_cancelled(context)) return false;
+        const uint64_t chosen = mg_random_below(0, MG_RANDOM_CHECK, (uint64_t)l, mg_modular_prime);
+        run->null[own] = mg_modular_less(run->null[own], chosen);
+        for (int64_t i = 0; i < sums->terms; i++) {
+            const int64_t j = sums->column[i];
+            const double ratio = scale ? scale[j] / scale[own] : 1.0;
+            if (!mg_modular_ratio(sums->factors[l * sums->ld + i] * ratio, &factor)) return false;
+            if (factor != 0)
+                run->null[j] = mg_modular_plus(run->null[j], mg_modular_times(chosen, factor));
+        }
+    }
+    return true;
+}
+
+/* Of the data as they are: a scale is in the sums, and a shift is constant. */
+static uint64_t sum_row(const exact_run *run, int64_t i) {
+    uint64_t sum = 0;
+    mg_sample_values(run->problem, i, run->values);
+    for (int64_t j = 0; j < run->columns; j++)
+        if (run->values[j] != 0.0 && run->null[j] != 0)
+            sum = mg_modular_plus(
+                sum,
+                mg_modular_times(run->null[j], mg_modular_number(run->powers, run->values[j])));
+    return sum;
+}
+
+static margin_status check_rows(exact_run *run, const margin_context *context,
+                                const double *weights, bool *hold, margin_error *error) {
+    uint64_t constant = 0;
+    bool known = !run->intercept;
+    *hold = true;
+    for (int64_t i = 0; i < run->problem->count && *hold; i++) {
+        if (mg_cancelled(context)) return mg_fail_cancelled(error);
+        if (weights && !(weights[i] > 0.0)) continue;
+        const uint64_t sum = sum_row(run, i);
+        if (!known) constant = sum;
+        known = true;
+        *hold = sum == constant;
+    }
+    return MARGIN_OK;
+}
+
+margin_status mg_exact_sums(margin_context *context, const mg_problem *problem, bool intercept,
+                            const double *weights, const mg_column_sums *sums, bool *hold,
+                            margin_error *error) {
+    const int64_t n = problem->x.columns;
+    exact_run run = {.problem = problem, .intercept = intercept, .columns = n, .size = n + 1};
+    mg_arena arena;
+    margin_status status;
+    mg_arena_init(&arena, context->heap);
+    *hold = false;
+    MG_GO(MG_PIECES(&arena, "the dependences of columns", error, MG_PIECE(run.null, n + 1),
+                    MG_PIECE(run.powers, 1), MG_PIECE(run.values, n + 1)));
+    if ((problem->shift && !intercept) || !combine_sums(&run, context, sums)) goto done;
+    mg_modular_fill(run.powers);
+    status = check_rows(&run, context, weights, hold, error);
 done:
     mg_arena_free(&arena);
     return status;

@@ -1,4 +1,4 @@
-/* Which columns depend on others exactly: see exact_columns.c. */
+/* Which columns depend on others exactly, and whether sums of columns are: see exact_columns.c. */
 #pragma once
 
 #include "learn/learner.h"
@@ -10,3 +10,17 @@
 margin_status mg_exact_columns(margin_context *context, const mg_problem *problem, bool intercept,
                                const double *weights, bool *independent, int64_t *rank,
                                margin_error *error);
+
+/* Column column[terms + l] is said to be the sum over k < terms of factors[l * ld + k] times
+ * column[k]; with an intercept, but for a constant. Numbers of A's units. */
+typedef struct mg_column_sums {
+    int64_t count, terms, ld;
+    const int64_t *column; /* terms + count */
+    const double *factors;
+} mg_column_sums;
+/* *hold: all factors are near to ratios of small whole numbers, with which every sum is exact over
+ * the rows with weight > 0. (The chance that one is not: about one in 2^61.) A product for each
+ * number of the data. MEMORY, CANCELLED. */
+margin_status mg_exact_sums(margin_context *context, const mg_problem *problem, bool intercept,
+                            const double *weights, const mg_column_sums *sums, bool *hold,
+                            margin_error *error);

@@ -6,8 +6,9 @@
  * columns and a centred target (that is what a free intercept amounts to), and every solution is
  * corrected against residuals that come from the data, not from products of columns.
  *
- *   normal   Cholesky of A'A + alpha I, where that is reliable
- *   qr       orthogonal factors of blocks of rows, then singular values: the accuracy of the data
+ *   normal   Cholesky of A'A + alpha I, with pivoting where columns depend on each other; where
+ *            that is reliable
+ *   qr       orthogonal factors of blocks of rows, with pivoting: the accuracy of the data
  *   rows     Cholesky of A A' + alpha I: more columns than rows
  *   cg       conjugate gradients, to the tolerance: where a factor would cost more
  *
@@ -17,6 +18,7 @@
 
 #include "linear/objective/linear_options.h"
 #include "linear/objective/objective.h"
+#include "math/products/null_space.h"
 
 /* What a pass over the data found at (w, b). */
 typedef struct mg_squares_point {
@@ -67,6 +69,7 @@ struct mg_squares {
     double condition;       /* of the scaled matrix, estimated */
     int64_t rank;           /* -1: full */
     bool is_partial;        /* the factor may have left out what the columns do span */
+    bool is_undecided;      /* and whether it has is not known */
     char method[64];        /* for the report */
     char columns_text[200]; /* the dependent columns, by name */
     bool out_of_time; /* what was being computed is worth nothing, or not as good as it could be */
@@ -112,27 +115,34 @@ margin_status mg_squares_refine(mg_squares *s, mg_squares_correct correct, void 
 margin_status mg_squares_again(mg_squares *s, mg_fit *fit);
 /* Memory of the fit, or the failure. */
 margin_status mg_squares_new(mg_squares *s, int64_t count, double **numbers, const char *purpose);
-/* least_squares_factor.c: a factor of the equilibrated A'CA + alpha I of columns that vary. */
+/* least_squares_factor.c: a factor of the equilibrated A'CA + alpha I of columns that vary. Where
+ * they depend on each other its first `rank` places have columns that do not, and the others are
+ * sums of those. */
 typedef struct mg_squares_factor {
-    int64_t count;      /* columns that are not constant */
-    int64_t *column;    /* their numbers */
-    double *scale;      /* w_j = scale_j v_j: |column| about 1 in v's units */
-    double *matrix;     /* count x count: the Cholesky factor, or singular vectors by rows */
-    double *values;     /* NULL: Cholesky; else squares of the singular values, descending */
-    int64_t rank;       /* of the singular vectors, the first `rank` are used */
-    double *null, *tau; /* Householder form of the directions that A does not see, w's units */
-    int64_t *order;     /* of its rows */
-    double *work;       /* 2 count */
+    int64_t count;   /* columns that are not constant */
+    int64_t *column; /* their numbers, in the factor's order */
+    double *scale;   /* of the same: w_j = scale_j v_j, |column| about 1 in v's units */
+    double *matrix;  /* count x count: the Cholesky factor of `rank` places; below it the sums */
+    int64_t rank;    /* places */
+    mg_null_space null;
+    double *work;    /* 2 count */
+    double *product; /* columns */
+    double *away;    /* columns: room to correct the projection by the data; NULL: it needs none */
 } mg_squares_factor;
-/* Lists the columns with norm > 0, and takes memory for scale, matrix, values and work. */
+/* Lists the columns with norm > 0, and takes memory for scale, matrix and work. */
 margin_status mg_squares_factor_new(mg_squares *s, mg_squares_factor *f);
-/* After matrix, values and rank are there: prepares the projection on the least |w|, names the
- * dependent columns. Only for alpha = 0. */
+/* Columns and scale in LAPACK's order. */
+margin_status mg_squares_factor_pivoted(mg_squares *s, mg_squares_factor *f, const int *pivots);
+/* After matrix, order and rank are there: the sums, the projection on the least |w|, the names of
+ * the dependent columns; is_partial: the sums may not be exact. Only for alpha = 0. */
 margin_status mg_squares_factor_null(mg_squares *s, mg_squares_factor *f);
 margin_status mg_squares_factor_correct(mg_squares *s, void *factor, double *step);
-/* x = V diag(1/values) V'x over `rank` vectors of n numbers, by rows; sum: room for n. */
-void mg_squares_spectral(const mg_squares *s, const double *vectors, const double *values,
-                         int64_t rank, int64_t n, double *x, double *sum);
+/* s->step from the right side x: the first `rank` numbers of Q'y. */
+margin_status mg_squares_factor_start(mg_squares *s, const mg_squares_factor *f, double *x);
+/* *empty: the data has nothing, to double precision, in directions that the factor leaves out. Of
+ * random ones, made accurate by the data; a factor of products hides what is there. Uses step and
+ * gradient. */
+margin_status mg_squares_factor_check(mg_squares *s, const mg_squares_factor *f, bool *empty);
 /* Cholesky of n x n numbers whose 1-norm is `norm`; sets s->condition. *done: it is reliable. work:
  * 2 n. */
 margin_status mg_squares_try_cholesky(mg_squares *s, double *matrix, int64_t n, double norm,
@@ -142,9 +152,9 @@ margin_status mg_squares_project(mg_squares *s, const mg_squares_factor *f, doub
 /* How long a combination of columns of norm 1 may be and still be nothing but rounding. */
 double mg_squares_blur(const mg_squares *s, const mg_squares_factor *f);
 
-/* The three ways. *doubtful: the columns depend on each other so closely that their products
- * cannot tell (the solution is then not made), or the result is not good enough; with `only` just
- * where there is no factor. */
+/* The three ways. *doubtful: the columns are so close to depending on each other that their
+ * products cannot tell (the solution is then not made), or the result is not good enough; with
+ * `only` just where there is no factor. */
 margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful);
 margin_status mg_squares_qr(mg_squares *s);
 /* After moments and factor_new: the upper triangle R, count x count by rows, with R'R = A'CA for

@@ -2,9 +2,9 @@
  * where columns depend on each other. */
 #include "linear/squares/least_squares.h"
 
-#include "base/sort.h"
+#include "base/random.h"
+#include "linear/proof/exact_columns.h"
 #include "math/products/cholesky.h"
-#include "math/products/lapack.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,23 +17,12 @@ margin_status mg_squares_factor_new(mg_squares *s, mg_squares_factor *f) {
     for (int64_t j = 0; j < n; j++)
         if (s->norm[j] > 0.0) f->column[f->count++] = j;
     f->rank = f->count;
-    MG_TRY(mg_squares_new(s, 4 * f->count, &f->scale, "the scale of the columns"));
-    f->work = f->scale + f->count;
+    MG_TRY(MG_PIECES(&s->arena, "the scale of the columns", s->error, MG_PIECE(f->scale, f->count),
+                     MG_PIECE(f->work, 2 * f->count), MG_PIECE(f->product, n)));
     return mg_squares_new(s, f->count * f->count, &f->matrix, "the normal equations");
 }
 
 /* ---- Solving --------------------------------------------------------------------------------- */
-
-void mg_squares_spectral(const mg_squares *s, const double *vectors, const double *values,
-                         int64_t rank, int64_t n, double *x, double *sum) {
-    const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
-    memset(sum, 0, (size_t)n * sizeof *sum);
-    for (int64_t l = 0; l < rank; l++) {
-        const double *vector = vectors + l * n;
-        ops->add(sum, ops->dot(vector, x, n) / values[l], vector, n);
-    }
-    memcpy(x, sum, (size_t)n * sizeof *x);
-}
 
 margin_status mg_squares_try_cholesky(mg_squares *s, double *matrix, int64_t n, double norm,
                                       double *work, bool *done) {
@@ -49,19 +38,73 @@ margin_status mg_squares_try_cholesky(mg_squares *s, double *matrix, int64_t n, 
     return MARGIN_OK;
 }
 
+margin_status mg_squares_factor_pivoted(mg_squares *s, mg_squares_factor *f, const int *pivots) {
+    int64_t *column;
+    double *scale;
+    MG_TRY(MG_PIECES(&s->arena, "a list of columns", s->error, MG_PIECE(column, f->count),
+                     MG_PIECE(scale, f->count)));
+    for (int64_t k = 0; k < f->count; k++) {
+        column[k] = f->column[pivots[k] - 1];
+        scale[k] = f->scale[pivots[k] - 1];
+    }
+    f->column = column;
+    f->scale = scale;
+    return MARGIN_OK;
+}
+
+/* The step is x in the factor's first `rank` places, and 0 elsewhere. */
+static void place(const mg_squares *s, const mg_squares_factor *f, const double *x, double *step) {
+    memset(step, 0, (size_t)s->columns * sizeof *step);
+    for (int64_t k = 0; k < f->rank; k++)
+        step[f->column[k]] = f->scale[k] * x[k];
+}
+
+margin_status mg_squares_factor_start(mg_squares *s, const mg_squares_factor *f, double *x) {
+    mg_cholesky_solve_upper(s->design.isa, f->rank, f->matrix, f->count, x);
+    place(s, f, x, s->step);
+    return mg_squares_project(s, f, s->step);
+}
+
+static void solve_basic(mg_squares *s, const mg_squares_factor *f, const double *gradient,
+                        double *step) {
+    double *x = f->work;
+    for (int64_t k = 0; k < f->rank; k++)
+        x[k] = f->scale[k] * gradient[f->column[k]];
+    mg_cholesky_solve(s->design.isa, f->rank, f->matrix, f->count, x);
+    place(s, f, x, step);
+}
+
+/* f->product = A'CA v of the centred columns */
+static margin_status multiply(mg_squares *s, const mg_squares_factor *f, const double *v) {
+    double *out = f->product, total = 0.0, centre = 0.0;
+    for (int64_t j = 0; j < s->columns; j++)
+        centre += s->mean[j] * v[j];
+    MG_TRY(
+        mg_design_product(&s->design, NULL, s->samples, s->c, v, -centre, out, &total, s->error));
+    for (int64_t j = 0; j < s->columns; j++)
+        out[j] = s->norm[j] > 0.0 ? out[j] - s->mean[j] * total : 0.0;
+    return MARGIN_OK;
+}
+
+/* Products of rounded numbers tell what A sees as badly as the square of the condition; a sum of
+ * its rows tells it better, and what the step has besides is taken out. */
+static margin_status correct_null(mg_squares *s, const mg_squares_factor *f, double *step) {
+    double *rest = f->product, *away = f->away;
+    solve_basic(s, f, step, away);
+    MG_TRY(multiply(s, f, away));
+    for (int64_t j = 0; j < s->columns; j++)
+        away[j] = rest[j] -= step[j];
+    MG_TRY(mg_squares_project(s, f, away));
+    for (int64_t j = 0; j < s->columns; j++)
+        step[j] += rest[j] - away[j];
+    return MARGIN_OK;
+}
+
 margin_status mg_squares_factor_correct(mg_squares *s, void *factor, double *step) {
     const mg_squares_factor *f = factor;
-    double *x = f->work;
-    for (int64_t k = 0; k < f->count; k++)
-        x[k] = f->scale[k] * s->gradient[f->column[k]];
-    if (f->values)
-        mg_squares_spectral(s, f->matrix, f->values, f->rank, f->count, x, x + f->count);
-    else
-        mg_cholesky_solve(s->design.isa, f->count, f->matrix, f->count, x);
-    memset(step, 0, (size_t)s->columns * sizeof *step);
-    for (int64_t k = 0; k < f->count; k++)
-        step[f->column[k]] = f->scale[k] * x[k];
-    return mg_squares_project(s, f, step);
+    solve_basic(s, f, s->gradient, step);
+    MG_TRY(mg_squares_project(s, f, step));
+    return f->away && !s->out_of_time ? correct_null(s, f, step) : MARGIN_OK;
 }
 
 /* ---- Directions that A does not see ---------------------------------------------------------- */
@@ -74,73 +117,27 @@ double mg_squares_blur(const mg_squares *s, const mg_squares_factor *f) {
     return 8.0 * 0x1p-53 * sqrt((double)f->count) * (1.0 + sqrt(s->total) * most);
 }
 
-static bool longer_first(int64_t a, int64_t b, const void *scale) {
-    return ((const double *)scale)[a] > ((const double *)scale)[b];
-}
-
-/* diag(scale) times the vectors that are not used, longest rows first and then with pivots: so each
- * row is as accurate as its own length allows (Cox and Higham, "Stability of Householder QR
- * factorization for weighted least squares problems", 1998). */
-static margin_status factor_null(mg_squares *s, mg_squares_factor *f) {
-    const int64_t m = f->count, k = m - f->rank;
-    int64_t *sorted;
-    int *pivots;
-    MG_ARENA_NEW(&s->arena, sorted, 2 * m, "a list of columns", s->error);
-    MG_ARENA_NEW(&s->arena, pivots, k, "a list of columns", s->error);
-    f->order = sorted;
-    for (int64_t r = 0; r < m; r++)
-        sorted[r] = r;
-    mg_sort(sorted, m, sorted + m, longer_first, f->scale);
-    memset(pivots, 0, (size_t)k * sizeof *pivots);
-    MG_TRY(mg_squares_new(s, m * k, &f->null, "the dependent columns"));
-    MG_TRY(mg_squares_new(s, k, &f->tau, "the dependent columns"));
-    for (int64_t l = 0; l < k; l++)
-        for (int64_t r = 0; r < m; r++)
-            f->null[l * m + r] = f->scale[sorted[r]] / f->scale[sorted[0]] *
-                                 f->matrix[(f->rank + l) * m + sorted[r]];
-    return mg_squares_in_time(
-        s, mg_lapack_dgeqp3(&s->stop, m, k, f->null, m, pivots, f->tau, s->error));
-}
-
-static margin_status reflect(mg_squares *s, const mg_squares_factor *f, char transpose, double *x) {
-    const int64_t m = f->count, k = m - f->rank;
-    return mg_squares_in_time(
-        s, mg_lapack_dormqr(&s->stop, 'L', transpose, m, 1, k, f->null, m, f->tau, x, m, s->error));
-}
-
 margin_status mg_squares_project(mg_squares *s, const mg_squares_factor *f, double *step) {
-    const int64_t m = f->count, k = m - f->rank;
     double *x = f->work;
-    if (!f->null) return MARGIN_OK;
-    for (int64_t r = 0; r < m; r++)
-        x[r] = step[f->column[f->order[r]]];
-    MG_TRY(reflect(s, f, 'T', x));
-    memset(x, 0, (size_t)k * sizeof *x);
-    MG_TRY(reflect(s, f, 'N', x));
-    if (s->out_of_time) return MARGIN_OK;
-    for (int64_t r = 0; r < m; r++)
-        step[f->column[f->order[r]]] = x[r];
+    if (f->rank == f->count || s->alpha > 0.0) return MARGIN_OK;
+    for (int64_t k = 0; k < f->count; k++)
+        x[k] = step[f->column[k]];
+    MG_TRY(mg_squares_in_time(s, mg_null_space_remove(&s->stop, &f->null, x, s->error)));
+    for (int64_t k = 0; k < f->count; k++)
+        step[f->column[k]] = x[k];
     return MARGIN_OK;
 }
 
-/* Whether column k takes part in a dependence. */
-static bool takes_part(const mg_squares_factor *f, int64_t k) {
-    double square = 0.0;
-    for (int64_t l = f->rank; l < f->count; l++)
-        square += f->matrix[l * f->count + k] * f->matrix[l * f->count + k];
-    return square > 1e-10;
-}
-
 /* "x1, x2, x7 and 3 more" */
-static void name_columns(mg_squares *s, const mg_squares_factor *f) {
+static void name_columns(mg_squares *s, const bool *takes_part) {
     enum { MOST_NAMES = 6 };
     char *text = s->columns_text, buffer[32];
     const size_t room = sizeof s->columns_text - 40;
     size_t length = 0;
     int64_t named = 0, more = 0;
-    for (int64_t k = 0; k < f->count; k++) {
-        if (!takes_part(f, k)) continue;
-        const char *name = mg_column_name(s->problem->columns, f->column[k], buffer);
+    for (int64_t j = 0; j < s->columns; j++) {
+        if (!takes_part[j]) continue;
+        const char *name = mg_column_name(s->problem->columns, j, buffer);
         if (more > 0 || named >= MOST_NAMES || length + strlen(name) + 3 > room) {
             more++;
             continue;
@@ -154,9 +151,90 @@ static void name_columns(mg_squares *s, const mg_squares_factor *f) {
                  named > 0 ? " and " : "", (long long)more, named > 0 ? " more" : " columns");
 }
 
+static void find_names(mg_squares *s, const mg_squares_factor *f, bool *takes_part) {
+    const double little = 1e-5;
+    memset(takes_part, 0, (size_t)s->columns * sizeof *takes_part);
+    for (int64_t l = f->rank; l < f->count; l++) {
+        const double *sum = f->matrix + l * f->count;
+        takes_part[f->column[l]] = true;
+        for (int64_t i = 0; i < f->rank; i++)
+            if (fabs(sum[i]) * f->scale[l] > little * f->scale[i]) takes_part[f->column[i]] = true;
+    }
+    name_columns(s, takes_part);
+}
+
+/* What is left out must be nothing at all: a direction of rounding's size may fit the target. */
+static margin_status judge_rank(mg_squares *s, const mg_squares_factor *f, bool *independent) {
+    const double little = 4e6; /* multiplications */
+    const double most = (double)MG_MIN(s->samples, s->columns);
+    const mg_column_sums sums = {.count = f->count - f->rank,
+                                 .terms = f->rank,
+                                 .ld = f->count,
+                                 .column = f->column,
+                                 .factors = f->null.sums};
+    int64_t rank, rows = 0;
+    bool hold;
+    for (int64_t i = 0; i < s->samples; i++)
+        rows += s->c[i] > 0.0;
+    s->is_partial = f->rank < rows - s->intercept;
+    if (!s->is_partial) return MARGIN_OK; /* there can be no more */
+    MG_TRY(mg_exact_sums(s->context, s->problem, s->intercept, s->c, &sums, &hold, s->error));
+    s->is_partial = !hold;
+    s->is_undecided = most * most * (double)s->columns > little;
+    if (hold || s->is_undecided) return MARGIN_OK;
+    MG_TRY(
+        mg_exact_columns(s->context, s->problem, s->intercept, s->c, independent, &rank, s->error));
+    s->is_partial = rank - s->intercept > f->rank;
+    return MARGIN_OK;
+}
+
 margin_status mg_squares_factor_null(mg_squares *s, mg_squares_factor *f) {
+    bool *marks;
     if (f->rank == f->count) return MARGIN_OK;
-    name_columns(s, f);
     s->rank = f->rank;
-    return factor_null(s, f);
+    MG_TRY(mg_squares_in_time(s, mg_null_space_make(&s->stop, &s->arena, f->count, f->rank,
+                                                    f->matrix, f->scale, &f->null, s->error)));
+    if (s->out_of_time) return MARGIN_OK;
+    MG_ARENA_NEW(&s->arena, marks, s->columns + 1, "the dependent columns", s->error);
+    find_names(s, f, marks);
+    return judge_rank(s, f, marks);
+}
+
+/* v: directions that the factor leaves out, in a random mixture, made accurate by the data. */
+static margin_status choose_null(mg_squares *s, const mg_squares_factor *f, int64_t turn,
+                                 double *v) {
+    double *rest = s->gradient;
+    memset(v, 0, (size_t)s->columns * sizeof *v);
+    for (int64_t k = 0; k < f->count; k++) {
+        const uint64_t at = (uint64_t)(turn * f->count + k);
+        v[f->column[k]] = mg_random_below(0, MG_RANDOM_CHECK, at, 2) ? f->scale[k] : -f->scale[k];
+    }
+    memcpy(rest, v, (size_t)s->columns * sizeof *v);
+    MG_TRY(mg_squares_project(s, f, rest));
+    for (int64_t j = 0; j < s->columns; j++)
+        v[j] -= rest[j];
+    MG_TRY(multiply(s, f, v));
+    solve_basic(s, f, f->product, rest);
+    for (int64_t j = 0; j < s->columns; j++)
+        v[j] -= rest[j];
+    return MARGIN_OK;
+}
+
+margin_status mg_squares_factor_check(mg_squares *s, const mg_squares_factor *f, bool *empty) {
+    enum { TURNS = 2 };
+    const double least = mg_squares_blur(s, f);
+    double *v = s->step;
+    *empty = true;
+    for (int64_t turn = 0; turn < TURNS && *empty && !s->out_of_time; turn++) {
+        double square = 0.0, left = 0.0;
+        MG_TRY(choose_null(s, f, turn, v));
+        MG_TRY(multiply(s, f, v));
+        for (int64_t k = 0; k < f->count; k++) {
+            const double own = v[f->column[k]] / f->scale[k];
+            square += own * own;
+            left += v[f->column[k]] * f->product[f->column[k]];
+        }
+        *empty = left <= least * least * square;
+    }
+    return MARGIN_OK;
 }

@@ -4,9 +4,13 @@
  * the deviations of a sample of rows so that little cancels; the shift left over is corrected
  * exactly through the column of ones. Cholesky after scaling to a diagonal of ones, and refinement
  * with residuals from the data ("corrected seminormal equations", Björck, "Numerical methods for
- * least squares problems", 1996, section 6.6.5). Where the condition is too large for Cholesky the
- * products of rounded numbers cannot tell what the columns span, and QR does. */
+ * least squares problems", 1996, section 6.6.5). Where the condition is too large for Cholesky,
+ * Cholesky with pivoting tells columns that depend on each other from those that do not, if there
+ * is nothing in between: there the products of rounded numbers cannot tell, and QR does. */
 #include "linear/squares/least_squares.h"
+
+#include "math/products/cholesky.h"
+#include "math/products/lapack.h"
 
 #include <float.h>
 #include <math.h>
@@ -126,6 +130,42 @@ static void start_gradient(mg_squares *s, const products *p) {
             s->norm[j] > 0.0 ? p->gram[j * p->size + s->columns] * s->spread / p->factor[j] : 0.0;
 }
 
+/* Of the longest column to the shortest. */
+static double ratio_of(const mg_squares_factor *f) {
+    double most = 0.0, least = (double)INFINITY;
+    for (int64_t k = 0; k < f->count; k++) {
+        most = fmax(most, f->scale[k]);
+        least = fmin(least, f->scale[k]);
+    }
+    return most / least;
+}
+
+/* Columns that depend on each other: pivots, which fall to rounding all at once, and what the data
+ * says of the directions left out. */
+static margin_status factor_pivoted(mg_squares *s, const products *p, mg_squares_factor *f,
+                                    bool *reliable) {
+    const double rounding = 1e-11, least = 1e-9;
+    const int64_t n = f->count;
+    int *pivots, rank = 0;
+    double norm;
+    MG_ARENA_NEW(&s->arena, pivots, n, "the normal equations", s->error);
+    MG_TRY(equilibrate(s, p, f, &norm));
+    MG_TRY(mg_squares_in_time(
+        s, mg_lapack_dpstrf(&s->stop, 'U', n, f->matrix, n, pivots, rounding, &rank, s->error)));
+    if (s->out_of_time || rank == 0 || rank == n) return MARGIN_OK;
+    const double last = f->matrix[(rank - 1) * (n + 1)];
+    if (!(last * last > least)) return MARGIN_OK;
+    MG_TRY(mg_squares_factor_pivoted(s, f, pivots));
+    f->rank = rank;
+    s->condition = 1.0 / sqrt(mg_cholesky_condition(s->context, rank, f->matrix, n, norm, f->work));
+    if (ratio_of(f) <= s->condition)
+        MG_TRY(mg_squares_new(s, s->columns, &f->away, "the normal equations"));
+    MG_TRY(mg_squares_factor_null(s, f));
+    *reliable = !s->out_of_time;
+    if (s->is_partial && *reliable) MG_TRY(mg_squares_factor_check(s, f, reliable));
+    return MARGIN_OK;
+}
+
 margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     products p = {0};
     mg_squares_factor *f;
@@ -141,15 +181,16 @@ margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     if (s->out_of_time) return MARGIN_OK;
     MG_TRY(equilibrate(s, &p, f, &norm));
     MG_TRY(mg_squares_try_cholesky(s, f->matrix, f->count, norm, f->work, &reliable));
-    if (!reliable) return MARGIN_OK;
+    if (!reliable && s->alpha == 0.0) MG_TRY(factor_pivoted(s, &p, f, &reliable));
+    if (!reliable || s->out_of_time) return MARGIN_OK;
     start_gradient(s, &p);
     mg_squares_start(s);
     MG_TRY(mg_squares_factor_correct(s, f, s->step));
     mg_squares_move(s, s->step);
     MG_TRY(mg_squares_refine(s, mg_squares_factor_correct, f));
-    *doubtful = !only && s->now.gap > s->tolerance;
+    s->may_doubt = !only && !s->is_partial; /* no way tells more of what is left out */
+    *doubtful = s->may_doubt && s->now.gap > s->tolerance;
     s->correct = mg_squares_factor_correct;
     s->factor = f;
-    s->may_doubt = !only;
     return MARGIN_OK;
 }

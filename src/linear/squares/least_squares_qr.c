@@ -2,13 +2,13 @@
  *
  * Blocks of rows of [1 A y], centred and scaled, are folded one after the other into a triangle by
  * Householder reflections, and triangles are folded into each other (Demmel, Grigori, Hoemmen,
- * Langou, "Communication-optimal parallel and sequential QR", SIAM J. Sci. Comput. 34, 2012). The
- * singular values of the triangle tell what the columns span to the accuracy of the data itself:
+ * Langou, "Communication-optimal parallel and sequential QR", SIAM J. Sci. Comput. 34, 2012). QR
+ * of the triangle with pivoting tells what the columns span to the accuracy of the data itself:
  * no product of two columns is ever rounded. Several times the work of the normal equations, so
  * this is for columns that depend on each other closely. */
 #include "linear/squares/least_squares.h"
 
-#include "linear/proof/exact_columns.h"
+#include "math/products/cholesky.h"
 #include "math/products/lapack.h"
 
 #include <float.h>
@@ -121,7 +121,7 @@ static margin_status take_triangle(mg_squares *s, const qr_walk *walk, const dou
 }
 
 /* R in Fortran's order with columns of length 1; f->scale. */
-static void copy_triangle(const mg_squares *s, const triangle *t, mg_squares_factor *f, double *r) {
+static void copy_triangle(const mg_squares *s, const triangle *t, mg_squares_factor *f) {
     for (int64_t k = 0; k < f->count; k++) {
         const double *column = t->r + k * t->size;
         double square = 0.0;
@@ -130,63 +130,45 @@ static void copy_triangle(const mg_squares *s, const triangle *t, mg_squares_fac
         const double length = square > 0.0 ? sqrt(square) : 1.0;
         f->scale[k] = 1.0 / (length * s->norm[f->column[k]]);
         for (int64_t l = 0; l < f->count; l++)
-            r[k * f->count + l] = l <= k ? column[l] / length : 0.0;
+            f->matrix[k * f->count + l] = l <= k ? column[l] / length : 0.0;
     }
 }
 
-/* Of what is solved for; with a penalty that is everything, though rounding may hide it. */
-static double condition_of(const mg_squares *s, const mg_squares_factor *f) {
-    if (f->count == 0 || f->rank == 0) return 1.0;
-    if (s->alpha == 0.0) return f->values[0] / f->values[f->rank - 1];
-    return f->values[0] / fmax(f->values[f->count - 1], DBL_EPSILON / 64.0 * f->values[0]);
-}
-
-/* Singular values into f->values (squared), right vectors into f->matrix, and the start: step = V
- * diag(1/values) U'y. */
-static margin_status qr_decompose(mg_squares *s, const triangle *t, mg_squares_factor *f) {
-    const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
+/* The rank, and the condition of what is solved for; with a penalty that is everything, though
+ * rounding may hide it. */
+static void find_rank(mg_squares *s, mg_squares_factor *f) {
     const int64_t n = f->count;
-    double *r = NULL, *u, *vt, *x = f->work + n, *y = f->work + 2 * n;
-    int64_t info = 0;
-    MG_TRY(MG_PIECES(&s->arena, "the singular vectors", s->error, MG_PIECE(f->values, n),
-                     MG_PIECE(r, n * n), MG_PIECE(u, n * n), MG_PIECE(vt, n * n)));
-    copy_triangle(s, t, f, r);
-    MG_TRY(mg_squares_in_time(
-        s, mg_lapack_dgesdd(&s->stop, 'S', n, n, r, n, f->values, u, n, vt, n, &info, s->error)));
-    if (s->out_of_time) return MARGIN_OK;
-    MG_REQUIRE(info == 0, s->error, MARGIN_ERROR_INTERNAL,
-               "the singular values of the columns did not converge; use solver=normal");
-    /* A penalty decides what the columns cannot tell: then every direction counts. */
-    const double least = s->alpha > 0.0 ? 0.0 : mg_squares_blur(s, f) * f->values[0];
-    for (f->rank = 0; f->rank < n && f->values[f->rank] > least; f->rank++)
-        ;
-    s->condition = condition_of(s, f);
-    memset(x, 0, (size_t)n * sizeof *x);
-    for (int64_t k = 0; k < n; k++)
-        y[k] = t->r[n * t->size + k] * s->spread;
-    for (int64_t l = 0; l < n; l++) {
-        double *vector = f->matrix + l * n;
-        if (mg_cancelled(s->context)) return mg_fail_cancelled(s->error);
-        for (int64_t k = 0; k < n; k++)
-            vector[k] = vt[k * n + l];
-        if (l < f->rank) ops->add(x, ops->dot(u + l * n, y, n) / f->values[l], vector, n);
-        f->values[l] *= f->values[l];
-    }
-    for (int64_t k = 0; k < n; k++)
-        s->step[f->column[k]] = f->scale[k] * x[k];
-    return MARGIN_OK;
+    const double *r = f->matrix, most = 64.0 / DBL_EPSILON;
+    const double least = s->alpha > 0.0 ? -1.0 : mg_squares_blur(s, f) * fabs(r[0]);
+    double square = 0.0;
+    for (f->rank = 0; f->rank < n && fabs(r[f->rank * (n + 1)]) > least; f->rank++)
+        for (int64_t l = 0; l <= f->rank; l++)
+            square += r[f->rank * n + l] * r[f->rank * n + l];
+    s->condition = 1.0 / sqrt(mg_cholesky_condition(s->context, f->rank, r, n, square, f->work));
+    if (!(s->condition <= most)) s->condition = most;
 }
 
-/* What is left out must be nothing at all: a direction of rounding's size may fit the target. */
-static margin_status judge_rank(mg_squares *s, const mg_squares_factor *f) {
-    int64_t rank;
-    if (f->rank == f->count) return MARGIN_OK;
-    bool *independent;
-    MG_ARENA_NEW(&s->arena, independent, s->columns + 1, "the dependent columns", s->error);
-    MG_TRY(
-        mg_exact_columns(s->context, s->problem, s->intercept, s->c, independent, &rank, s->error));
-    s->is_partial = rank - s->intercept > f->rank;
-    return MARGIN_OK;
+/* QR with pivoting of the triangle: the factor, and the start, step = R^-1 Q'y. */
+static margin_status qr_decompose(mg_squares *s, const triangle *t, mg_squares_factor *f) {
+    const int64_t n = f->count;
+    double *tau, *y = t->r + n * t->size;
+    int *pivots;
+    MG_TRY(MG_PIECES(&s->arena, "the triangle of the columns", s->error, MG_PIECE(tau, n),
+                     MG_PIECE(pivots, n)));
+    memset(pivots, 0, (size_t)n * sizeof *pivots);
+    copy_triangle(s, t, f);
+    MG_TRY(mg_squares_in_time(
+        s, mg_lapack_dgeqp3(&s->stop, n, n, f->matrix, n, pivots, tau, s->error)));
+    if (s->out_of_time) return MARGIN_OK;
+    MG_TRY(mg_squares_in_time(
+        s, mg_lapack_dormqr(&s->stop, 'L', 'T', n, 1, n, f->matrix, n, tau, y, n, s->error)));
+    if (s->out_of_time) return MARGIN_OK;
+    for (int64_t k = 0; k < n; k++)
+        y[k] *= s->spread;
+    MG_TRY(mg_squares_factor_pivoted(s, f, pivots));
+    find_rank(s, f);
+    if (s->alpha == 0.0) MG_TRY(mg_squares_factor_null(s, f));
+    return s->out_of_time ? MARGIN_OK : mg_squares_factor_start(s, f, y);
 }
 
 static margin_status qr_solve(mg_squares *s, const qr_walk *walk, const double *whole,
@@ -197,10 +179,6 @@ static margin_status qr_solve(mg_squares *s, const qr_walk *walk, const double *
     if (s->out_of_time) return MARGIN_OK;
     if (f->count > 0) MG_TRY(qr_decompose(s, &t, f));
     if (s->out_of_time) return MARGIN_OK;
-    if (s->alpha == 0.0) MG_TRY(judge_rank(s, f));
-    if (s->alpha == 0.0) MG_TRY(mg_squares_factor_null(s, f));
-    if (s->out_of_time) return MARGIN_OK;
-    MG_TRY(mg_squares_project(s, f, s->step));
     mg_squares_start(s);
     mg_squares_move(s, s->step);
     return mg_squares_refine(s, mg_squares_factor_correct, f);
@@ -248,7 +226,7 @@ margin_status mg_squares_qr(mg_squares *s) {
     double *whole = NULL;
     MG_TRY(mg_squares_moments(s));
     MG_TRY(mg_squares_factor_new(s, &f));
-    snprintf(s->method, sizeof s->method, "QR and singular values");
+    snprintf(s->method, sizeof s->method, "QR of the columns");
     s->columns_text[0] = 0;
     s->rank = -1;
     s->is_partial = false;

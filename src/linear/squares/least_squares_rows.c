@@ -163,6 +163,18 @@ static margin_status rows_eigenvectors(mg_squares *s, row_system *system) {
 
 /* ---- Solving --------------------------------------------------------------------------------- */
 
+/* x = V diag(1/values) V'x over `rank` vectors of n numbers, by rows; sum: room for n. */
+static void solve_spectral(const mg_squares *s, const double *vectors, const double *values,
+                           int64_t rank, int64_t n, double *x, double *sum) {
+    const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
+    memset(sum, 0, (size_t)n * sizeof *sum);
+    for (int64_t l = 0; l < rank; l++) {
+        const double *vector = vectors + l * n;
+        ops->add(sum, ops->dot(vector, x, n) / values[l], vector, n);
+    }
+    memcpy(x, sum, (size_t)n * sizeof *x);
+}
+
 /* Corrects u by the residual of the system over the samples; step = A'(change of u). */
 static margin_status rows_correct(mg_squares *s, void *argument, double *step) {
     row_system *system = argument;
@@ -173,8 +185,8 @@ static margin_status rows_correct(mg_squares *s, void *argument, double *step) {
         x[i] = system->root[i] * r - s->alpha * system->u[i];
     }
     if (system->values)
-        mg_squares_spectral(s, system->matrix + (n - system->rank) * n,
-                            system->values + n - system->rank, system->rank, n, x, x + n);
+        solve_spectral(s, system->matrix + (n - system->rank) * n,
+                       system->values + n - system->rank, system->rank, n, x, x + n);
     else
         mg_cholesky_solve(s->design.isa, n, system->matrix, n, x);
     for (int64_t i = 0; i < n; i++) {

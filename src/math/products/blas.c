@@ -238,6 +238,19 @@ void mg_blas_dgemm(const char *transpose_a, const char *transpose_b, const int *
     if (*alpha != 0.0) add_product(&p, &left, &right, *k);
 }
 
+void mg_blas_dsyrk(const char *uplo, const char *transpose, const int *n, const int *k,
+                   const double *alpha, const double *a, const int *lda, const double *beta,
+                   double *c, const int *ldc, size_t length_uplo, size_t length_transpose) {
+    const operand factor = operand_of(a, lda, is(transpose, 'n'));
+    product p = {.call = mg_blas_now(0.0), .alpha = *alpha, .c = c, .ldc = *ldc};
+    (void)length_uplo;
+    (void)length_transpose;
+    p.part = is(uplo, 'l') ? LOWER : UPPER;
+    p.rows = p.columns = *n;
+    scale(&p, *beta);
+    if (*alpha != 0.0) add_product(&p, &factor, &factor, *k);
+}
+
 void mg_blas_dsyr2k(const char *uplo, const char *transpose, const int *n, const int *k,
                     const double *alpha, const double *a, const int *lda, const double *b,
                     const int *ldb, const double *beta, double *c, const int *ldc,
@@ -328,4 +341,49 @@ void mg_blas_dtrmm(const char *side, const char *uplo, const char *transpose, co
             multiply_block(call, &t, block * call->block, MG_MIN(call->chunk, others - first),
                            b + (left ? first * *ldb : first), *ldb);
         }
+}
+
+/* In place, column by column. */
+static void invert_upper(int64_t size, double *u) {
+    for (int64_t k = 0; k < size; k++) {
+        double *column = u + k * size;
+        const double own = 1.0 / column[k];
+        for (int64_t i = 0; i < k; i++) {
+            double sum = 0.0;
+            for (int64_t l = i; l < k; l++)
+                sum += u[i + l * size] * column[l];
+            column[i] = -sum * own;
+        }
+        column[k] = own;
+    }
+}
+
+/* `count` columns of b, from the last rows up: b = square^-1 (b - beside rest). */
+static void solve_block(mg_blas_call *call, const triangle *t, int64_t first, int64_t count,
+                        double *b, int64_t ldb) {
+    const int64_t size = MG_MIN(call->block, t->order - first), last = first + size;
+    product p = {.call = call, .c = b + first, .ldc = ldb, .rows = size, .columns = count};
+    const operand beside = part_of(&t->a, first, last), rest = {b + last, ldb, 1};
+    const operand square = {call->square, 1, size}, part = {call->part, size, 1};
+    fill_square(t, first, size, call->square);
+    invert_upper(size, call->square);
+    p.alpha = -1.0;
+    add_product(&p, &beside, &rest, t->order - last);
+    for (int64_t j = 0; j < count; j++) {
+        memcpy(call->part + j * size, p.c + j * ldb, (size_t)size * sizeof *b);
+        memset(p.c + j * ldb, 0, (size_t)size * sizeof *b);
+    }
+    p.alpha = 1.0;
+    add_product(&p, &square, &part, size);
+}
+
+void mg_blas_solve_upper(int64_t order, int64_t count, const double *a, int64_t lda, double *b,
+                         int64_t ldb) {
+    mg_blas_call *call = mg_blas_now(0.0);
+    const triangle t = {.a = {a, 1, lda}, .order = order, .left = true, .upper = true};
+    const int64_t blocks = (order + call->block - 1) / call->block;
+    for (int64_t first = 0; first < count; first += call->chunk)
+        for (int64_t k = blocks - 1; k >= 0; k--)
+            solve_block(call, &t, k * call->block, MG_MIN(call->chunk, count - first),
+                        b + first * ldb, ldb);
 }

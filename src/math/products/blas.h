@@ -38,6 +38,10 @@ void mg_blas_dgemm(const char *transpose_a, const char *transpose_b, const int *
                    const int *k, const double *alpha, const double *a, const int *lda,
                    const double *b, const int *ldb, const double *beta, double *c, const int *ldc,
                    size_t length_a, size_t length_b);
+/* a triangle of c = alpha op(a) op(a)' + beta c */
+void mg_blas_dsyrk(const char *uplo, const char *transpose, const int *n, const int *k,
+                   const double *alpha, const double *a, const int *lda, const double *beta,
+                   double *c, const int *ldc, size_t length_uplo, size_t length_transpose);
 /* a triangle of c = alpha (op(a) op(b)' + op(b) op(a)') + beta c */
 void mg_blas_dsyr2k(const char *uplo, const char *transpose, const int *n, const int *k,
                     const double *alpha, const double *a, const int *lda, const double *b,
@@ -48,6 +52,9 @@ void mg_blas_dtrmm(const char *side, const char *uplo, const char *transpose, co
                    const int *m, const int *n, const double *alpha, const double *a, const int *lda,
                    double *b, const int *ldb, size_t length_side, size_t length_uplo,
                    size_t length_transpose, size_t length_diagonal);
+/* b = a^-1 b, a: upper triangle, order x order, b: order x count; not one of BLAS' */
+void mg_blas_solve_upper(int64_t order, int64_t count, const double *a, int64_t lda, double *b,
+                         int64_t ldb);
 /* y = alpha op(a) x + beta y */
 void mg_blas_dgemv(const char *transpose, const int *m, const int *n, const double *alpha,
                    const double *a, const int *lda, const double *x, const int *incx,

@@ -27,10 +27,9 @@ void ROUTINE(dsyevd)(const char *vectors, const char *uplo, const int *n, double
                      double *values, double *work, const int *lwork, int *integer_work,
                      const int *integer_lwork, int *info, size_t vectors_length,
                      size_t uplo_length);
-void ROUTINE(dgesdd)(const char *job, const int *m, const int *n, double *a, const int *lda,
-                     double *values, double *u, const int *ldu, double *vt, const int *ldvt,
-                     double *work, const int *lwork, int *integer_work, int *info,
-                     size_t job_length);
+void ROUTINE(dpstrf)(const char *uplo, const int *n, double *a, const int *lda, int *pivots,
+                     int *rank, const double *tolerance, double *work, int *info,
+                     size_t uplo_length);
 void ROUTINE(dtpqrt)(const int *m, const int *n, const int *l, const int *block, double *a,
                      const int *lda, double *b, const int *ldb, double *t, const int *ldt,
                      double *work, int *info);
@@ -186,36 +185,23 @@ margin_status mg_lapack_dsyevd(const mg_stop *stop, char vectors, char uplo, int
     return status;
 }
 
-static void call_dgesdd(void *argument) {
+static void call_dpstrf(void *argument) {
     routine *r = argument;
-    ROUTINE(dgesdd)
-    (&r->word[0], &r->s.v[0], &r->s.v[1], r->a, &r->s.v[2], r->values, r->b, &r->s.v[3], r->c,
-     &r->s.v[4], r->work, &r->lwork, r->integer_work, &r->found, 1);
+    ROUTINE(dpstrf)
+    (&r->word[0], &r->s.v[0], r->a, &r->s.v[1], r->integers, r->integer_work, &r->best, r->work,
+     &r->found, 1);
 }
 
-margin_status mg_lapack_dgesdd(const mg_stop *stop, char job, int64_t m, int64_t n, double *a,
-                               int64_t lda, double *values, double *u, int64_t ldu, double *vt,
-                               int64_t ldvt, int64_t *info, margin_error *error) {
-    routine r = {.name = "dgesdd",
-                 .run = call_dgesdd,
-                 .word = {job},
+margin_status mg_lapack_dpstrf(const mg_stop *stop, char uplo, int64_t n, double *a, int64_t lda,
+                               int *pivots, double tolerance, int *rank, margin_error *error) {
+    routine r = {.name = "dpstrf",
+                 .run = call_dpstrf,
+                 .word = {uplo},
                  .a = a,
-                 .values = values,
-                 .b = u,
-                 .c = vt};
-    const double least = (double)MG_MIN(m, n);
-    margin_status status;
-    MG_TRY(NARROW(r.name, &r.s, m, n, lda, ldu, ldvt));
-    /* refuse here what LAPACK could not count */
-    MG_REQUIRE(least * (6 + 4 * least) + (double)MG_MAX(m, n) <= INT32_MAX, error,
-               MARGIN_ERROR_LIMIT,
-               "a matrix of %lld x %lld is too large for LAPACK's singular values", (long long)m,
-               (long long)n);
-    MG_NEW(stop->context->heap, r.integer_work, 8 * MG_MIN(m, n),
-           "the workspace of singular values", error);
-    MG_GO(ask(&r, error));
-    status = lapack_run(&r, stop, r.best, MG_MAX(m, n), info, error);
-done:
-    mg_free(stop->context->heap, r.integer_work);
-    return status;
+                 .integers = pivots,
+                 .integer_work = rank,
+                 .best = tolerance};
+    int64_t info; /* 1: the rank is not full */
+    MG_TRY(NARROW(r.name, &r.s, n, lda));
+    return lapack_run(&r, stop, 2.0 * (double)n, n, &info, error);
 }

@@ -40,9 +40,8 @@ margin_status mg_lapack_dtpqrt(const mg_stop *stop, int64_t m, int64_t n, int64_
 margin_status mg_lapack_dsyevd(const mg_stop *stop, char vectors, char uplo, int64_t n, double *a,
                                int64_t lda, double *values, int64_t *info, margin_error *error);
 
-/* Singular values of a (m x n), descending in values[min(m, n)], by divide and conquer. job 'N':
- * values only (u and vt may be NULL); 'S': the leading min(m, n) columns of u and rows of vt; 'A':
- * all of them. `a` is destroyed. info > 0: no convergence. */
-margin_status mg_lapack_dgesdd(const mg_stop *stop, char job, int64_t m, int64_t n, double *a,
-                               int64_t lda, double *values, double *u, int64_t ldu, double *vt,
-                               int64_t ldvt, int64_t *info, margin_error *error);
+/* Cholesky with pivoting of the symmetric matrix `a`, in place: P'AP = U'U ('U') or LL' ('L') in
+ * the first *rank columns; pivots[n], counted from 1, hold P. It ends where no pivot is above
+ * `tolerance`; the greatest one is then left on the diagonal. */
+margin_status mg_lapack_dpstrf(const mg_stop *stop, char uplo, int64_t n, double *a, int64_t lda,
+                               int *pivots, double tolerance, int *rank, margin_error *error);
