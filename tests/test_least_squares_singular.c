@@ -185,6 +185,25 @@ static void test_shapes(void **state) {
     }
 }
 
+/* More columns than rows, each row twice with targets of its own. */
+static void test_equal_rows(void **state) {
+    (void)state;
+    enum { ROWS = 60, COLUMNS = 200 };
+    regression r = regression_make(ROWS, COLUMNS, 0, 1, 65);
+    const margin_data data = regression_data(&r);
+    long double w[COLUMNS];
+    memcpy(r.x + ROWS / 2 * COLUMNS, r.x, ROWS / 2 * COLUMNS * sizeof *r.x);
+    least_norm(&r, NULL, true, w);
+    for (int s = 0; s < 3; s++) {
+        char spec[60];
+        snprintf(spec, sizeof spec, "least-squares(solver=%s)", solvers[s]);
+        margin_model *model = fit_proven(context, spec, &data, NULL);
+        assert_least(margin_model_weights(model, 0), w, COLUMNS, 1e-11);
+        margin_model_free(model);
+    }
+    regression_free(&r);
+}
+
 /* Three blocks of indicators beside the intercept; sparse rows too. */
 static void test_indicators(void **state) {
     (void)state;
@@ -377,10 +396,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ranks),      cmocka_unit_test(test_many_columns),
         cmocka_unit_test(test_sizes),      cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_shapes),     cmocka_unit_test(test_indicators),
-        cmocka_unit_test(test_targets),    cmocka_unit_test(test_rounded),
-        cmocka_unit_test(test_exact_sums), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_shapes),     cmocka_unit_test(test_equal_rows),
+        cmocka_unit_test(test_indicators), cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_rounded),    cmocka_unit_test(test_exact_sums),
+        cmocka_unit_test(test_threads),    cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_cancel),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

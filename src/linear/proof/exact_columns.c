@@ -9,6 +9,7 @@
 #include "linear/proof/exact_columns.h"
 
 #include "base/random.h"
+#include "base/sort.h"
 #include "math/products/modular.h"
 
 #include <string.h>
@@ -200,6 +201,49 @@ margin_status mg_exact_sums(margin_context *context, const mg_problem *problem, 
     if ((problem->shift && !intercept) || !combine_sums(&run, context, sums)) goto done;
     mg_modular_fill(run.powers);
     status = check_rows(&run, context, weights, hold, error);
+done:
+    mg_arena_free(&arena);
+    return status;
+}
+
+/* ---- Equal rows ------------------------------------------------------------------------------ */
+
+static bool smaller(int64_t a, int64_t b, const void *values) {
+    return ((const uint64_t *)values)[a] < ((const uint64_t *)values)[b];
+}
+
+static margin_status count_distinct(exact_run *run, const margin_context *context,
+                                    const double *weights, int64_t *order, int64_t *distinct,
+                                    margin_error *error) {
+    int64_t rows = 0;
+    for (int64_t j = 0; j < run->columns; j++)
+        run->null[j] = mg_random_below(0, MG_RANDOM_CHECK, (uint64_t)j, mg_modular_prime);
+    for (int64_t i = 0; i < run->problem->count; i++) {
+        if (mg_cancelled(context)) return mg_fail_cancelled(error);
+        if (!weights || weights[i] > 0.0) run->row[rows++] = sum_row(run, i);
+    }
+    for (int64_t k = 0; k < rows; k++)
+        order[k] = k;
+    mg_sort(order, rows, order + rows, smaller, run->row);
+    *distinct = rows > 0;
+    for (int64_t k = 1; k < rows; k++)
+        *distinct += run->row[order[k]] != run->row[order[k - 1]];
+    return MARGIN_OK;
+}
+
+margin_status mg_exact_rows(margin_context *context, const mg_problem *problem,
+                            const double *weights, int64_t *distinct, margin_error *error) {
+    const int64_t n = problem->x.columns;
+    exact_run run = {.problem = problem, .columns = n};
+    int64_t *order;
+    mg_arena arena;
+    margin_status status;
+    mg_arena_init(&arena, context->heap);
+    MG_GO(MG_PIECES(&arena, "equal rows", error, MG_PIECE(run.null, n), MG_PIECE(run.values, n + 1),
+                    MG_PIECE(run.powers, 1), MG_PIECE(run.row, problem->count),
+                    MG_PIECE(order, 2 * problem->count)));
+    mg_modular_fill(run.powers);
+    status = count_distinct(&run, context, weights, order, distinct, error);
 done:
     mg_arena_free(&arena);
     return status;

@@ -1,4 +1,5 @@
-/* Which columns depend on others exactly, and whether sums of columns are: see exact_columns.c. */
+/* Which columns depend on others exactly, and whether sums of columns are; equal rows: see
+ * exact_columns.c. */
 #pragma once
 
 #include "learn/learner.h"
@@ -24,3 +25,7 @@ typedef struct mg_column_sums {
 margin_status mg_exact_sums(margin_context *context, const mg_problem *problem, bool intercept,
                             const double *weights, const mg_column_sums *sums, bool *hold,
                             margin_error *error);
+/* How many of the rows with weight > 0 differ: told by a random combination of their numbers each
+ * (the same chance). The rank is not more. MEMORY, CANCELLED. */
+margin_status mg_exact_rows(margin_context *context, const mg_problem *problem,
+                            const double *weights, int64_t *distinct, margin_error *error);

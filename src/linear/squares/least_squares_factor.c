@@ -172,10 +172,10 @@ static margin_status judge_rank(mg_squares *s, const mg_squares_factor *f, bool 
                                  .ld = f->count,
                                  .column = f->column,
                                  .factors = f->null.sums};
-    int64_t rank, rows = 0;
+    int64_t rank, rows = s->samples;
     bool hold;
-    for (int64_t i = 0; i < s->samples; i++)
-        rows += s->c[i] > 0.0;
+    if (s->samples < s->columns)
+        MG_TRY(mg_exact_rows(s->context, s->problem, s->c, &rows, s->error));
     s->is_partial = f->rank < rows - s->intercept;
     if (!s->is_partial) return MARGIN_OK; /* there can be no more */
     MG_TRY(mg_exact_sums(s->context, s->problem, s->intercept, s->c, &sums, &hold, s->error));

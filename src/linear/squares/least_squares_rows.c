@@ -7,6 +7,7 @@
  * of ones the matrix is empty, and gets its mean diagonal there, which changes no solution. */
 #include "linear/squares/least_squares.h"
 
+#include "linear/proof/exact_columns.h"
 #include "math/products/cholesky.h"
 #include "math/products/lapack.h"
 
@@ -139,7 +140,7 @@ static margin_status try_cholesky(mg_squares *s, row_system *system, bool *done)
 
 static margin_status rows_eigenvectors(mg_squares *s, row_system *system) {
     const int64_t n = s->samples;
-    int64_t info = 0;
+    int64_t info = 0, rows = n;
     MG_TRY(mg_squares_new(s, n, &system->values, "the eigenvalues"));
     MG_TRY(mg_squares_in_time(s, mg_lapack_dsyevd(&s->stop, 'V', 'U', n, system->matrix, n,
                                                   system->values, &info, s->error)));
@@ -152,8 +153,10 @@ static margin_status rows_eigenvectors(mg_squares *s, row_system *system) {
         system->rank += system->values[l] > least;
     /* with a penalty everything is solved for, though rounding may hide it */
     /* Products of two rows do not tell a direction of a hundred-millionth from none: but for that
-     * of the ones, what is left out may be what fits the target. */
-    s->is_partial = system->rank < n - s->intercept;
+     * of the ones and equal rows, what is left out may be what fits the target. */
+    if (system->rank < n - s->intercept)
+        MG_TRY(mg_exact_rows(s->context, s->problem, s->c, &rows, s->error));
+    s->is_partial = system->rank < rows - s->intercept;
     const double used = s->alpha > 0.0     ? fmax(system->values[0], DBL_EPSILON * least)
                         : system->rank > 0 ? system->values[n - system->rank]
                                            : most;
