@@ -42,7 +42,7 @@ typedef struct mg_working_columns {
     double *sums;                    /* count + 1 */
     struct mg_sparse_column *column; /* count */
     double last;                     /* violation before the last step */
-    int pause, wait; /* steps without conjugate gradients: after the last failure, from now on */
+    int pause, wait; /* steps without conjugate gradients after failures (0, 2, 6, ...), and left */
 } mg_working_columns;
 
 typedef struct mg_working {

@@ -62,16 +62,12 @@ void mg_search_free(mg_search *s) {
 
 /* ---- Points of the pool ---------------------------------------------------------------------- */
 
-/* Numbers read, or as many as take that time. */
-static void count_work(mg_search *s, double rows) {
-    s->work += rows * (double)s->points.dimension;
-}
-
-/* Of a change of the active set: a product with each member, twice orthogonalised, and exact sums.
- */
+/* Numbers read by a change of the active set, or as many as take that time: a product with each
+ * member, twice orthogonalised, and exact sums. */
 static void count_change(mg_search *s) {
     enum { MEMBER = 16 };
-    count_work(s, (double)(s->pool_count + MEMBER * s->corral.size));
+    const int64_t rows = s->pool_count + MEMBER * s->corral.size;
+    s->work += (double)rows * (double)s->points.dimension;
 }
 
 static double *pool_point(const mg_search *s, int64_t position) {
@@ -326,7 +322,7 @@ static margin_status pass_over_data(mg_search *s, int64_t *added) {
     candidate least[MG_CORRAL_GROUPS][VIOLATORS];
     int64_t count[MG_CORRAL_GROUPS] = {0, 0};
     double minimum[MG_CORRAL_GROUPS] = {(double)INFINITY, (double)INFINITY};
-    count_work(s, (double)s->samples);
+    s->work += (double)s->samples * mg_row_length(&s->problem->x);
     MG_TRY(mg_points_score(&s->points, s->g, s->raw, s->scores));
     for (int64_t i = 0; i < s->samples; i++) {
         int group = group_of(s, i);
