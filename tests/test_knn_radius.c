@@ -393,7 +393,8 @@ static void test_large_targets(void **state) {
         margin_report found = {0};
         double value;
         if (weighted) data.weights = margin_values_f64(heavy, 4);
-        assert_true(value_at(context, spec, &data, at) == most);
+        if (SUPPORT_SLOWER < 30) /* valgrind calculates long double in double precision */
+            assert_true(value_at(context, spec, &data, at) == most);
         data.y = margin_values_f64(mixed, 4);
         margin_model *model = fit_text(context, spec, &data, NULL);
         assert_int_equal(margin_predict_values(model, &q, &value, NULL), MARGIN_OK);
