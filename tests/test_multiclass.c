@@ -339,6 +339,41 @@ static void test_refusals(void **state) {
     sample_free(s);
 }
 
+/* Parts with |w|_1 on sparse rows, side by side or one after the other: what one may keep in memory
+ * does not depend on how many share it. */
+static void sparse_parts_do_not_depend_on_threads(void **state) {
+    enum { ROWS = 400, COLUMNS = 900, STORED = 12, CLASSES = 5 };
+    static double values[ROWS * STORED], labels[ROWS];
+    static int32_t columns[ROWS * STORED];
+    static int64_t starts[ROWS + 1];
+    uint64_t seed = 11;
+    (void)state;
+    for (int64_t i = 0; i < ROWS; i++) {
+        double sum = support_normal(&seed);
+        for (int64_t k = 0; k < STORED; k++) {
+            const int64_t at = i * STORED + k, step = COLUMNS / STORED;
+            columns[at] = (int32_t)(k * step + (int64_t)(support_random(&seed) % (uint64_t)step));
+            values[at] = support_normal(&seed);
+            sum += columns[at] % 7 * values[at] / 7;
+        }
+        starts[i + 1] = (i + 1) * STORED;
+        labels[i] = floor(fabs(3 * sum)) > CLASSES - 1 ? CLASSES - 1 : floor(fabs(3 * sum));
+    }
+    const margin_data data = {.x = margin_csr_f64(values, columns, starts, ROWS, COLUMNS),
+                              .y = margin_values_f64(labels, ROWS)};
+    margin_model *one = NULL;
+    for (int threads = 1; threads < 5; threads++) {
+        margin_context *context = support_context(NULL, threads);
+        margin_model *model =
+            fit_text(context, "logistic(multiclass=ovr, l1_ratio=1, C=3)", &data, NULL);
+        if (one) assert_same_model(one, model);
+        if (one) margin_model_free(model);
+        if (!one) one = model;
+        margin_context_free(context);
+    }
+    margin_model_free(one);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sign),        cmocka_unit_test(test_argmax),
@@ -346,7 +381,7 @@ int main(void) {
         cmocka_unit_test(test_parts),       cmocka_unit_test(test_parts_of_gathered_rows),
         cmocka_unit_test(test_functions),   cmocka_unit_test(test_score_classes),
         cmocka_unit_test(test_two_classes), cmocka_unit_test(test_joined_report),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_refusals),    cmocka_unit_test(sparse_parts_do_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -112,7 +112,10 @@ int64_t mg_heap_peak(const mg_heap *heap) {
 }
 
 int64_t mg_heap_limit(const mg_heap *heap) {
-    return heap->limit;
+    int64_t least = 0;
+    for (; heap; heap = heap->above)
+        if (heap->limit > 0 && (least == 0 || heap->limit < least)) least = heap->limit;
+    return least;
 }
 
 int64_t mg_heap_left(const mg_heap *heap) {

@@ -65,12 +65,14 @@ static margin_status order_columns(mg_working *s) {
     return MARGIN_OK;
 }
 
-/* Room for all columns and for what their sweeps keep, by what may be planned for at the start. */
+/* Room for all columns and for what their sweeps keep: by the limit and not by what is left of it,
+ * which may depend on what other threads do. */
 static bool columns_fit(const mg_working *s) {
-    enum { OF_VALUE = 8, OF_COLUMN = 130, OF_ROW = 28 };
+    enum { OF_VALUE = 8, OF_COLUMN = 130, OF_ROW = 28, SHARE = 4 /* of the limit */ };
     const int64_t bytes = OF_VALUE * s->design->by_column->starts[s->columns] +
                           OF_COLUMN * s->columns + OF_ROW * s->samples;
-    return mg_context_room(s->job->context, bytes) == bytes;
+    const int64_t limit = mg_heap_limit(s->design->heap);
+    return limit == 0 || bytes <= limit / SHARE;
 }
 
 margin_status mg_working_columns_begin(mg_working *s) {
