@@ -163,6 +163,14 @@ static void centres_are_those_of_the_spec(void **state) {
         fit_with(context, "kmeans(k=2, start=sample)", &data, &options, &model, NULL, &error),
         MARGIN_ERROR_SPEC);
     assert_contains(error.text, "start and centres exclude each other");
+    static const int64_t counts[] = {-1, 0, 7, 9, 16, INT64_MIN, (int64_t)1 << 61, INT64_MAX};
+    for (int k = 0; k < MG_LENGTH(counts); k++) {
+        margin_fit_options wrong = options;
+        wrong.centre_count = counts[k];
+        assert_int_equal(fit_with(context, "kmeans(k=2)", &data, &wrong, &model, NULL, &error),
+                         MARGIN_ERROR_SPEC);
+        assert_contains(error.text, "2 clusters of 4 columns need 8");
+    }
     data = sample_data(rows, DENSE_F64);
     assert_int_equal(fit_with(context, "svm", &data, &options, &model, NULL, &error),
                      MARGIN_ERROR_ARGUMENT);

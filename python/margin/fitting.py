@@ -113,6 +113,8 @@ def fit_data(
         options.class_weight_count = len(weights)
     if centres is not None:
         first = np.ascontiguousarray(centres, dtype=np.float64)
+        if first.ndim != 2:
+            raise ValueError(f"centres has to have two dimensions, (clusters, columns); it has {first.ndim}")
         options.centres = ffi.from_buffer("double[]", first)
         options.centre_count = first.size
     tracer = Tracer(trace if callable(trace) else None) if trace else None
@@ -135,12 +137,16 @@ def fit_data(
 
 
 def _class_weights(data: Data, given: Mapping[Any, float]) -> np.ndarray:
-    """In the order of the classes: numbers ascending, others by name."""
+    """In the order of the classes: numbers ascending, others by name; so are numbers of many digits."""
     if data.target is None:
         raise ValueError("class_weight needs labels y")
+    if not isinstance(given, Mapping):
+        raise ValueError(f"class_weight has to be a dict of labels and weights; it is {given!r}")
     found = data.target.values if data.target.declared is None else data.target.declared
     if data.target.names is None:
         labels = np.unique(found).tolist()
+        if any(isinstance(label, int) and abs(label) > 2**53 for label in labels):
+            labels.sort(key=str)
     else:
         names = list(data.target.names)
         labels = [data.target.names[name] for name in sorted(names[code] for code in np.unique(found))]

@@ -59,6 +59,8 @@ def _declared(y: np.ndarray, classes: np.ndarray, name: str) -> Target:
         raise ValueError("classes and their labels y have to have one dimension")
     if y.dtype != classes.dtype and {y.dtype.kind, classes.dtype.kind} - set("iuf"):
         y, classes = y.astype(object), classes.astype(object)
+    if y.dtype.kind in "iu" and classes.dtype.kind in "iu":  # together they would become floats
+        y, classes = (target(labels, name).values.astype(np.int64) for labels in (y, classes))
     both = target(np.concatenate([y, classes]), name)
     return replace(both, values=both.values[: len(y)], declared=both.values[len(y) :])
 

@@ -252,3 +252,21 @@ def test_centres(rng):
     assert model.spec == "kmeans(k=300, max_iter=1)"
     with pytest.raises(margin.SpecError, match="need 600"):
         margin.fit("kmeans(k=3)", X, centres=X[:2])
+
+
+@pytest.mark.parametrize("labels", [[5, 10, 2**60], [-3, 2**60, 40], [2**53 + 1, 7, 2**53 + 3]])
+def test_weights_of_long_labels(labels):
+    X = np.random.default_rng(0).standard_normal((300, 2))
+    y = np.array(labels)[np.arange(300) % 3]
+    for heavy in labels:
+        model = margin.fit("logistic", X, y, class_weight={label: 100.0 if label == heavy else 1.0 for label in labels})
+        assert np.all(model.predict(X) == heavy)
+    with pytest.raises(ValueError, match="dict of labels"):
+        margin.fit("logistic", X, y, class_weight="balanced")
+
+
+def test_declared_labels_of_another_width():
+    X = np.random.default_rng(0).standard_normal((70, 2))
+    labels = np.arange(7) + 2**53 + 1
+    model = margin.fit("naive-bayes", X, labels[np.arange(70) % 7], classes=labels.astype(np.uint64))
+    assert model.classes.tolist() == labels.tolist()

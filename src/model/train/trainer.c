@@ -210,6 +210,12 @@ static margin_status choose_learner(const mg_trainer *t, const margin_spec *spec
     const int at = mg_option_index(learner->info, "centres");
     MG_REQUIRE(at >= 0, error, MARGIN_ERROR_ARGUMENT, "%s has no centres to begin with",
                learner->info->name);
+    const int64_t k = mg_option_named(learner->info, learner->options, "k")->integer;
+    const int64_t count = t->how->centre_count, columns = t->staged.x.columns;
+    MG_REQUIRE(count == k * columns, error, MARGIN_ERROR_SPEC,
+               "%s: centres has %lld numbers, and %lld clusters of %lld columns need %lld",
+               learner->info->name, (long long)count, (long long)k, (long long)columns,
+               (long long)(k * columns));
     MG_TRY(mg_options_copy(t->model->heap, learner->options, learner->info->option_count, options,
                            error));
     (*options)[at] =
