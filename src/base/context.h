@@ -96,6 +96,12 @@ bool mg_timed_out(const margin_context *call, margin_status status);
  * seconds was reached `when`". */
 margin_status mg_call_status(const margin_context *call, margin_status status, const char *when,
                              margin_error *error);
+/* Parts of a call that plan for memory as if they ran at the same time: by how many there are and
+ * not by the threads, for what is planned may decide the way to an answer. */
+MG_INLINE int mg_sharers(int64_t parts) {
+    enum { MOST = 8 };
+    return (int)MG_MIN(parts, MOST);
+}
 /* Bytes that a part may plan to take where more would only make it faster: at most `most`, at most
  * half of what the memory limit leaves, divided by the sharers. */
 int64_t mg_context_room(const margin_context *context, int64_t most);

@@ -147,7 +147,7 @@ static margin_status part_task(void *argument, int64_t number, int worker) {
     part_run *run = argument;
     margin_context context;
     mg_context_part(run->context, group_deadline(run, number), &context);
-    context.sharers *= run->sharers;
+    context.sharers = MG_MAX(context.sharers, mg_sharers(group_count(run)));
     margin_status status = run_group(run, &context, number);
     int64_t done = ++run->done;
     if (worker == 0) /* the calling thread */

@@ -120,7 +120,7 @@ margin_status mg_tune_answers(const mg_tune_task *task, bool *done, margin_error
     *done = false;
     if (task->chain->count < 2 || !is_covered(s, task->chain)) return MARGIN_OK;
     mg_context_part(s->context, (double)INFINITY, &part);
-    part.sharers *= task->sharers;
+    part.sharers = MG_MAX(part.sharers, task->sharers);
     mg_arena_init(&run.arena, s->heap);
     const margin_status status = run_split(&run, task->split, &own);
     MG_TRY(answers_end(&run, status, &own, done, error));

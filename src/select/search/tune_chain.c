@@ -196,7 +196,7 @@ static margin_status time_cell(chain_run *run, const mg_tune_task *task, mg_cell
     }
     const bool limited = s->options.cell_seconds > 0 && now + share < deadline;
     mg_context_part(s->context, limited ? now + share : deadline, &part);
-    part.sharers *= task->sharers;
+    part.sharers = MG_MAX(part.sharers, task->sharers);
     if (limited) part.options.time_limit = s->options.cell_seconds; /* for sentences */
     return run_cell(run, &part, cell, error);
 }

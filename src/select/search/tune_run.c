@@ -101,7 +101,7 @@ static margin_status run_tasks(tune_round *round, margin_error *error) {
     s->round_started = mg_clock();
     for (int64_t k = 0; k < round->count; k++) {
         s->tasks += round->tasks[k].chain->count;
-        round->tasks[k].sharers = (int)MG_MIN(round->count, (int64_t)mg_threads(s->context));
+        round->tasks[k].sharers = mg_sharers(round->count);
     }
     atomic_flag_clear(&round->failed);
     const margin_status status = mg_parallel(s->context, round->count, tune_task, round, NULL);
