@@ -33,8 +33,8 @@ static bool matrix_is_cheaper(const mg_working *s) {
 }
 
 /* Sweeps over columns that depend on each other can take long: once they cost as much as some steps
- * by the matrix would have, these come next. So whichever would have been best, it is at most about
- * twice that. */
+ * by the matrix would have, these come next. Where rows weigh 1e9 times more than others the steps
+ * may then be many: they begin with all that the sweeps left a weight. */
 static void judge_columns(mg_working *s) {
     static const double steps = 5.0, of_value = 2.0;
     const double price = matrix_price(s, s->model.count, s->sparse.starts[s->model.count]);
