@@ -70,6 +70,19 @@ def dense_rows(given, folder):
                     folder / 'x.npy', values, y, words, shuffle=shuffle)
 
 
+def dependent_rows(given, folder):
+    """With the search for a separating hyperplane, which the others leave out: half of the columns depend on
+    twelve factors, so that it takes many steps."""
+    rng = np.random.default_rng(0)
+    factors, x = rng.standard_normal((100_000, 12)), rng.standard_normal((100_000, 50))
+    x[:, :25] += factors @ rng.standard_normal((12, 25))
+    y = np.where(x @ rng.standard_normal(50) + 2 * rng.standard_normal(len(x)) > 0, 1, -1)
+    common.save(folder, x, y)
+    words = {'labels': folder / 'y.npy', 'weights': folder / 'w.bin'}
+    for name, bound in (('dependent columns', ''), ('the same, bound=no', ',bound=no')):
+        compare(given, f'100000 x 50, {name}', f'perceptron(passes=%d{bound})', folder / 'x.npy', x, y, words, shuffle=False)
+
+
 def sparse_rows(given, folder):
     path = given.data / 'libsvm/a9a'
     if not path.exists():
@@ -110,6 +123,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         dense_rows(given, folder)
+        dependent_rows(given, folder)
         sparse_rows(given, folder)
         kernel_rows(given, folder)
 

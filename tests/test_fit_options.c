@@ -163,6 +163,10 @@ static void centres_are_those_of_the_spec(void **state) {
         fit_with(context, "kmeans(k=2, start=sample)", &data, &options, &model, NULL, &error),
         MARGIN_ERROR_SPEC);
     assert_contains(error.text, "start and centres exclude each other");
+    assert_int_equal(fit_with(context, "kmeans(k=2, centres=\"1 0 0 0 0 0 0 1\")", &data, &options,
+                              &model, NULL, &error),
+                     MARGIN_ERROR_SPEC);
+    assert_contains(error.text, "leave one of them out");
     static const int64_t counts[] = {-1, 0, 7, 9, 16, INT64_MIN, (int64_t)1 << 61, INT64_MAX};
     for (int k = 0; k < MG_LENGTH(counts); k++) {
         margin_fit_options wrong = options;

@@ -17,8 +17,8 @@ struct margin_context {
     atomic_int own_flag;
     double deadline; /* clock time by which the call this is a part of must end; INFINITY: none */
     double end;  /* clock time from which on all its work ends as if cancelled; INFINITY: none */
-    int sharers; /* parts that may run at the same time, this one included: each plans for its
-                    share of memory */
+    int sharers; /* parts, this one included, each of which plans for its share of memory; see
+                    mg_sharers */
     /* nanoseconds on the clock before which progress is not called: own_next, or that of the
      * context this is a copy of */
     atomic_llong *progress_next;

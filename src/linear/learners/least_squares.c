@@ -49,8 +49,9 @@ static margin_status solve_wide(mg_squares *s, const char *solver, bool *doubtfu
     return MARGIN_OK;
 }
 
-/* Conjugate gradients for as long as a factor would take, once for all targets: so both together
- * take twice the time of the faster one at most. *done: they will do, or have to. */
+/* Conjugate gradients for as long as a factor would take: so both together take twice the time of
+ * the faster one at most, of several targets each that they do not do. *done: they will do, or have
+ * to. */
 static margin_status try_conjugate(mg_squares *s, const char *solver, int64_t targets, bool *done) {
     enum { FEWEST_STEPS = 10 };
     const mg_squares_cost *price = &s->price;

@@ -210,6 +210,9 @@ static margin_status choose_learner(const mg_trainer *t, const margin_spec *spec
     const int at = mg_option_index(learner->info, "centres");
     MG_REQUIRE(at >= 0, error, MARGIN_ERROR_ARGUMENT, "%s has no centres to begin with",
                learner->info->name);
+    MG_REQUIRE(!learner->options[at].given, error, MARGIN_ERROR_SPEC,
+               "%s: the spec has centres and so have the options of the fit; leave one of them out",
+               learner->info->name);
     const int64_t k = mg_option_named(learner->info, learner->options, "k")->integer;
     const int64_t count = t->how->centre_count, columns = t->staged.x.columns;
     MG_REQUIRE(count == k * columns, error, MARGIN_ERROR_SPEC,
