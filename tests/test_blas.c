@@ -186,6 +186,7 @@ static void trmm_body(void *argument) {
 }
 
 static void test_dtrmm(void **state) {
+    SUPPORT_LARGE_CASE();
     (void)state;
     run(trmm_body);
 }

@@ -404,6 +404,7 @@ static void random_tables_come_back(void **unused) {
 /* ---- Size ----------------------------------------------------------------------------------- */
 
 static void a_million_different_texts(void **unused) {
+    SUPPORT_LARGE_CASE();
     (void)unused;
     enum { COUNT = 1000000 };
     writer w = {0};

@@ -96,6 +96,7 @@ static void check_file(margin_context *context, const known_file *known, const c
 }
 
 static void files_are_as_others_counted_them(void **state) {
+    SUPPORT_LARGE_CASE();
     margin_context *context = support_context(NULL, 0);
     int found = 0;
     (void)state;

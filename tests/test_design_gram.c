@@ -92,6 +92,7 @@ static void check_grams(const design_case *c, mg_design *d) {
 }
 
 static void test_grams(void **state) {
+    SUPPORT_LARGE_CASE();
     (void)state;
     check_cases(check_grams);
 }
@@ -221,6 +222,7 @@ static void check_sparse_gram(const sparse_case *c, int threads, int with, doubl
 }
 
 static void test_sparse_grams(void **state) {
+    SUPPORT_LARGE_CASE();
     static const int64_t shapes[][2] = {{1, 30}, {700, 60}, {5000, 12}, {900, 450}};
     (void)state;
     for (int s = 0; s < 4; s++) {

@@ -596,6 +596,7 @@ static void test_mushrooms(void **state) {
 }
 
 static void test_adults(void **state) {
+    SUPPORT_LARGE_CASE();
     (void)state;
     assert_real("libsvm/a9a", 1e-2, (const double[]){10529.5625846, 11433.8089072, 13742.3973044});
 }

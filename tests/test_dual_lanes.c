@@ -240,6 +240,7 @@ static void test_threads_and_trace(void **state) {
 }
 
 static void test_allocations(void **state) {
+    SUPPORT_LARGE_CASE();
     (void)state;
     for (int l = 0; l < MG_LENGTH(specs); l++) {
         many_classes *m = make_classes(80);

@@ -165,6 +165,7 @@ static void test_classes_against_oracle(void **state) {
 }
 
 static void test_numbers_against_oracle(void **state) {
+    SUPPORT_LARGE_CASE();
     (void)state;
     against_oracle(NUMBERS, 1e-3);
     against_oracle(NUMBERS, 1e-4);
@@ -367,6 +368,7 @@ static void test_awkward(void **state) {
 
 /* Kernel values that all but vanish beside C: single precision does not reach these gaps. */
 static void test_beyond_single_precision(void **state) {
+    SUPPORT_LARGE_CASE();
     static const char *const specs[] = {"svm(kernel=rbf, gamma=1e-4, C=1e6, tol=1e-6)",
                                         "svm(kernel=rbf, gamma=1e-4, C=1e6, kkt=1e-3)",
                                         "svm(kernel=poly, gamma=1e-3, C=1e6, tol=1e-9)"};

@@ -222,6 +222,7 @@ static double plain_value(const cloud *c, const double *q, double radius, bool b
 /* Few and many columns, small balls and such as hold more than a list on the stack, tree, scan and
  * tiles, one and many at a time: the same bits. */
 static void test_plain_loops(void **state) {
+    SUPPORT_LARGE_CASE();
     static const double radii[] = {0.05, 0.25, 0.6, 3};
     static const char *const methods[] = {"tree", "brute"};
     margin_context *context = support_context(NULL, 3), *single = support_context(NULL, 1);

@@ -65,6 +65,7 @@ static void check_oracle(const sparse_case *c, const char *spec, double alpha, b
 }
 
 static void test_oracle(void **state) {
+    SUPPORT_LARGE_CASE();
     (void)state;
     static const struct {
         const char *spec;
@@ -95,6 +96,7 @@ static void check_direct(const margin_data *data, const char *spec, const char *
 }
 
 static void test_direct(void **state) {
+    SUPPORT_LARGE_CASE();
     (void)state;
     static const char *const specs[][2] = {
         {"ridge", "ridge(solver=normal)"},

@@ -187,6 +187,7 @@ static void test_shapes(void **state) {
 
 /* More columns than rows, each row twice with targets of its own. */
 static void test_equal_rows(void **state) {
+    SUPPORT_LARGE_CASE();
     (void)state;
     enum { ROWS = 60, COLUMNS = 200 };
     regression r = regression_make(ROWS, COLUMNS, 0, 1, 65);

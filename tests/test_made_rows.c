@@ -191,6 +191,7 @@ static margin_status scaled_body(margin_context *context, void *user, margin_err
 
 /* The features alone would be 17 MB. */
 static void test_memory(void **state) {
+    SUPPORT_LARGE_CASE();
     (void)state;
     table t = make_table(ROWS);
     margin_data data = data_of(&t, ROWS, false, false);

@@ -130,7 +130,7 @@ static void put_random_number(char *out, uint64_t *state, int shape) {
 
 static void random_texts_read_like_libc(void **unused) {
     (void)unused;
-    enum { COUNT = 2400000, SHAPES = 12 };
+    enum { COUNT = 2400000 / SUPPORT_SLOWER, SHAPES = 12 };
     char text[TEXT_BYTES];
     uint64_t state = 1;
     for (int k = 0; k < COUNT; k++) {
@@ -544,7 +544,7 @@ static void powers_of_ten_and_two_print(void **unused) {
 static void random_numbers_print_shortest(void **unused) {
     (void)unused;
     uint64_t state = 5;
-    for (int k = 0; k < 60000; k++) {
+    for (int k = 0; k < 60000 / SUPPORT_SLOWER; k++) {
         assert_shortest(any_finite(&state), false);
         assert_shortest(support_normal(&state) * 1000, false);
         assert_shortest((double)(int64_t)(support_random(&state) >> below(&state, 64)), false);

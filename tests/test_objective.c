@@ -406,6 +406,7 @@ static void check_optimum(mg_loss_kind loss, const penalty_kind *kind, int with,
 }
 
 static void test_no_gap_at_the_optimum(void **state) {
+    SUPPORT_LARGE_CASE();
     static const mg_loss_kind smooth[] = {MG_LOSS_SQUARED, MG_LOSS_SQUARED_HINGE, MG_LOSS_LOGISTIC,
                                           MG_LOSS_EXPONENTIAL};
     uint64_t seed = 900;

@@ -93,6 +93,7 @@ static const struct {
 };
 
 static void test_same_as_rbf(void **state) {
+    SUPPORT_LARGE_CASE();
     (void)state;
     own o;
     own_init(&o);

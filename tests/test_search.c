@@ -248,6 +248,7 @@ static void test_lasso_folds(void **state) {
 /* Penalties of a kernel machine begin where another ended, on its matrices: the optimum is that of
  * fits made one by one, for any number of threads and in any order of the sets. */
 static void test_kernel_penalties(void **state) {
+    SUPPORT_LARGE_CASE();
     (void)state;
     static const char *const specs[] = {
         "svm(kernel=rbf, tol=1e-9, C={0.001..1000 log 7}, gamma={0.05,0.5})",

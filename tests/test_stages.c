@@ -159,6 +159,7 @@ static void check_stage(const char *text, const double *values, int64_t rows, in
 }
 
 static void test_battery(void **state) {
+    SUPPORT_LARGE_CASE();
     (void)state;
     static const char *const any[] = {"minmax",
                                       "minmax(low=-1, high=3, columns='far,-1')",

@@ -64,6 +64,13 @@ enum { SUPPORT_SLOWER = 30 };
 enum { SUPPORT_SLOWER = 1 };
 #endif
 
+/* At the start of a test whose case takes minutes under valgrind and the thread sanitizer and shows
+ * them nothing that smaller ones do not. */
+#define SUPPORT_LARGE_CASE()                                                                       \
+    do {                                                                                           \
+        if (SUPPORT_SLOWER >= 20) skip();                                                          \
+    } while (0)
+
 /* Path of a data set, for example "tabular/wdbc.csv": below the directory that MARGIN_DATA names,
  * else below ../shared/data next to the source tree. NULL if it is not there. */
 const char *support_data(char path[SUPPORT_PATH], const char *name);
