@@ -1,6 +1,7 @@
 /* From an array to a table: columns by their roles, in parallel blocks of rows. */
 #include "data/arrays/array.h"
 #include "data/table/encoder.h"
+#include "data/table/missing.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,8 +24,7 @@ typedef struct array_reader {
     int64_t targets;                   /* columns that are targets */
     bool straight;                     /* every column is a feature, in order */
     int64_t first_column, last_column; /* that this pass over the rows reads */
-    _Atomic int64_t missing;
-    _Atomic int64_t first_missing; /* row, INT64_MAX: none */
+    mg_missing missing;
 } array_reader;
 
 /* ---- Roles ---------------------------------------------------------------------------------- */
@@ -124,36 +124,6 @@ static void read_column(const array_reader *reader, int64_t column, const mg_blo
     }
 }
 
-static int64_t count_missing(const margin_matrix *x, int64_t row) {
-    int64_t missing = 0;
-    if (x->value_type == MARGIN_F32) {
-        const float *values = (const float *)x->values + row * x->stride;
-        for (int64_t j = 0; j < x->columns; j++)
-            missing += isnan(values[j]);
-    } else {
-        const double *values = (const double *)x->values + row * x->stride;
-        for (int64_t j = 0; j < x->columns; j++)
-            missing += isnan(values[j]);
-    }
-    return missing;
-}
-
-static void note_missing(array_reader *reader, const mg_block *block) {
-    int64_t missing = 0, first = INT64_MAX;
-    for (int64_t i = block->first; i < block->first + block->count; i++) {
-        int64_t here = count_missing(&reader->table->x.view, i);
-        if (here > 0 && missing == 0) first = i;
-        missing += here;
-    }
-    if (missing == 0) return;
-    atomic_fetch_add_explicit(&reader->missing, missing, memory_order_relaxed);
-    int64_t least = atomic_load_explicit(&reader->first_missing, memory_order_relaxed);
-    while (first < least &&
-           !atomic_compare_exchange_weak_explicit(&reader->first_missing, &least, first,
-                                                  memory_order_relaxed, memory_order_relaxed)) {
-    }
-}
-
 static margin_status read_block(const mg_block *block, void *argument) {
     array_reader *reader = argument;
     const mg_array *array = reader->array;
@@ -172,7 +142,8 @@ static margin_status read_block(const mg_block *block, void *argument) {
     }
     bool may_miss =
         array->kind == MG_ARRAY_F16 || array->kind == MG_ARRAY_F32 || array->kind == MG_ARRAY_F64;
-    if (may_miss && reader->last_column == array->columns) note_missing(reader, block);
+    if (may_miss && reader->last_column == array->columns)
+        mg_missing_note(&reader->missing, &reader->table->x.view, block);
     return MARGIN_OK;
 }
 
@@ -203,96 +174,6 @@ static margin_status read_items(array_reader *reader, margin_error *error) {
                            begin + last * column_bytes);
     }
     return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
-}
-
-/* ---- Missing values ------------------------------------------------------------------------- */
-
-/* The first target that is missing in a row; `targets`: none. */
-static int64_t missing_target(const margin_table *table, int64_t targets, int64_t row) {
-    int64_t t = 0;
-    while (t < targets && !(table->y && isnan(table->y[row * targets + t])))
-        t++;
-    return t;
-}
-
-static bool row_is_missing(const margin_table *table, int64_t targets, int64_t row) {
-    return count_missing(&table->x.view, row) > 0 ||
-           missing_target(table, targets, row) < targets ||
-           (table->weights && isnan(table->weights[row]));
-}
-
-static void move_row(margin_table *table, int64_t targets, int64_t from, int64_t to) {
-    const margin_matrix *x = &table->x.view;
-    size_t bytes = (size_t)(x->stride * mg_type_size(x->value_type));
-    char *values = (char *)x->values;
-    memcpy(values + (size_t)to * bytes, values + (size_t)from * bytes, bytes);
-    if (table->y)
-        memcpy(table->y + to * targets, table->y + from * targets,
-               (size_t)targets * sizeof *table->y);
-    if (table->weights) table->weights[to] = table->weights[from];
-}
-
-static margin_status drop_missing(margin_table *table, int64_t targets, margin_error *error) {
-    const int64_t rows = table->x.view.rows;
-    int64_t kept = 0;
-    for (int64_t i = 0; i < rows; i++) {
-        if (row_is_missing(table, targets, i)) continue;
-        if (kept < i) move_row(table, targets, i, kept);
-        kept++;
-    }
-    MG_REQUIRE(kept > 0, error, MARGIN_ERROR_DATA,
-               "%s: every row has a missing value; none is left", table->name);
-    table->x.view.rows = kept;
-    table->details.rows_dropped = rows - kept;
-    return MARGIN_OK;
-}
-
-static margin_status refuse_missing(const array_reader *reader, int64_t row, margin_error *error) {
-    const margin_table *table = reader->table;
-    margin_matrix cell = table->x.view;
-    const char *values = cell.values;
-    int64_t column = 0;
-    cell.columns = 1;
-    for (; column < table->x.view.columns - 1; column++) {
-        cell.values = values + column * mg_type_size(cell.value_type);
-        if (count_missing(&cell, row) > 0) break;
-    }
-    return mg_fail_at(error, MG_DATA(MISSING_VALUE), (mg_place){.row = row + 1},
-                      "%s: row %lld: the value of column %s is missing", table->name,
-                      (long long)row + 1, reader->chosen[column].name);
-}
-
-static margin_status refuse_missing_target(const margin_table *table, int64_t targets,
-                                           margin_error *error) {
-    for (int64_t i = 0; i < table->x.view.rows; i++) {
-        const int64_t t = missing_target(table, targets, i);
-        if (t == targets) continue;
-        char number[32] = "";
-        if (targets > 1) snprintf(number, sizeof number, " number %lld", (long long)t + 1);
-        return mg_fail_at(error, MG_DATA(MISSING_VALUE), (mg_place){.row = i + 1},
-                          "%s: row %lld: the target%s is missing", table->name, (long long)i + 1,
-                          number);
-    }
-    return MARGIN_OK;
-}
-
-static margin_status treat_missing(array_reader *reader, margin_error *error) {
-    margin_table *table = reader->table;
-    int64_t first = atomic_load(&reader->first_missing);
-    const int64_t targets = reader->targets > 0 ? reader->targets : table->target.count;
-    switch (reader->options.missing) {
-    case MARGIN_MISSING_KEEP:
-    case MARGIN_MISSING_CATEGORY:
-        table->details.missing = atomic_load(&reader->missing);
-        if (!mg_target_is_required(&reader->options)) return MARGIN_OK;
-        return refuse_missing_target(table, targets, error);
-    case MARGIN_MISSING_ERROR:
-        if (first < INT64_MAX) return refuse_missing(reader, first, error);
-        return refuse_missing_target(table, targets, error);
-    case MARGIN_MISSING_DROP:
-        return drop_missing(table, targets, error);
-    }
-    return MARGIN_OK;
 }
 
 /* ---- Categories ----------------------------------------------------------------------------- */
@@ -429,7 +310,9 @@ static margin_status fill_table(array_reader *reader, margin_error *error) {
     MG_TRY(read_items(reader, error));
     const bool labels = options->labels && options->target_optional < 2;
     if (labels) MG_TRY(mg_array_labels(reader->context, options, reader->table, error));
-    MG_TRY(treat_missing(reader, error));
+    const int64_t targets = reader->targets > 0 ? reader->targets : reader->table->target.count;
+    MG_TRY(mg_missing_treat(&reader->missing, options, reader->chosen, targets, reader->table, NULL,
+                            error));
     if (labels) MG_TRY(mg_array_settle_labels(options, reader->table, error));
     return describe_columns(reader, error);
 }
@@ -438,7 +321,8 @@ margin_status mg_array_table(margin_context *context, const mg_array *array, mar
                              const margin_read_options *options, margin_table **table,
                              margin_error *error) {
     const char *file = array->source->name;
-    array_reader reader = {.context = context, .array = array, .first_missing = INT64_MAX};
+    array_reader reader = {.context = context, .array = array};
+    mg_missing_begin(&reader.missing);
     if (options) reader.options = *options;
     MG_REQUIRE(!mg_array_is_text(array), error, MARGIN_ERROR_FORMAT,
                "%s: holds text; features must be numbers (text may serve as labels)", file);
