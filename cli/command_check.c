@@ -68,6 +68,8 @@ static const char *format_name(margin_format format) {
         return "npy";
     case MARGIN_FORMAT_IDX:
         return "idx";
+    case MARGIN_FORMAT_ARROW:
+        return "arrow";
     case MARGIN_FORMAT_AUTO:
         break;
     }

@@ -113,7 +113,8 @@ typedef enum margin_format {
     MARGIN_FORMAT_CSV,      /* .csv .tsv .data .txt ... */
     MARGIN_FORMAT_SVMLIGHT, /* .svm .libsvm .svmlight */
     MARGIN_FORMAT_NPY,      /* .npy */
-    MARGIN_FORMAT_IDX       /* *-ubyte, .idx */
+    MARGIN_FORMAT_IDX,      /* *-ubyte, .idx */
+    MARGIN_FORMAT_ARROW     /* of a table from margin_table_from_arrow; no format of files */
 } margin_format;
 
 typedef enum margin_missing {

@@ -2,6 +2,7 @@
 #include "base/caller_options.h"
 #include "base/text/nearest.h"
 #include "base/text/text.h"
+#include "data/arrow/arrow.h"
 #include "data/source/source.h"
 #include "data/table/table.h"
 
@@ -240,4 +241,28 @@ margin_status margin_table_parse(margin_context *context, const void *bytes, int
     if (status == MARGIN_OK)
         status = read_source(&call, &source, source.name, &known, table, error);
     return mg_call_status(&call, status, out_of_time, error);
+}
+
+static margin_status read_arrow(margin_context *context, struct ArrowArrayStream *stream,
+                                const margin_read_options *options, margin_table **table,
+                                margin_error *error) {
+    MG_GIVEN(error, {context, "context"}, {stream, "stream"}, {table, "table"});
+    margin_read_options known;
+    margin_context call;
+    MG_REQUIRE(stream->release, error, MARGIN_ERROR_ARGUMENT,
+               "the stream has been released already");
+    MG_REQUIRE(stream->get_schema && stream->get_next && stream->get_last_error, error,
+               MARGIN_ERROR_ARGUMENT, "the stream lacks some of its functions");
+    MG_TRY(take_options(options, &known, error));
+    mg_context_call(context, &call);
+    return mg_call_status(&call, mg_arrow_table(&call, stream, &known, table, error), out_of_time,
+                          error);
+}
+
+margin_status margin_table_from_arrow(margin_context *context, struct ArrowArrayStream *stream,
+                                      const margin_read_options *options, margin_table **table,
+                                      margin_error *error) {
+    const margin_status status = read_arrow(context, stream, options, table, error);
+    if (stream && stream->release) stream->release(stream);
+    return status;
 }

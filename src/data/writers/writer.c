@@ -77,6 +77,7 @@ static margin_status write_format(const mg_write_job *job, margin_format format,
     case MARGIN_FORMAT_IDX:
         return mg_write_idx(job, error);
     case MARGIN_FORMAT_AUTO:
+    case MARGIN_FORMAT_ARROW:
         break;
     }
     return mg_fail(error, MARGIN_ERROR_ARGUMENT, "format %d is not known", (int)format);
