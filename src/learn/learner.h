@@ -63,6 +63,10 @@ MG_INLINE double mg_sample_target(const mg_problem *p, int64_t i) {
 
 /* The values of sample i as dense f64, made if need be; scale and shift are not applied. */
 void mg_sample_values(const mg_problem *p, int64_t i, double *out);
+/* out[i * count + k]: dot products of samples, from what they are made of, without making them: off
+ * by rounding of their lengths. *made: the stage that makes them can. MEMORY, CANCELLED. */
+margin_status mg_sample_products(margin_context *context, const mg_problem *p, double *out,
+                                 bool *made, margin_error *error);
 
 /* ---- Fit ------------------------------------------------------------------------------------- */
 
@@ -277,6 +281,10 @@ typedef struct mg_stage {
      * models can be put back into original units. An infinite divisor: a constant column, which
      * becomes 0. NULL: it is not affine. apply_row of such a stage may write over its input. */
     void (*affine)(const mg_fitted_stage *fitted, int64_t column, double *offset, double *divisor);
+    /* See mg_sample_products, of a problem whose rows this stage makes in f64 and nothing follows.
+     * NULL: it cannot. */
+    margin_status (*products)(margin_context *context, const mg_problem *problem, double *out,
+                              bool *made, margin_error *error);
     /* The input column that an output column hands on as it is (but for missing values), or of
      * which it indicates one category (*indicates); -1: it is made. NULL: all are made. Affine
      * stages need none: theirs hand on the column of their number. */

@@ -102,3 +102,13 @@ void mg_sample_values(const mg_problem *p, int64_t i, double *out) {
     else
         mg_row_expand(&p->x, mg_sample_row(p, i), out);
 }
+
+margin_status mg_sample_products(margin_context *context, const mg_problem *p, double *out,
+                                 bool *made, margin_error *error) {
+    const mg_row_maker *maker = p->maker;
+    *made = false;
+    if (!maker || !maker->stage->stage->products || maker->source.value_type != MARGIN_F64 ||
+        maker->after_count > 0 || p->scale || p->shift)
+        return MARGIN_OK;
+    return maker->stage->stage->products(context, p, out, made, error);
+}

@@ -386,5 +386,6 @@ const mg_stage mg_stage_poly = {
     .attach = poly_attach,
     .apply_row = mg_poly_apply_row,
     .apply = mg_poly_apply,
+    .products = mg_poly_products,
     .origin = origin,
     .kept_bytes = 16 << 20};

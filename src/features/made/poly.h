@@ -1,5 +1,5 @@
 /* poly from the inside: poly.c learns which columns are multiplied, poly_terms.c lists the
- * products, poly_apply.c computes them.
+ * products, poly_apply.c computes them, poly_products.c the dot products of rows of them.
  *
  * Output columns: the constant (with bias), every input column, then the products of two factors,
  * of three, ...; products of the same degree in lexicographic order of their factors. A factor is a
@@ -70,3 +70,5 @@ MG_INLINE int64_t mg_poly_run_of(const mg_poly_view *view, int64_t product) {
 void mg_poly_apply_row(const mg_fitted_stage *fitted, const double *in, double *out);
 margin_status mg_poly_apply(margin_context *context, const mg_fitted_stage *fitted,
                             const margin_matrix *in, mg_matrix_buffer *out, margin_error *error);
+margin_status mg_poly_products(margin_context *context, const mg_problem *problem, double *out,
+                               bool *made, margin_error *error);

@@ -105,14 +105,54 @@ static void add_shift(const mg_squares *s, const row_system *system) {
                                          square * system->root[i] * system->root[k];
 }
 
-static margin_status make_matrix(mg_squares *s, row_system *system) {
+static margin_status multiply_rows(mg_squares *s, row_system *system) {
     const mg_kernel linear = {.kind = MG_KERNEL_LINEAR};
+    if (!system->rows.view.values && !system->rows.view.row_starts) {
+        find_shift(s, system);
+        MG_TRY(mg_is_csr(&s->problem->x) ? copy_sparse(s, system) : copy_dense(s, system));
+    }
     const mg_kernel_block block = {.x = &system->rows.view,
                                    .z = &system->rows.view,
                                    .x_count = s->samples,
                                    .z_count = s->samples};
-    MG_TRY(mg_kernel_fill(s->context, &linear, &block, system->matrix, s->samples, s->error));
+    const mg_kernel_out out = {
+        .type = MARGIN_F64, .values = system->matrix, .ld = s->samples, .square = true};
+    mg_kernel_scratch *scratch;
+    MG_TRY(mg_kernel_scratch_new(s->context, &linear, block.x, block.z, &scratch, s->error));
+    const margin_status status = mg_kernel_fill_out(scratch, &block, &out);
+    mg_kernel_scratch_free(scratch);
+    if (status < 0) return mg_kernel_fail(status, s->error);
     if (mg_is_csr(&system->rows.view)) add_shift(s, system);
+    return MARGIN_OK;
+}
+
+/* Centres products of rows as they are. *made: rounding of what is far from 0 has not come near. */
+static void centre_products(const mg_squares *s, const row_system *system, bool *made) {
+    const int64_t n = s->samples;
+    const double little = 1e-3;
+    double *mean = system->work, all = 0.0, before = 0.0, after = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        const double *row = system->matrix + i * n;
+        mean[i] = s->intercept ? mg_vector_ops_for(s->design.isa)->dot(row, s->c, n) / s->total : 0;
+        all += s->c[i] * mean[i] / s->total;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double *row = system->matrix + i * n;
+        before += s->c[i] * row[i];
+        for (int64_t k = 0; k < n; k++)
+            row[k] = system->root[i] * system->root[k] * (row[k] - (mean[i] + mean[k] - all));
+        after += row[i];
+    }
+    *made = after > little * before;
+}
+
+/* `closely`: of centred copies of the rows, even where it can be had without. */
+static margin_status make_matrix(mg_squares *s, row_system *system, bool closely) {
+    bool made = false;
+    if (!closely)
+        MG_TRY(mg_sample_products(s->context, s->problem, system->matrix, &made, s->error));
+    if (made) centre_products(s, system, &made);
+    if (!made) MG_TRY(multiply_rows(s, system));
     for (int64_t i = 0; i < s->samples; i++)
         system->matrix[i * (s->samples + 1)] += s->alpha;
     return MARGIN_OK;
@@ -218,15 +258,13 @@ static margin_status rows_solve(mg_squares *s, row_system *system) {
     bool reliable = false;
     MG_TRY(mg_squares_moments(s));
     MG_TRY(take_memory(s, system));
-    find_shift(s, system);
-    MG_TRY(mg_is_csr(&s->problem->x) ? copy_sparse(s, system) : copy_dense(s, system));
-    MG_TRY(make_matrix(s, system));
+    MG_TRY(make_matrix(s, system, false));
     snprintf(s->method, sizeof s->method, "products of rows");
     MG_TRY(mg_squares_in_time(s, mg_stop_check(&s->stop, 0)));
     if (s->out_of_time) return MARGIN_OK;
     MG_TRY(try_cholesky(s, system, &reliable));
     if (!reliable) {
-        MG_TRY(make_matrix(s, system));
+        MG_TRY(make_matrix(s, system, true));
         MG_TRY(rows_eigenvectors(s, system));
         if (s->out_of_time) return MARGIN_OK;
     }
