@@ -411,7 +411,7 @@ static void a_call_has_one_deadline_and_its_callbacks(void **state) {
     assert_true(stop.deadline == call.deadline);
     mg_log(&call, MARGIN_LOG_NOTE, "heard");
     assert_string_equal(h.text, "heard");
-    mg_context_part(&call, mg_deadline(&call), &part);
+    mg_context_part(&call, mg_deadline(&call), mg_context_shares(&call, 1), &part);
     assert_true(part.deadline == call.deadline);
     mg_log(&part, MARGIN_LOG_NOTE, "not heard");
     assert_int_equal(h.logs, 1);
@@ -493,7 +493,7 @@ static void a_host_is_polled_wherever_its_thread_is(void **state) {
         assert_true(h.polls >= 4);
     }
     margin_context part;
-    mg_context_part(context, (double)INFINITY, &part);
+    mg_context_part(context, (double)INFINITY, mg_context_shares(context, 2), &part);
     h.polls = 0;
     assert_int_equal(sleep_in_a_task(&part, 0, 0), MARGIN_OK);
     assert_true(h.polls >= 4);
@@ -501,6 +501,36 @@ static void a_host_is_polled_wherever_its_thread_is(void **state) {
     assert_int_equal(mg_parallel(context, 2, sleep_in_a_task, context, NULL),
                      MARGIN_ERROR_CANCELLED);
     assert_true(mg_cancelled(context)); /* until margin_context_resume */
+    margin_context_free(context);
+}
+
+static margin_status hold(mg_heap *heap, char **bytes, int64_t count) {
+    MG_NEW(heap, *bytes, count, "a test", NULL);
+    return MARGIN_OK;
+}
+
+/* What parts plan for does not depend on what others of them hold meanwhile. */
+static void parts_plan_with_what_was_left_before(void **state) {
+    (void)state;
+    margin_context_options options = {.size = sizeof options, .memory_limit = 64 << 20};
+    margin_context *context = make(&options);
+    const int64_t alone = mg_context_room(context, INT64_MAX);
+    assert_in_range(alone, 31 << 20, 32 << 20);
+    assert_int_equal(alone % (1 << 19), 0);
+    margin_context part, inner;
+    const mg_shares shares = mg_context_shares(context, 4);
+    mg_context_part(context, (double)INFINITY, shares, &part);
+    char *held = NULL;
+    assert_int_equal(hold(context->heap, &held, 20 << 20), MARGIN_OK);
+    assert_int_equal(mg_context_room(&part, INT64_MAX), alone / 4);
+    assert_int_equal(mg_context_room(&part, 4 << 20), 1 << 20);
+    assert_in_range(mg_context_room(context, INT64_MAX), 21 << 20, 22 << 20);
+    /* parts of a part: only more of them have less */
+    mg_context_part(&part, (double)INFINITY, mg_context_shares(&part, 3), &inner);
+    assert_int_equal(mg_context_room(&inner, INT64_MAX), alone / 4);
+    mg_context_part(&part, (double)INFINITY, mg_context_shares(&part, 1000), &inner);
+    assert_int_equal(mg_context_room(&inner, INT64_MAX), alone / 8);
+    mg_free(context->heap, held);
     margin_context_free(context);
 }
 
@@ -525,6 +555,7 @@ int main(void) {
         cmocka_unit_test(a_call_has_one_deadline_and_its_callbacks),
         cmocka_unit_test(stopping_by_iterations_time_and_cancel),
         cmocka_unit_test(a_host_is_polled_wherever_its_thread_is),
+        cmocka_unit_test(parts_plan_with_what_was_left_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

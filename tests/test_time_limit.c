@@ -177,6 +177,7 @@ static void nothing_works_on_after_the_end(void **state) {
 
 /* What was judged last is a model with a gap that holds; at the start that needs no product. */
 static void kernel_machines_keep_what_was_judged(void **state) {
+    SUPPORT_LARGE_CASE();
     (void)state;
     static const char *const specs[] = {"kernel-ridge(task=regress)",
                                         "kernel-ridge(task=regress, solver=gd)",
@@ -337,6 +338,7 @@ static void restarts_share_the_time(void **state) {
 
 /* The model of a neighbour search is there at once; labelling its rows is not. */
 static void labelling_is_left_out(void **state) {
+    SUPPORT_LARGE_CASE();
     (void)state;
     margin_context *context = limited_context(8);
     const margin_data data = some_data(CATEGORIES);

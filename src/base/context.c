@@ -67,7 +67,7 @@ static void context_start(margin_context *created, mg_heap *heap, mg_pool *pool,
     atomic_init(&created->own_flag, 0);
     created->cancelled = &created->own_flag;
     created->deadline = created->end = (double)INFINITY;
-    created->sharers = 1;
+    created->shares.count = 1;
     atomic_init(&created->own_next, 0);
     created->progress_next = &created->own_next;
     atomic_init(&created->own_poll_next, 0);
@@ -252,11 +252,13 @@ void mg_context_copy(const margin_context *context, margin_context *copy) {
     copy->poll_next = context->poll_next;
     copy->deadline = context->deadline;
     copy->end = context->end;
-    copy->sharers = context->sharers;
+    copy->shares = context->shares;
 }
 
-void mg_context_part(const margin_context *context, double deadline, margin_context *part) {
+void mg_context_part(const margin_context *context, double deadline, mg_shares shares,
+                     margin_context *part) {
     mg_context_copy(context, part);
+    part->shares = shares;
     part->options.log = NULL;
     part->options.progress = NULL;
     part->deadline = deadline;
@@ -292,9 +294,26 @@ margin_status mg_call_status(const margin_context *call, margin_status status, c
                    mg_number(call->options.time_limit).text, when);
 }
 
+/* In steps of a 64th of the limit: what threads hold of their own hardly tells. */
+static int64_t left_of_limit(const margin_context *context) {
+    const int64_t left = mg_heap_left(context->heap);
+    const int64_t step = mg_heap_limit(context->heap) / 64;
+    return step > 0 ? left - left % step : left;
+}
+
+mg_shares mg_context_shares(const margin_context *context, int64_t parts) {
+    enum { MOST = 8 };
+    const int count = (int)MG_MIN(parts, MOST);
+    if (count <= context->shares.count) return context->shares;
+    const bool alone = context->shares.count == 1;
+    return (mg_shares){count, alone ? left_of_limit(context) : context->shares.left};
+}
+
 int64_t mg_context_room(const margin_context *context, int64_t most) {
-    most = MG_MIN(most, mg_heap_left(context->heap) / 2);
-    return MG_MAX(most, 0) / context->sharers;
+    const mg_shares *shares = &context->shares;
+    const int64_t left = shares->count > 1 ? shares->left : left_of_limit(context);
+    most = MG_MIN(most, left / 2);
+    return MG_MAX(most, 0) / shares->count;
 }
 
 double mg_deadline(const margin_context *context) {

@@ -8,6 +8,13 @@
 
 typedef struct mg_pool mg_pool;
 
+/* Parts side by side, each of which plans for its share of memory: of what the limit left when they
+ * began, as what is left while they run depends on the threads. */
+typedef struct mg_shares {
+    int count;
+    int64_t left; /* bytes; INT64_MAX: no limit */
+} mg_shares;
+
 struct margin_context {
     mg_heap *heap;
     mg_pool *pool;
@@ -16,9 +23,8 @@ struct margin_context {
     atomic_int *cancelled;          /* own_flag, or that of the context this is a part of */
     atomic_int own_flag;
     double deadline; /* clock time by which the call this is a part of must end; INFINITY: none */
-    double end;  /* clock time from which on all its work ends as if cancelled; INFINITY: none */
-    int sharers; /* parts, this one included, each of which plans for its share of memory; see
-                    mg_sharers */
+    double end; /* clock time from which on all its work ends as if cancelled; INFINITY: none */
+    mg_shares shares; /* count 1: a call that runs alone; `left` is then not known */
     /* nanoseconds on the clock before which progress is not called: own_next, or that of the
      * context this is a copy of */
     atomic_llong *progress_next;
@@ -82,7 +88,8 @@ void mg_context_copy(const margin_context *context, margin_context *copy);
 /* For a part of a call that runs as a task of its own (a sub-problem, a fold): no callbacks, as
  * they belong to the calling thread; every mg_stop made from it ends at `deadline` (clock time,
  * INFINITY: none). */
-void mg_context_part(const margin_context *context, double deadline, margin_context *part);
+void mg_context_part(const margin_context *context, double deadline, mg_shares shares,
+                     margin_context *part);
 /* For a whole call, from the calling thread: its deadline is that of a call that starts now. */
 void mg_context_call(const margin_context *context, margin_context *call);
 /* Seconds of grace from now on, or from the deadline if that is later, for what is done after a
@@ -96,14 +103,11 @@ bool mg_timed_out(const margin_context *call, margin_status status);
  * seconds was reached `when`". */
 margin_status mg_call_status(const margin_context *call, margin_status status, const char *when,
                              margin_error *error);
-/* Parts of a call that plan for memory as if they ran at the same time: by how many there are and
- * not by the threads, for what is planned may decide the way to an answer. */
-MG_INLINE int mg_sharers(int64_t parts) {
-    enum { MOST = 8 };
-    return (int)MG_MIN(parts, MOST);
-}
+/* Before so many parts begin: their shares, by their number (at most 8) and not by the threads, for
+ * what is planned may decide the way to an answer; those of `context` if it shares with more. */
+mg_shares mg_context_shares(const margin_context *context, int64_t parts);
 /* Bytes that a part may plan to take where more would only make it faster: at most `most`, at most
- * half of what the memory limit leaves, divided by the sharers. */
+ * half of what the memory limit leaves, divided by the shares. */
 int64_t mg_context_room(const margin_context *context, int64_t most);
 /* The deadline of a call that starts now. */
 double mg_deadline(const margin_context *context);

@@ -27,7 +27,8 @@ typedef struct part_run {
     bool verify;
     double deadline;
     int64_t group; /* parts that are trained together: each group is a task */
-    int sharers;   /* groups at the same time */
+    int at_once;   /* groups at the same time */
+    mg_shares shares;
     part_result *results;
     _Atomic int64_t done;
 } part_run;
@@ -139,15 +140,14 @@ static int64_t group_count(const part_run *run) {
 static double group_deadline(const part_run *run, int64_t number) {
     const double left = (double)(group_count(run) - number), now = mg_clock();
     if (run->verify || isinf(run->deadline)) return run->deadline;
-    return MG_MIN(now + (run->deadline - now) * MG_MIN(run->sharers / left, 1.0), run->deadline);
+    return MG_MIN(now + (run->deadline - now) * MG_MIN(run->at_once / left, 1.0), run->deadline);
 }
 
 /* As a task: without the callbacks, which belong to the calling thread, and inline inside. */
 static margin_status part_task(void *argument, int64_t number, int worker) {
     part_run *run = argument;
     margin_context context;
-    mg_context_part(run->context, group_deadline(run, number), &context);
-    context.sharers = MG_MAX(context.sharers, mg_sharers(group_count(run)));
+    mg_context_part(run->context, group_deadline(run, number), run->shares, &context);
     margin_status status = run_group(run, &context, number);
     int64_t done = ++run->done;
     if (worker == 0) /* the calling thread */
@@ -170,6 +170,7 @@ static margin_status run_parts(part_run *run, margin_error *error) {
         else
             status = run_group(run, &context, number);
     }
+    run->shares = mg_context_shares(run->context, groups);
     if (!in_order) status = mg_parallel(run->context, groups, part_task, run, NULL);
     if (status >= 0) return MARGIN_OK;
     if (status == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(error);
@@ -300,7 +301,7 @@ static margin_status start_run(part_run *run, const mg_spec_component *learner,
                               .error = error};
     if (!run->verify) MG_TRY(mg_share(run->learner, &run->shared));
     run->group = MG_MAX(run->shared.together, 1);
-    run->sharers = (int)MG_MIN(group_count(run), (int64_t)mg_threads(run->context));
+    run->at_once = (int)MG_MIN(group_count(run), (int64_t)mg_threads(run->context));
     MG_NEW_ZERO(run->split->heap, run->results, run->split->parts,
                 "the reports of the sub-problems", error);
     return MARGIN_OK;

@@ -44,8 +44,11 @@ static margin_status judge(nested_run *run, int64_t split, margin_error *error) 
     mg_cell cell = {.slots = run->slots, .active = true};
     mg_cell *cells = &cell;
     const mg_chain chain = {&cells, 1};
-    const mg_tune_task task = {
-        .search = &run->outer, .chain = &chain, .split = split, .worker = -1, .sharers = 1};
+    const mg_tune_task task = {.search = &run->outer,
+                               .chain = &chain,
+                               .split = split,
+                               .worker = -1,
+                               .shares = run->outer.context->shares};
     MG_TRY(mg_spec_parse(run->outer.heap, run->specs[split], &cell.spec, error));
     const margin_status status = mg_tune_chain(&task, error);
     margin_spec_free(cell.spec);

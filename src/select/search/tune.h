@@ -101,7 +101,8 @@ typedef struct mg_tune_task {
     mg_tune *search;
     const mg_chain *chain;
     int64_t split;
-    int worker, sharers;
+    int worker;
+    mg_shares shares;
     _Atomic bool done;
     bool told;
 } mg_tune_task;

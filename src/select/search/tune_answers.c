@@ -119,8 +119,7 @@ margin_status mg_tune_answers(const mg_tune_task *task, bool *done, margin_error
     answers_run run = {.search = s, .chain = task->chain, .context = &part};
     *done = false;
     if (task->chain->count < 2 || !is_covered(s, task->chain)) return MARGIN_OK;
-    mg_context_part(s->context, (double)INFINITY, &part);
-    part.sharers = MG_MAX(part.sharers, task->sharers);
+    mg_context_part(s->context, (double)INFINITY, task->shares, &part);
     mg_arena_init(&run.arena, s->heap);
     const margin_status status = run_split(&run, task->split, &own);
     MG_TRY(answers_end(&run, status, &own, done, error));

@@ -195,8 +195,7 @@ static margin_status time_cell(chain_run *run, const mg_tune_task *task, mg_cell
         return MARGIN_OK;
     }
     const bool limited = s->options.cell_seconds > 0 && now + share < deadline;
-    mg_context_part(s->context, limited ? now + share : deadline, &part);
-    part.sharers = MG_MAX(part.sharers, task->sharers);
+    mg_context_part(s->context, limited ? now + share : deadline, task->shares, &part);
     if (limited) part.options.time_limit = s->options.cell_seconds; /* for sentences */
     return run_cell(run, &part, cell, error);
 }

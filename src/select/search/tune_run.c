@@ -99,9 +99,10 @@ static margin_status run_tasks(tune_round *round, margin_error *error) {
     mg_tune *s = round->search;
     s->done = s->tasks = 0;
     s->round_started = mg_clock();
+    const mg_shares shares = mg_context_shares(s->context, round->count);
     for (int64_t k = 0; k < round->count; k++) {
         s->tasks += round->tasks[k].chain->count;
-        round->tasks[k].sharers = mg_sharers(round->count);
+        round->tasks[k].shares = shares;
     }
     atomic_flag_clear(&round->failed);
     const margin_status status = mg_parallel(s->context, round->count, tune_task, round, NULL);
