@@ -322,7 +322,7 @@ static void test_class_weights_refused(void **state) {
         {"versicolour:2", "did you mean 'versicolor'"},
         {"tulip:2", "there is no class 'tulip'"},
         {"even", "none, balanced or a list"},
-        {":3", "none, balanced or a list"},
+        {":3", "there is no class ''"},
         {"setosa:0", "above 0"},
         {"setosa:-1", "above 0"},
         {"setosa:inf", "above 0"},

@@ -49,7 +49,7 @@ static margin_status read_item(const margin_model *model, const char *item, int6
     double weight = 0.0;
     while (colon >= 0 && item[colon] != ':')
         colon--;
-    MG_REQUIRE(colon > 0, error, MARGIN_ERROR_SPEC,
+    MG_REQUIRE(colon >= 0, error, MARGIN_ERROR_SPEC,
                "class_weight: '%s' is not none, balanced or a list such as \"yes:2,no:1\"",
                mg_excerpt(item, length).text);
     const char *number = item + colon + 1;
@@ -92,6 +92,8 @@ margin_status mg_class_weight_spec(const margin_spec *spec, const margin_model *
                                    margin_error *error) {
     mg_text text;
     margin_status status = MARGIN_OK;
+    MG_REQUIRE(model->classes > 0, error, MARGIN_ERROR_ARGUMENT,
+               "class weights are for classes, and this target has numbers");
     MG_REQUIRE(count == model->classes, error, MARGIN_ERROR_ARGUMENT,
                "there are %lld class weights and %lld classes", (long long)count,
                (long long)model->classes);
