@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from margin.catalogue import Component, Option, canonical, components
+from margin.config import config_context, get_config, set_config
 from margin.displays import CoefficientsDisplay, SearchDisplay, TraceDisplay
 from margin.errors import (
     ArgumentError,
@@ -38,6 +39,7 @@ from margin.errors import (
 from margin.fitting import fit
 from margin.model import Model, from_bytes, load
 from margin.neighbors import KDTree, Neighbors
+from margin.progress import Progress
 from margin.report import Report
 from margin.searching import Cell, SearchTable, compare, search, usual_specs
 from margin.separability import Separation, separable

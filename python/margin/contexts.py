@@ -3,17 +3,19 @@
 Each Python thread has a context of its own, made when it is first used; so importing the package
 starts nothing, threads never wait for each other, and a forked process goes on with that of the
 thread that forked (the library makes its threads anew). What a call asks for (fewer threads, a
-seed, a time limit) is said in a context made from it, which starts no threads.
+seed, limits, a bar) is said in a context made from it, which starts no threads.
 """
 
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, Iterator
 
 from margin._binding import ffi, lib
+from margin.config import asked, bytes_of
 from margin.errors import check, new_error
+from margin.progress import Asked, Watch
 
 
 class _Mine(threading.local):
@@ -35,10 +37,13 @@ def context() -> Any:
     return _mine.context
 
 
-def _changed(threads: int, seed: int, time_limit: float) -> Any:
+def _changed(threads: int, seed: int, time_limit: float, memory: int, watch: Watch | None) -> Any:
     options = ffi.new("margin_context_options *")
     options.size = ffi.sizeof("margin_context_options")
     options.threads, options.seed, options.time_limit = threads, seed, time_limit
+    options.memory_limit = memory
+    if watch:
+        options.progress, options.user = lib.margin_python_progress, watch.handle
     made = ffi.new("margin_context **")
     error = new_error()
     check(lib.margin_context_with(context(), options, made, error), error)
@@ -47,20 +52,25 @@ def _changed(threads: int, seed: int, time_limit: float) -> Any:
 
 @contextmanager
 def running(
-    threads: int | None = None, seed: int | None = None, time_limit: float | None = None
+    threads: int | None = None, seed: int | None = None, time_limit: float | None = None,
+    memory: int | str | None = None, progress: Asked = None,
 ) -> Iterator[Any]:
-    """A context for one long call: Ctrl-C in the main thread cancels it."""
-    asked = (int(threads or 0), seed or 0, time_limit or 0.0)
-    mine = _changed(*asked) if any(asked) else context()
+    """A context for one long call: Ctrl-C in the main thread cancels it. What is None is as `margin.set_config`
+    has it."""
+    threads, time_limit, memory, progress = asked(threads, time_limit, memory, progress)
+    watch = Watch(progress) if progress else None
+    changes = (int(threads or 0), seed or 0, time_limit or 0.0, bytes_of(memory), watch)
+    mine = _changed(*changes) if any(changes) else context()
     try:
-        if not _mine.is_main:
-            yield mine
-            return
-        outer = lib.interrupt_begin(mine)
-        try:
-            yield mine
-        finally:
-            lib.interrupt_end(mine, outer)
+        with watch or nullcontext():
+            if not _mine.is_main:
+                yield mine
+                return
+            outer = lib.interrupt_begin(mine)
+            try:
+                yield mine
+            finally:
+                lib.interrupt_end(mine, outer)
     finally:
-        if any(asked):
+        if any(changes):
             lib.margin_context_free(mine)

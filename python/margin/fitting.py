@@ -13,6 +13,7 @@ from margin.data import Data
 from margin.errors import ConvergenceWarning, check, new_error
 from margin.labels import target
 from margin.model import Model
+from margin.progress import Asked
 from margin.report import Report, new_report
 from margin.trace import Tracer, TraceStep
 
@@ -29,6 +30,8 @@ def fit(
     seed: int | None = None,
     threads: int | None = None,
     time_limit: float | None = None,
+    memory: int | str | None = None,
+    progress: Asked = None,
     trace: bool | Callable[[TraceStep], Any] = False,
     start: Model | None = None,
 ) -> Model:
@@ -57,6 +60,11 @@ def fit(
         At most so many; all cores without it. The model does not depend on it.
     time_limit : float, optional
         Seconds. A fit that has a model by then stops with a ConvergenceWarning.
+    memory : int or str, optional
+        Bytes that the fit may hold at once, the model included, such as ``"2G"``; LimitError where it needs more.
+    progress : bool or callable, optional
+        A bar for fits that take longer than half a second: see :func:`margin.set_config`, which says what holds
+        where `threads`, `time_limit`, `memory` or `progress` are not given.
     trace : bool or callable
         True keeps each step in `model.trace`; a function is called with each :class:`TraceStep` and ends
         the fit by returning something true.
@@ -81,6 +89,8 @@ def fit(
         seed=seed,
         threads=threads,
         time_limit=time_limit,
+        memory=memory,
+        progress=progress,
         trace=trace,
         start=start,
     )
@@ -98,6 +108,8 @@ def fit_data(
     seed: int | None = None,
     threads: int | None = None,
     time_limit: float | None = None,
+    memory: int | str | None = None,
+    progress: Asked = None,
     trace: bool | Callable[[TraceStep], Any] = False,
     start: Model | None = None,
 ) -> tuple[Model, bool]:
@@ -121,7 +133,7 @@ def fit_data(
     if tracer:
         options.trace, options.user = lib.margin_python_trace, tracer.handle
     parsed, made = ffi.new("margin_spec **"), ffi.new("margin_model **")
-    with running(threads, seed, time_limit) as context:
+    with running(threads, seed, time_limit, memory, progress) as context:
         check(lib.margin_spec_parse(context, spec.encode(), parsed, error), error)
         try:
             status = lib.margin_fit_with(

@@ -10,7 +10,7 @@ import numpy as np
 
 from margin._binding import ffi, lib
 from margin.columns import Column, read_columns
-from margin.contexts import context, running
+from margin.contexts import running
 from margin.data import Data
 from margin.errors import check, new_error, text
 from margin.labels import Target
@@ -429,7 +429,8 @@ def from_bytes(encoded: bytes | bytearray | memoryview) -> Model:
     """The model that these bytes of a file hold."""
     made, error = ffi.new("margin_model **"), new_error()
     view = ffi.from_buffer(encoded)
-    check(lib.margin_model_decode(context(), view, len(view), made, error), error)
+    with running() as context_:
+        check(lib.margin_model_decode(context_, view, len(view), made, error), error)
     return Model(made[0])
 
 
@@ -438,5 +439,6 @@ def load(path: str | os.PathLike[str], *, mapped: bool = False) -> Model:
     changed while the model lives."""
     made, error = ffi.new("margin_model **"), new_error()
     read = lib.margin_model_map if mapped else lib.margin_model_load
-    check(read(context(), os.fsencode(path), made, error), error)
+    with running() as context_:
+        check(read(context_, os.fsencode(path), made, error), error)
     return Model(made[0])

@@ -13,6 +13,7 @@ from margin._binding import ffi, lib
 from margin.contexts import context, running
 from margin.data import Data
 from margin.errors import check, new_error, text
+from margin.progress import Asked
 from margin.report import TASKS
 from margin.specs import Spec
 from margin.splitting import Splits
@@ -184,7 +185,8 @@ def _table(result: Any, repeats: int, rows: int) -> SearchTable:
 
 def search_data(specs: Sequence[Spec], data: Data, splits: Splits, *, metric: str | None = None, method: str = "grid",
                 count: int = 0, training: bool = False, baseline: bool = False, predictions: bool = False,
-                cell_seconds: float | None = None, most_cells: int = 0, seed: int = 0, threads: int | None = None) -> SearchTable:
+                cell_seconds: float | None = None, most_cells: int = 0, seed: int = 0, threads: int | None = None,
+                memory: int | str | None = None, progress: Asked = None) -> SearchTable:
     """Parsed specs on data that the library sees already."""
     if method not in METHODS:
         raise ValueError(f"method has to be one of {', '.join(map(repr, METHODS))}, not {method!r}")
@@ -198,7 +200,7 @@ def search_data(specs: Sequence[Spec], data: Data, splits: Splits, *, metric: st
         options.metric = name
     given = ffi.new("const margin_spec *[]", [spec._handle for spec in specs])
     result, error = ffi.new("margin_search_result **"), new_error()
-    with running(threads, seed) as context_:
+    with running(threads, seed, memory=memory, progress=progress) as context_:
         status = lib.margin_search_specs(
             context_, given, len(specs), data.struct, splits._handle, options, result, error
         )
@@ -209,7 +211,8 @@ def search_data(specs: Sequence[Spec], data: Data, splits: Splits, *, metric: st
 def search(specs: str | Sequence[str], X: Any, y: Any = None, *, folds: int = 5, repeats: int = 1, stratify: bool = False,
            groups: Any = None, metric: str | None = None, method: str = "grid", count: int = 10, seed: int = 0,
            training: bool = False, baseline: bool = False, predictions: bool = False,
-           cell_seconds: float | None = None, sample_weight: Any = None, threads: int | None = None) -> SearchTable:
+           cell_seconds: float | None = None, sample_weight: Any = None, threads: int | None = None,
+           memory: int | str | None = None, progress: Asked = None) -> SearchTable:
     """Tries all settings that the sets in specs stand for, such as ``"standardize | svm(C={0.1,1,10})"``, stages
     included, on the same folds. Work that settings share (Gram matrices, paths of penalties) is done once.
 
@@ -229,6 +232,8 @@ def search(specs: str | Sequence[str], X: Any, y: Any = None, *, folds: int = 5,
         Also the metric on the training rows, of the answer that looks at no column, and each row's answer.
     cell_seconds : float, optional
         What the fits of one setting may take together.
+    threads, memory, progress
+        As :func:`margin.fit` takes them.
 
     Returns
     -------
@@ -240,6 +245,7 @@ def search(specs: str | Sequence[str], X: Any, y: Any = None, *, folds: int = 5,
         [Spec(spec) for spec in ([specs] if isinstance(specs, str) else specs)], data, splits, metric=metric,
         method=method, count=count if method == "random" else 0, training=training, baseline=baseline,
         predictions=predictions, cell_seconds=cell_seconds, seed=seed, threads=threads,
+        memory=memory, progress=progress,
     )
 
 
@@ -256,7 +262,8 @@ def _usual(data: Data) -> list[Spec]:
 
 def compare(X: Any, y: Any, specs: Sequence[str] | None = None, *, folds: int = 5, repeats: int = 1,
             stratify: bool = False, groups: Any = None, metric: str | None = None, seed: int = 0,
-            cell_seconds: float | None = None, sample_weight: Any = None, threads: int | None = None) -> SearchTable:
+            cell_seconds: float | None = None, sample_weight: Any = None, threads: int | None = None,
+            memory: int | str | None = None, progress: Asked = None) -> SearchTable:
     """Learners under the same folds, each at the best of its settings, and a baseline that looks at no column.
 
     Parameters
@@ -273,7 +280,7 @@ def compare(X: Any, y: Any, specs: Sequence[str] | None = None, *, folds: int = 
     parsed = _usual(data) if specs is None else [Spec(spec) for spec in specs]
     splits = Splits(data, folds, repeats=repeats, stratify=stratify, groups=groups, seed=seed)
     table = search_data(parsed, data, splits, metric=metric, baseline=True, cell_seconds=cell_seconds, seed=seed,
-                        threads=threads)
+                        threads=threads, memory=memory, progress=progress)
     ranked = table.ranked()
     owners: dict[int, Cell] = {}
     for cell in ranked:

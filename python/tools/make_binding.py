@@ -13,6 +13,7 @@ OWN = """
 margin_context *interrupt_begin(margin_context *context);
 void interrupt_end(margin_context *context, margin_context *outer);
 extern "Python" int margin_python_trace(const margin_trace_step *step, void *user);
+extern "Python" int margin_python_progress(const margin_progress *progress, void *user);
 """
 
 
