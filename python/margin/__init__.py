@@ -37,6 +37,9 @@ from margin.errors import (
     version,
 )
 from margin.fitting import fit
+from margin.judging import BoundaryDisplay, CalibrationDisplay, ConfusionDisplay, LearningDisplay, RocDisplay
+from margin.learning import LearningCurve, learning_curve
+from margin.measures import Importance, Metrics
 from margin.model import Model, from_bytes, load
 from margin.neighbors import KDTree, Neighbors
 from margin.progress import Progress

@@ -10,13 +10,13 @@ from margin._binding import ffi
 from margin.arrow import arrow_frame, is_arrow
 from margin.columns import Column, Descriptions, frame, is_frame
 from margin.labels import Target, target
-from margin.views import Matrix, floats, vector
+from margin.views import Matrix, address, floats, vector
 
 
 class Data:
     """X, and as they apply y, sample weights and the descriptions of the columns."""
 
-    __slots__ = ("struct", "x", "target", "named", "_keep")
+    __slots__ = ("struct", "x", "target", "named", "_keep", "_chosen")
 
     def __init__(
         self, x: Any, y: Any = None, sample_weight: Any = None, described: Sequence[Column] | None = None
@@ -37,6 +37,11 @@ class Data:
             self._set_target(y if isinstance(y, Target) else target(y))
         if sample_weight is not None:
             self._set_weights(sample_weight)
+
+    def select(self, rows: np.ndarray) -> None:
+        """Uses these rows (numbers from 0, int64), in this order."""
+        self._chosen = np.ascontiguousarray(rows, np.int64)
+        self.struct.selection, self.struct.selected = ffi.cast("int64_t *", address(self._chosen)), len(self._chosen)
 
     def _borrow(self, field: str, descriptions: Descriptions) -> None:
         self._keep.append(descriptions)

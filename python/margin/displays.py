@@ -1,7 +1,5 @@
 """Pictures with matplotlib, in scikit-learn's manner: `Display.from_...(...)` draws and keeps figure and axes.
-
-For estimators scikit-learn's own displays (boundary, confusion, calibration, ROC, learning curve) serve as well;
-these are of what only margin knows.
+These are of what a fit or a search knows by itself; `judging` has those of rows.
 """
 
 from __future__ import annotations
@@ -15,7 +13,8 @@ from margin.searching import Cell, SearchTable
 from margin.specs import Spec
 
 
-def _axes(ax: Any) -> tuple[Any, Any]:
+def new_axes(ax: Any) -> tuple[Any, Any]:
+    """The axes to draw on, and their figure."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
@@ -51,7 +50,7 @@ class TraceDisplay:
         return cls(model.trace, what).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> "TraceDisplay":
-        self.ax_, self.figure_ = _axes(ax)
+        self.ax_, self.figure_ = new_axes(ax)
         parts = sorted({step.part for step in self.steps})
         for part in parts:
             mine = [(s.step, getattr(s, self.what)) for s in self.steps if s.part == part]
@@ -86,7 +85,7 @@ class CoefficientsDisplay:
         return cls([model.features[j].name for j in order], weights[order]).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> "CoefficientsDisplay":
-        self.ax_, self.figure_ = _axes(ax)
+        self.ax_, self.figure_ = new_axes(ax)
         places = np.arange(len(self.names))
         self.ax_.barh(places, self.weights)
         self.ax_.set_yticks(places, list(self.names))
@@ -123,7 +122,7 @@ class SearchDisplay:
         return cls([found[k][varied[0]] for k in order], [table.cells[k] for k in order], table, varied[0]).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> "SearchDisplay":
-        self.ax_, self.figure_ = _axes(ax)
+        self.ax_, self.figure_ = new_axes(ax)
         means = [c.mean for c in self.cells]
         (line,) = self.ax_.plot(self.values, means, marker="o", label="test rows")
         self.ax_.fill_between(self.values, [c.low for c in self.cells], [c.high for c in self.cells], alpha=0.2,

@@ -12,6 +12,7 @@ from margin.contexts import running
 from margin.data import Data
 from margin.errors import ConvergenceWarning, check, new_error
 from margin.labels import target
+from margin.measures import evaluate, held_out
 from margin.model import Model
 from margin.progress import Asked
 from margin.report import Report, new_report
@@ -34,6 +35,7 @@ def fit(
     progress: Asked = None,
     trace: bool | Callable[[TraceStep], Any] = False,
     start: Model | None = None,
+    holdout: float | None = None,
 ) -> Model:
     """Trains a spec, such as ``"standardize | svm(C=10)"``, on data.
 
@@ -71,6 +73,9 @@ def fit(
     start : Model, optional
         A linear model of as many features, targets and classes: an iterative solver with a smooth loss
         begins there. It changes the way and not what is proven.
+    holdout : float, optional
+        Share of the rows, drawn by `seed`, that are not learned from: `model.held_out` has the metrics there, and
+        `model.held_out_rows` their numbers. Classes keep their shares.
 
     Returns
     -------
@@ -81,9 +86,11 @@ def fit(
     ConvergenceWarning
         The gap that was asked was not reached.
     """
+    data = Data(X, y if classes is None else target(y, classes=classes), sample_weight)
+    others = None if holdout is None else held_out(spec, data, holdout, seed)
     model, converged = fit_data(
         spec,
-        Data(X, y if classes is None else target(y, classes=classes), sample_weight),
+        data,
         class_weight=class_weight,
         centres=centres,
         seed=seed,
@@ -94,6 +101,10 @@ def fit(
         trace=trace,
         start=start,
     )
+    if others is not None:
+        data.select(others)
+        model.held_out = evaluate(model, data, unknown_wrong=True, threads=threads)
+        model.held_out_rows = others
     if not converged:
         warnings.warn(not_converged(model.report), ConvergenceWarning, stacklevel=2)
     return model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any, Mapping
 
 import numpy as np
@@ -14,7 +15,8 @@ from margin.contexts import running
 from margin.data import Data
 from margin.errors import check, new_error, text
 from margin.labels import Target
-from margin.report import TASKS, Report, new_report, new_reports, read_report
+from margin.measures import Importance, Metrics, evaluate, importance
+from margin.report import TASKS, Report, as_table, new_report, new_reports, read_report
 from margin.tensors import Tensors
 from margin.views import Matrix, address, borrowed, taken_over
 
@@ -39,7 +41,12 @@ class Model:
         Labels in the order of the columns of probabilities; None if it is no classifier.
     tensors : mapping of str to ndarray
         All numbers of the model under the names of its file, read-only and without a copy.
+    held_out : Metrics or None
+        On the rows `held_out_rows`, which :func:`margin.fit` did not learn from; a file does not keep them.
     """
+
+    held_out: Metrics | None = None
+    held_out_rows: np.ndarray | None = None
 
     def __new__(cls, source: Any, task: str | None = None, **words: Any) -> Any:
         if not isinstance(source, str):
@@ -252,6 +259,20 @@ class Model:
         check(status, error)
         return read_report(found, tuple(read_report(ffi.addressof(part)) for part in parts))
 
+    # ---- worth
+
+    def evaluate(self, X: Any, y: Any = None, *, sample_weight: Any = None, bootstrap: int = 0, level: float = 0.95,
+                 seed: int = 0, threads: int | None = None) -> Metrics:
+        """Metrics on rows, which should be others than those of the training (docs/judging.md); with `bootstrap`
+        resamples (20 or more) also their intervals."""
+        return evaluate(self, Data(X, y, sample_weight), bootstrap=bootstrap, level=level, seed=seed, threads=threads)
+
+    def importance(self, X: Any, y: Any = None, *, sample_weight: Any = None, metric: str | None = None,
+                   repeats: int = 5, seed: int = 0, threads: int | None = None) -> list[Importance]:
+        """By how much a metric gets worse where the values of one column are shuffled among rows that the model
+        was not trained on (Breiman 2001), the most important column first."""
+        return importance(self, Data(X, y, sample_weight), metric=metric, repeats=repeats, seed=seed, threads=threads)
+
     def update(self, X: Any, y: Any, *, sample_weight: Any = None, threads: int | None = None) -> "Model":
         """A model of the rows that this one was trained on and these: for learners whose models are statistics
         (naive-bayes). Classes and categories may be new; stages stay as they were trained."""
@@ -367,11 +388,20 @@ class Model:
     # ---- for people
 
     def __repr__(self) -> str:
-        report = self.report
-        return f"<margin.Model {self.spec!r}: {report.rows} rows, {report.columns} columns>"
+        return f"<margin.Model {self.spec!r}: {self._about()}>"
 
     def _repr_html_(self) -> str:
-        return f"<p><code>{self.spec}</code></p>{self.report._repr_html_()}"
+        return f"<p><code>{escape(self.spec)}</code>, {self._about()}</p>{as_table(self.lines())}"
+
+    def lines(self) -> list[tuple[str, str]]:
+        """What was minimised, the proof, and what the model is worth, as label and text."""
+        worth = [] if self.held_out is None else [("held-out", f"{self.held_out.brief()} that training did not see")]
+        return [*self.report.lines(), *worth]
+
+    def _about(self) -> str:
+        report = self.report
+        size = f"{report.rows} rows, {report.columns} columns"
+        return f"{size}, {len(self.class_names)} classes" if self.task == "classify" else size
 
     # ---- pieces that only some models have
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, Mapping
+from typing import Any, Iterable, Mapping
 
 from margin._binding import ffi, lib
 from margin.errors import Status, text
@@ -75,7 +75,7 @@ class Report:
         if self.iterations:
             how.append(f"{self.iterations} {self.iteration_name}")
         if self.seconds:
-            how.append(f"{self.seconds * 1e3:.3g} ms")
+            how.append(f"{self.seconds * 1e3:.3g} ms on {self.threads} {'thread' if self.threads == 1 else 'threads'}")
         lines.append(("converged" if self.converged else "stopped", ", ".join(how)))
         lines.append(("because", self.reason))
         if self.items:
@@ -90,12 +90,13 @@ class Report:
         return "\n".join(f"{label:<11} {words}" for label, words in self.lines() if words)
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{escape(label)}</th><td>{escape(words)}</td></tr>"
-            for label, words in self.lines()
-            if words
-        )
-        return f"<table>{rows}</table>"
+        return as_table(self.lines())
+
+
+def as_table(lines: Iterable[tuple[str, str]]) -> str:
+    """Labels and texts for a notebook."""
+    rows = "".join(f"<tr><th>{escape(label)}</th><td>{escape(words)}</td></tr>" for label, words in lines if words)
+    return f"<table>{rows}</table>"
 
 
 def new_report() -> Any:

@@ -11,6 +11,7 @@ from margin._binding import ffi, lib
 from margin.contexts import running
 from margin.data import Data
 from margin.errors import Status, check, new_error
+from margin.report import as_table
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,23 @@ class Separation:
 
     def __bool__(self) -> bool:
         return self.separable
+
+    def lines(self) -> list[tuple[str, str]]:
+        """The answer and its proof, as label and text."""
+        if not self.decided:
+            return [("separable", "undecided in double precision")]
+        if self.separable:
+            return [("separable", f"yes: a hyperplane keeps every row at least {self.margin:.6g} away"),
+                    ("widest", f"to a relative gap of {self.margin_gap:.6g}")]
+        count = len(self.positive_rows) + len(self.negative_rows)
+        return [("separable", f"no: weighted means of {count} rows of the two classes coincide"),
+                ("residual", f"{self.residual:.6g} of a column's range")]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{label:<11} {words}" for label, words in self.lines())
+
+    def _repr_html_(self) -> str:
+        return as_table(self.lines())
 
 
 def _copy(pointer: Any, count: int, dtype: Any) -> np.ndarray:

@@ -14,13 +14,15 @@ from margin.views import address, vector
 
 
 class Splits:
-    """Folds of the rows of a data set: `count` splits, each row tested once in each repeat."""
+    """Folds of the rows of a data set: `count` splits, each row tested once in each repeat; 0 folds are one split
+    with the share `test` to test on."""
 
-    def __init__(self, data: Data, folds: int, *, repeats: int = 1, stratify: bool = False,
+    def __init__(self, data: Data, folds: int, *, test: float = 0.0, repeats: int = 1, stratify: bool = False,
                  groups: Any = None, seed: int = 0, in_order: bool = False) -> None:
         options = ffi.new("margin_split_options *")
         options.size = ffi.sizeof("margin_split_options")
         options.folds, options.repeats, options.seed = folds, repeats, seed
+        options.test = test
         options.stratify, options.in_order = stratify, in_order
         if groups is not None:
             _, codes = np.unique(np.asarray(groups), return_inverse=True)

@@ -21,7 +21,7 @@ from margin.estimators.recipes import RECIPES
 from margin.fitting import fit_data, not_converged
 from margin.labels import Target
 from margin.model import Model
-from margin.report import Report
+from margin.report import Report, as_table
 
 
 class ConvergenceWarning(OurConvergenceWarning, TheirConvergenceWarning):
@@ -158,7 +158,7 @@ class MarginEstimator(Base):
 
     def _repr_html_(self) -> str:
         plain = super()._repr_html_()
-        return plain + self.model_.report._repr_html_() if "model_" in vars(self) else plain
+        return plain + as_table(self.model_.lines()) if "model_" in vars(self) else plain
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -228,6 +228,13 @@ class Search(AroundEstimator):
         spec = Spec(cell.spec)
         return {name: spec.value(name) for name in names}
 
+    def _repr_html_(self) -> str:
+        plain = super()._repr_html_()
+        if "table_" not in vars(self):
+            return plain
+        best = self.best_estimator_.model_._repr_html_() if "best_estimator_" in vars(self) else ""
+        return plain + self.table_._repr_html_() + best
+
     # ---- the best estimator's answers
 
     def _best(self) -> Any:
