@@ -13,11 +13,12 @@ import sklearn
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def test_the_page(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name, programs", [("python", 3), ("accel", 1)])
+def test_the_page(tmp_path, monkeypatch, name, programs):
     monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs" / "python.md").read_text()
+    page = (ROOT / "docs" / f"{name}.md").read_text()
     shown = re.findall(r"```python\n(.*?)```\s*```text\n(.*?)```", page, re.S)
-    assert len(shown) == page.count("```python") >= 3
+    assert len(shown) == page.count("```python") >= programs
     names: dict = {}
     for program, expected in shown:
         printed = io.StringIO()

@@ -1,0 +1,308 @@
+"""scikit-learn's classes fitted by margin in programs that are not touched."""
+
+import importlib
+import logging
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import sklearn
+from checks import newest
+from margin import accel
+from margin.accel.table import TABLE
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+REGRESSORS = {"LinearRegression", "Ridge", "Lasso", "ElasticNet", "SVR"}
+
+
+@pytest.fixture
+def taken():
+    """Small data, too; what is left to scikit-learn raises."""
+    accel.install(small=True, strict=True)
+    yield
+    accel.uninstall()
+
+
+@pytest.fixture
+def lenient():
+    accel.install(small=True)
+    accel.counts.forget()
+    yield
+    accel.uninstall()
+
+
+def kind(name):
+    return getattr(importlib.import_module(TABLE[name].module), name)
+
+
+def ran(code, *words, path=None, **environment):
+    """A program of its own: what it printed, and what it said on standard error."""
+    command = [sys.executable, *words, *(["-c", code] if path is None else [str(path)])]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1", **environment})
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+CASES = [
+    ("LinearRegression", {}), ("LinearRegression", {"fit_intercept": False}), ("Ridge", {"alpha": 3.0}), ("Ridge", {"solver": "svd"}),
+    ("Lasso", {"alpha": 0.1}), ("ElasticNet", {"alpha": 0.1}), ("LogisticRegression", {}), ("LogisticRegression", {"C": 0.1, "fit_intercept": False}),
+    ("LogisticRegression", {"solver": "liblinear"}), ("LogisticRegression", {"class_weight": "balanced"}),
+    ("LinearSVC", {}), ("LinearSVC", {"loss": "hinge", "C": 0.1, "intercept_scaling": 10.0}), ("LinearSVC", {"fit_intercept": False}),
+    ("SVC", {}), ("SVC", {"kernel": "poly", "coef0": 1.0, "gamma": "auto"}), ("SVC", {"decision_function_shape": "ovo", "class_weight": "balanced"}), ("SVR", {}),
+]
+EXACT = {"tol": 1e-10, "max_iter": 1000000}
+
+
+@newest
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name, parameters", CASES, ids=str)
+def test_attributes_and_answers_are_scikit_learns(iris, rng, name, parameters, classes, weighted):
+    if name in REGRESSORS and classes == 3 or parameters.get("solver") == "liblinear" and classes == 3:
+        pytest.skip("the same case")
+    if weighted and parameters.get("class_weight") == "balanced" and name != "LogisticRegression":
+        pytest.skip("scikit-learn's balance does not look at sample_weight, so this is left to it")
+    X, y = iris
+    X = StandardScaler().fit_transform(X) + 0.01 * rng.normal(size=X.shape)
+    X, y = (X, y) if classes == 3 else (X[50:], y[50:])
+    y = X @ [1.0, 2, 0, -1] + rng.normal(size=len(X)) if name in REGRESSORS else np.array(["a", "b", "c"])[y]
+    weights = {"sample_weight": rng.uniform(0.5, 2, len(X))} if weighted else {}
+    theirs = kind(name)(**parameters)
+    exact = {k: v for k, v in EXACT.items() if k in theirs.get_params() and not (name in ("SVC", "SVR", "Ridge") and k == "max_iter")}
+    theirs.set_params(**exact).fit(X, y, **weights)
+    accel.install(small=True, strict=True)
+    try:
+        ours = kind(name)(**parameters).fit(X, y, **weights)
+    finally:
+        accel.uninstall()
+    assert set(vars(ours)) == set(vars(theirs))
+    for word in set(vars(theirs)) - set(theirs.get_params()):
+        a, b = getattr(ours, word), getattr(theirs, word)
+        assert type(a) is type(b) and getattr(a, "dtype", 0) == getattr(b, "dtype", 0) and np.shape(a) == np.shape(b), word
+    if hasattr(theirs, "support_"):
+        assert np.array_equal(ours.support_, theirs.support_) and np.allclose(ours.dual_coef_, theirs.dual_coef_, atol=1e-4)
+    for method in ("predict", "decision_function", "predict_proba"):
+        if hasattr(theirs, method):
+            a, b = getattr(ours, method)(X), getattr(theirs, method)(X)
+            assert np.array_equal(a, b) if a.dtype.kind == "U" else np.allclose(a, b, atol=1e-4), method
+    proof = accel.proof(ours)
+    if proof.modulus and "coef_" in vars(ours) and name != "LinearRegression":
+        assert np.linalg.norm(ours.coef_ - theirs.coef_) < proof.distance + 1e-4
+
+
+@pytest.mark.parametrize("name, alpha", [("Ridge", 2.0), ("ElasticNet", 0.05)])
+def test_the_distance_holds_against_the_exact_answer(diabetes, taken, name, alpha):
+    X, y = diabetes
+    ours = kind(name)(alpha=alpha).fit(X, y)
+    proof = accel.proof(ours)
+    centred, target = X - X.mean(0), y - y.mean()
+    if name == "Ridge":
+        exact = np.linalg.solve(centred.T @ centred + alpha * np.eye(10), centred.T @ target)
+    else:  # the signs of the answer are those of the exact one: then it is a linear system
+        on = ours.coef_ != 0
+        gram = centred[:, on].T @ centred[:, on] / len(X) + alpha * 0.5 * np.eye(on.sum())
+        exact = np.zeros(10)
+        exact[on] = np.linalg.solve(gram, centred[:, on].T @ target / len(X) - alpha * 0.5 * np.sign(ours.coef_[on]))
+    assert np.linalg.norm(ours.coef_ - exact) <= proof.distance + 1e-10 * np.linalg.norm(exact) and proof.distance < 1e-2
+
+
+@pytest.mark.parametrize("code", [
+    "from margin import accel; accel.install(small=True); from sklearn.linear_model import Ridge",
+    "from sklearn.linear_model import Ridge; from margin import accel; accel.install(small=True)",
+    "import sklearn; from margin import accel; accel.install(small=True); import sklearn.linear_model; Ridge = sklearn.linear_model.Ridge",
+    "import sklearn.linear_model as l; m = l.Ridge(); from margin import accel; accel.install(small=True); Ridge = lambda: m",
+])
+def test_the_order_of_imports_does_not_matter(code):
+    out, _ = ran(code + "; import numpy as np; X = np.eye(4); print(accel.proof(Ridge().fit(X, X[0])) is not None)")
+    assert out.strip() == "True"
+
+
+def test_uninstall_gives_everything_back(iris):
+    before = kind("Ridge").fit
+    accel.install(small=True)
+    assert accel.installed() and kind("Ridge").fit is not before
+    accel.uninstall()
+    assert not accel.installed() and kind("Ridge").fit is before and "MARGIN_ACCEL" not in os.environ
+
+
+def test_classes_are_scikit_learns(iris, taken):
+    from sklearn.linear_model import LogisticRegression
+
+    class Mine(LogisticRegression):
+        def fit(self, X, y, sample_weight=None):
+            self.seen_ = len(X)
+            return super().fit(X, y, sample_weight)
+
+    mine = Mine(C=0.5).fit(*iris)
+    assert isinstance(mine, LogisticRegression) and mine.seen_ == 150 and accel.proof(mine).modulus == 1
+    again = clone(mine)
+    assert again.get_params() == mine.get_params() and accel.proof(again) is None
+    with pytest.raises(NotFittedError):
+        again.predict(iris[0])
+    assert LogisticRegression.__module__.startswith("sklearn.") and "sample_weight" in str(__import__("inspect").signature(LogisticRegression.fit))
+
+
+def test_pipelines_and_searches(iris, taken):
+    accel.counts.forget()
+    grid = GridSearchCV(make_pipeline(StandardScaler().set_output(transform="default"), kind("SVC")()), {"svc__C": [0.1, 1]}, cv=3).fit(*iris)
+    assert grid.best_score_ > 0.9 and accel.proof(grid.best_estimator_[-1]) is not None
+    assert "7 fits taken" in accel.report()
+
+
+def test_frames(iris, taken):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(iris[0], columns=list("abcd"))
+    model = kind("LogisticRegression")().fit(frame, pandas.Series(iris[1]))
+    assert list(model.feature_names_in_) == list("abcd") and accel.proof(model) is not None
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[list("badc")])
+
+
+def test_single_precision(iris, taken):
+    for name in ("Ridge", "Lasso", "LogisticRegression"):
+        model = kind(name)().fit(np.float32(iris[0]), iris[1])
+        assert model.coef_.dtype == np.float32
+    assert accel.proof(kind("Ridge")().fit(np.float32(iris[0]), iris[1])).distance > 1e-9
+
+
+@pytest.mark.parametrize("name", [n for n in TABLE])
+def test_pickles_are_scikit_learns(iris, taken, name, tmp_path):
+    X, y = iris
+    model = kind(name)().fit(X, y)
+    data = pickle.dumps(model)
+    assert b"margin" not in data
+    (tmp_path / "model").write_bytes(data)
+    np.save(tmp_path / "X.npy", X)
+    code = (f"import sys; sys.modules['margin'] = None\nimport pickle, numpy as np\nm = pickle.load(open({str(tmp_path / 'model')!r}, 'rb'))\n"
+            f"a = m.predict(np.load({str(tmp_path / 'X.npy')!r})); print(type(m).__module__, float(np.sum(a)))")
+    if name in ("Ridge", "SVC"):
+        out, _ = ran(code, MARGIN_ACCEL="")
+        assert out.split()[0].startswith("sklearn.") and float(out.split()[1]) == pytest.approx(float(np.sum(model.predict(X))))
+
+
+def test_a_fallback_is_said_once(iris, lenient, caplog):
+    with caplog.at_level(logging.WARNING, "margin.accel"):
+        for _ in range(3):
+            kind("Ridge")(positive=True).fit(*iris)
+        kind("Ridge")(max_iter=3, solver="sag").fit(*iris)
+    said = [r.message for r in caplog.records if r.name == "margin.accel"]
+    assert len(said) == 2 and "Ridge.fit is left to scikit-learn" in said[0] and "positive=True" in said[0]
+    assert "Ridge left 3" in accel.report()
+
+
+def test_strict_raises(iris, taken):
+    with pytest.raises(accel.Fallback, match="positive=True"):
+        kind("Ridge")(positive=True).fit(*iris)
+    with pytest.raises(ValueError, match="alpha"):  # scikit-learn's own word comes first
+        kind("Ridge")(alpha=-1).fit(*iris)
+
+
+BAD = [
+    ("Ridge", {"alpha": -1}, None, None), ("LogisticRegression", {"solver": "no"}, None, None), ("LinearSVC", {"penalty": "l1", "loss": "hinge"}, None, None),
+    ("LogisticRegression", {"l1_ratio": 1.0}, None, None), ("Lasso", {}, np.full((3, 2), np.nan), [1, 2, 3]), ("SVC", {}, np.eye(3), [1, 1, 1]),
+    ("SVC", {}, np.eye(3), [1, 2]), ("Ridge", {}, [["a", "b"]], [1]), ("LinearRegression", {}, np.empty((0, 3)), []), ("LogisticRegression", {}, np.eye(3), [0.5, 1.2, 3.3]),
+    ("SVR", {}, np.zeros((2, 2, 2)), [1, 2]), ("LinearSVC", {"loss": "hinge", "dual": False}, None, None), ("ElasticNet", {"l1_ratio": 2}, None, None),
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name, parameters, X, y", BAD, ids=str)
+def test_exceptions_are_scikit_learns(iris, name, parameters, X, y):
+    X, y = iris if X is None else (X, y)
+
+    def what_is_raised():
+        with pytest.raises(Exception) as raised:
+            kind(name)(**parameters).fit(X, y)
+        return type(raised.value), str(raised.value)
+
+    expected = what_is_raised()
+    accel.install(small=True)
+    try:
+        assert what_is_raised() == expected
+    finally:
+        accel.uninstall()
+
+
+def test_small_data_go_to_the_quicker_one(iris):
+    accel.install(strict=True)
+    try:
+        for name, entry in TABLE.items():
+            assert not entry.gains(iris[0][44:56, :2]) and entry.gains(np.empty((entry.cells, 2))) and not entry.gains([[1.0]])
+            assert accel.proof(kind(name)().fit(iris[0][44:56, :2], iris[1][44:56])) is None
+        assert not TABLE["Lasso"].gains(np.empty((2, 10**7)))
+    finally:
+        accel.uninstall()
+
+
+def test_scikit_learns_own_subclasses_and_helpers_are_left_alone(iris, taken):
+    from sklearn.linear_model import MultiTaskLasso, RidgeClassifier
+
+    accel.counts.forget()
+    MultiTaskLasso().fit(iris[0], iris[0][:, :2])
+    RidgeClassifier().fit(*iris)
+    assert " 0 fits taken" in accel.report()
+
+
+SCRIPT = """
+import sys
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.linear_model import Ridge, Lasso
+X = np.random.default_rng(0).normal(size=(50, 3))
+
+def fit(alpha):
+    return type(Ridge(alpha=alpha).fit(X, X[:, 0]).coef_).__name__
+
+if __name__ == "__main__":
+    Lasso(alpha=0.1, positive=True).fit(X, X[:, 0])
+    import multiprocessing
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        print(pool.map(fit, [1, 2, 3]), sys.argv[1:])
+    Ridge().fit(X, X[:, 1])
+"""
+
+
+def test_programs_run_unchanged_and_the_table_has_their_children(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    out, said = ran("", "-m", "margin.accel", path=tmp_path / "script.py", MARGIN_ACCEL="all")
+    assert out.strip() == "['ndarray', 'ndarray', 'ndarray'] []"
+    assert "4 fits taken, 0 where nothing is gained, 1 left to scikit-learn, " in said and "child process" in said
+    assert "Lasso left 1: " in said and said.count("positive=True") == 2  # when it happens, and in the table
+    line = next(line for line in said.splitlines() if line.startswith("  Ridge "))
+    assert line.split()[1] == "4" and float(line.split()[-1]) < 1e-9
+
+
+def test_notebooks():
+    class Shell:
+        pass
+
+    accel.load_ipython_extension(Shell())
+    assert accel.installed()
+    accel.unload_ipython_extension(Shell())
+    assert not accel.installed()
+
+
+@newest
+def test_the_environment_is_enough(tmp_path):
+    if not _starts():
+        pytest.skip("margin is not installed where this Python starts from")
+    (tmp_path / "script.py").write_text(SCRIPT)
+    _, said = ran("", path=tmp_path / "script.py", MARGIN_ACCEL="1,all")
+    assert "4 fits taken" in said
+    code = "import numpy as np; from sklearn.linear_model import Ridge; Ridge(positive=True).fit(np.eye(3), [1, 2, 3])"
+    with pytest.raises(AssertionError, match="Fallback"):
+        ran(code, MARGIN_ACCEL="all,strict")
+
+
+def _starts():
+    """Whether site-packages has the line that looks at MARGIN_ACCEL."""
+    out, _ = ran("import sys; print('margin.accel' in sys.modules)", MARGIN_ACCEL="1")
+    return out.strip() == "True"
