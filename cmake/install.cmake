@@ -43,11 +43,6 @@ install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} USE_SOURCE_P
         PATTERN CMakeLists.txt EXCLUDE)
 
 # The licences of what is linked in or has to be beside the library: each must go with copies of it.
-find_file(MARGIN_JANSSON_COPYRIGHT copyright NO_DEFAULT_PATH
-          PATHS /usr/share/doc/libjansson-dev DOC "Jansson's licence, installed beside ours")
-find_file(MARGIN_ZLIB_COPYRIGHT copyright NO_DEFAULT_PATH
-          PATHS /usr/share/doc/zlib1g-dev DOC "zlib's licence, installed beside ours")
-mark_as_advanced(MARGIN_JANSSON_COPYRIGHT MARGIN_ZLIB_COPYRIGHT)
 foreach(part LAPACK JANSSON ZLIB)
     if(MARGIN_${part}_COPYRIGHT)
         string(TOLOWER ${part} name)
