@@ -303,3 +303,37 @@ def test_coefficients_are_the_models(diabetes):
     assert "proof" not in repr(ridge) and ridge.model_.spec.startswith("ridge(")
     with pytest.raises(AttributeError, match="not fitted"):
         margin.Ridge().coef_
+
+
+@pytest.mark.parametrize("name", ["Ridge", "LogisticRegression", "SVC", "GaussianNB", "KNeighborsRegressor"])
+def test_plain_arrays_are_taken_as_others_are(name, iris):
+    X, y = iris
+    pandas = pytest.importorskip("pandas")
+    strange = [(X, y), (np.asfortranarray(X), list(y)), (X.astype(np.float32).astype(float)[:, :3], y.astype(np.uint8))]
+    for rows, labels in strange:
+        quick = getattr(margin, name)().fit(np.ascontiguousarray(rows), np.asarray(labels))
+        slow = getattr(margin, name)().fit(pandas.DataFrame(rows), np.asarray(labels))
+        assert np.array_equal(quick.predict(rows[:9]), slow.predict(pandas.DataFrame(rows[:9])))
+        assert quick.n_features_in_ == slow.n_features_in_ == rows.shape[1]
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    again = getattr(margin, name)().fit(frame, y)
+    assert again.feature_names_in_.tolist() == list("abcd")
+    again.fit(X, y)
+    assert not hasattr(again, "feature_names_in_")
+    for wrong in (np.nan, np.inf, -np.inf):
+        broken = X.copy()
+        broken[7, 2] = wrong
+        with pytest.raises(ValueError, match="NaN|infinity"):
+            getattr(margin, name)().fit(broken, y)
+    for shape in ((0, 4), (5, 0)):
+        with pytest.raises(ValueError, match="minimum of 1 is required"):
+            getattr(margin, name)().fit(np.empty(shape), np.zeros(shape[0]))
+    with pytest.raises(ValueError, match="inconsistent"):
+        getattr(margin, name)().fit(X, y[:9])
+
+
+@pytest.mark.filterwarnings("error")
+def test_large_numbers_are_no_infinite_ones(rng):
+    X = rng.choice([-1e306, 1e306], (5000, 2), p=[0.1, 0.9])  # their sum overflows
+    fitted = margin.BernoulliNB().fit(X, X[:, 0] > 0)
+    assert fitted.score(X, X[:, 0] > 0) == 1.0 and fitted.fit(X, (X[:, 0] > 0).astype(int)).report_.rows == 5000

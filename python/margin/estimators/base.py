@@ -37,6 +37,19 @@ def in_their_words(error: DataError, rows: int) -> DataError:
     return error
 
 
+def _is_finite(numbers: np.ndarray) -> bool:
+    """False also where the sum of many overflows: they are looked at one by one elsewhere."""
+    if numbers.size <= 4096:
+        return bool(np.isfinite(numbers).all())
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(numbers.sum()))
+
+
+def _is_plain_target(y: Any, rows: int) -> bool:
+    return (type(y) is np.ndarray and y.shape == (rows,) and y.dtype.isnative
+            and (y.dtype.kind in "iu" or (y.dtype.kind == "f" and _is_finite(y))))
+
+
 class MarginEstimator(Base):
     """Base of all estimators.
 
@@ -88,6 +101,11 @@ class MarginEstimator(Base):
 
     def _rows_and(self, X: Any, y: Any, reset: bool, **checks: Any) -> tuple[Any, Any]:
         """X and a target, of as many rows."""
+        if reset and self._takes(X) and _is_plain_target(y, X.shape[0]):  # the checks would take longer than the fit
+            if hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+            self.n_features_in_ = X.shape[1]
+            return X, y
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=self._numbers, order="C", reset=reset, **checks
         )
@@ -150,10 +168,14 @@ class MarginEstimator(Base):
     def _is_plain(self, X: Any) -> bool:
         """Whether validate_data would only look: it takes longer than one row's answer."""
         known = vars(self)
+        return ("model_" in known and "feature_names_in_" not in known and self._takes(X)
+                and X.shape[1] == known["n_features_in_"])
+
+    def _takes(self, X: Any) -> bool:
+        """Whether X is as the library takes it, and all its numbers are finite."""
         return (
             type(X) is np.ndarray and X.ndim == 2 and X.dtype == np.float64 and X.flags.c_contiguous
-            and "model_" in known and "feature_names_in_" not in known and self._numbers is MarginEstimator._numbers
-            and X.shape[0] > 0 and X.shape[1] == known["n_features_in_"] and bool(np.isfinite(X.sum()))
+            and X.size > 0 and self._numbers is MarginEstimator._numbers and _is_finite(X)
         )
 
     def _repr_html_(self) -> str:

@@ -6,6 +6,7 @@ returns options of the learner. Values that have no counterpart raise Unsupporte
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Callable, Mapping
@@ -15,6 +16,7 @@ import numpy as np
 from margin.errors import UnsupportedError
 
 Options = dict[str, Any]
+_PLAIN = re.compile(r"[\w.+-]+")  # words that need no quotes in a spec
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,8 @@ def fail(estimator: str, name: str, value: Any, why: str) -> UnsupportedError:
 
 def text_of(value: Any) -> str:
     """A value as a spec writes it."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     if isinstance(value, (Integral, np.integer)):
@@ -155,6 +159,5 @@ def spec_text(learner: str, options: Options) -> str:
     parts = []
     for option, value in options.items():
         word = text_of(value)
-        plain = word and all(c.isalnum() or c in "_-+." for c in word)
-        parts.append(f"{option}={word}" if plain else f'{option}="{word}"')
+        parts.append(f"{option}={word}" if _PLAIN.fullmatch(word) else f'{option}="{word}"')
     return f"{learner}({', '.join(parts)})" if parts else learner
