@@ -166,12 +166,14 @@ static void set_move(mg_ssnal *s) {
     }
 }
 
-/* there = here + t direction */
+/* there = here + t direction; its scores, but for t = 1, from those of t = 1. */
 static margin_status ssnal_try(mg_ssnal *s, double t) {
     for (int64_t j = 0; j < s->columns; j++)
         s->there.w[j] = s->here.w[j] + t * s->move[j];
     s->there.b = s->here.b + t * s->move_b;
-    return mg_ssnal_pass(s, &s->there, true);
+    for (int64_t i = 0; t != 1.0 && i < s->samples; i++)
+        s->there.scores[i] = s->here.scores[i] + t * (s->there.scores[i] - s->here.scores[i]);
+    return mg_ssnal_pass(s, &s->there, t == 1.0);
 }
 
 static mg_step step_of(const mg_ssnal *s, double t) {
