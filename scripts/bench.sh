@@ -1,14 +1,13 @@
 #!/bin/sh
-# bench.sh [NAME...]: runs bench/bench_NAME.py (all of them by default) on the programs of build/bench,
-# less than three minutes each on a quiet machine. They compare with other libraries: NumPy and
-# scikit-learn are needed for that and are not installed here.
+# bench.sh [NAME...]: runs bench/bench_NAME.py on the programs of build/bench, less than three minutes
+# each on a quiet machine; by default `table`, all learners in one. They compare with other libraries:
+# NumPy and scikit-learn are needed for that and are not installed here.
 set -eu
 cd "$(dirname "$0")/.."
 model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)
 echo "machine: ${model:-$(uname -m)}, $(nproc) cores allowed, load $(cut -d' ' -f1 /proc/loadavg)"
 echo "margin: $(git rev-parse --short HEAD 2>/dev/null || echo '?'), $(cc --version | head -n 1)"
-[ $# -gt 0 ] || set -- $(cd bench && ls bench_*.py 2>/dev/null | sed 's/^bench_//; s/\.py$//')
-[ $# -gt 0 ] || { echo "no benchmarks in bench/" >&2; exit 1; }
+[ $# -gt 0 ] || set -- table
 if ! python3 -c 'import numpy, sklearn' 2>/dev/null; then
     echo "skipped: the comparisons need python3 with numpy and scikit-learn"
     exit 0
