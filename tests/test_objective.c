@@ -89,7 +89,6 @@ typedef struct objective_case {
     margin_context *context;
     mg_design design;
     mg_objective objective;
-    double class_weight[2];
 } objective_case;
 
 typedef struct penalty_kind {
@@ -104,19 +103,15 @@ static const penalty_kind penalties[] = {
 };
 
 static void start_case(objective_case *o, int64_t rows, int64_t columns, int parts,
-                       mg_loss_kind loss, const penalty_kind *kind, bool intercept, bool classes,
-                       uint64_t seed) {
+                       mg_loss_kind loss, const penalty_kind *kind, bool intercept, uint64_t seed) {
     memset(o, 0, sizeof *o);
     o->c = design_case_make(rows, columns, DENSE_F64, parts, seed);
     o->context = support_context(NULL, 2);
     OK(mg_design_create(o->context, &o->c->problem, &o->design, &error));
     const mg_penalty penalty = mg_penalty_make(kind->spelling, kind->value, kind->l1_ratio,
                                                mg_total_weight(&o->c->problem));
-    o->class_weight[0] = 0.5;
-    o->class_weight[1] = 3;
-    OK(mg_objective_create(&o->design, mg_loss_get(loss), &penalty, intercept,
-                           classes ? o->class_weight : NULL, &o->objective, &error));
-    if (!classes) o->class_weight[0] = o->class_weight[1] = 1;
+    OK(mg_objective_create(&o->design, mg_loss_get(loss), &penalty, intercept, &o->objective,
+                           &error));
 }
 
 static void end_case(objective_case *o) {
@@ -135,7 +130,7 @@ static double sample_factor(const objective_case *o, int64_t i) {
         m += design_case_weight(o->c, k);
     if (strcmp(penalty->spelling, "lambda") == 0) factor = 1 / m;
     if (strcmp(penalty->spelling, "C") == 0 && isfinite(penalty->C)) factor = penalty->C;
-    return factor * design_case_weight(o->c, i) * o->class_weight[o->c->sign[i] > 0];
+    return factor * design_case_weight(o->c, i);
 }
 
 static double plain_t(const objective_case *o, int64_t i, const double *w, double b) {
@@ -170,10 +165,8 @@ static void check_objectives(int64_t rows, int64_t columns, objective_check chec
         for (size_t k = 0; k < sizeof penalties / sizeof *penalties; k++)
             for (int with = 0; with < 4; with++) {
                 objective_case o;
-                const bool margin = mg_loss_get((mg_loss_kind)loss)->margin_based;
                 start_case(&o, rows, columns, with & 1 ? ALL_PARTS & ~WITH_SCALE : 0,
-                           (mg_loss_kind)loss, &penalties[k], (with & 2) == 0, margin && with == 1,
-                           ++seed);
+                           (mg_loss_kind)loss, &penalties[k], (with & 2) == 0, ++seed);
                 check(&o, seed);
                 end_case(&o);
             }
@@ -384,9 +377,8 @@ static void check_optimum(mg_loss_kind loss, const penalty_kind *kind, int with,
     const int64_t rows = isinf(kind->value) ? ROWS_THAT_OVERLAP : ROWS;
     objective_case o;
     double alpha[ROWS_THAT_OVERLAP];
-    const bool margin = mg_loss_get(loss)->margin_based;
     start_case(&o, rows, 2, with & 1 ? WITH_WEIGHT | WITH_SHIFT : 0, loss, kind, (with & 2) == 0,
-               margin && with == 1, seed);
+               seed);
     search s = {.o = &o, .dimensions = o.objective.intercept ? 3 : 2};
     const double least = least_along(&s, 0);
     mg_linear_solution solution = {.w = s.at, .b = s.at + 2};
@@ -430,7 +422,7 @@ static void test_overflow_proves_nothing(void **state) {
             objective_case o;
             double at[3] = {1e200, -1e200, k == 2 ? (double)INFINITY : 1e200};
             if (k == 1) at[0] = at[1] = 1e308;
-            start_case(&o, 14, 2, 0, losses[l], &penalties[0], true, false, 7);
+            start_case(&o, 14, 2, 0, losses[l], &penalties[0], true, 7);
             mg_linear_solution solution = {.w = at, .b = at + 2};
             if (mg_certify(&o.objective, &solution, NULL, &error) >= 0)
                 assert_false(solution.gap <= 1);
@@ -449,8 +441,8 @@ static margin_status certify_all(margin_context *context, void *user, margin_err
     mg_linear_solution solution = {.w = w, .b = w + 3};
     margin_status status;
     MG_GO(mg_design_create(context, &c->problem, &design, failure));
-    MG_GO(mg_objective_create(&design, mg_loss_get(MG_LOSS_LOGISTIC), &penalty, true, NULL,
-                              &objective, failure));
+    MG_GO(mg_objective_create(&design, mg_loss_get(MG_LOSS_LOGISTIC), &penalty, true, &objective,
+                              failure));
     MG_GO(mg_certify(&objective, &solution, NULL, failure));
 done:
     mg_objective_free(&objective);

@@ -267,7 +267,7 @@ static margin_status begin_run(linear_run *run, mg_loss_kind loss, bool alone) {
     MG_TRY(mg_design_create(fit->context, problem, &run->design, fit->error));
     if (o->intercept && !fit->trace && !mg_is_descent(o->solver))
         MG_TRY(mg_design_take_offsets(&run->design, fit->error));
-    MG_TRY(mg_objective_create(&run->design, mg_loss_get(loss), &o->penalty, o->intercept, NULL,
+    MG_TRY(mg_objective_create(&run->design, mg_loss_get(loss), &o->penalty, o->intercept,
                                &run->objective, fit->error));
     run->solution->l1_limit = run->solution->gap = (double)NAN; /* nothing is proven yet */
     MG_TRY(set_start(run));

@@ -172,7 +172,7 @@ static margin_status check_recession(infer_run *run) {
     margin_status status;
     MG_TRY(mg_design_create(run->fit->context, run->problem, &design, error));
     MG_GO(mg_objective_create(&design, mg_loss_get(MG_LOSS_LOGISTIC), &options.penalty,
-                              run->intercept, NULL, &objective, error));
+                              run->intercept, &objective, error));
     memset(run->step, 0, (size_t)run->problem->x.columns * sizeof *run->step);
     MG_GO(mg_find_recession(&objective, run->step, &zero, &recedes, &separable, error));
 

@@ -6,21 +6,19 @@
 
 /* ---- Objective ------------------------------------------------------------------------------- */
 
-static void weigh_samples(mg_objective *made, const double class_weight[2]) {
+static void weigh_samples(mg_objective *made) {
     const mg_problem *problem = made->design->problem;
     for (int64_t k = 0; made->totals && k < made->functions; k++)
         made->totals[k] = 0.0;
     for (int64_t i = 0; i < made->samples; i++) {
         made->c[i] = made->penalty.factor * mg_sample_weight(problem, i);
-        if (class_weight) made->c[i] *= class_weight[problem->sign[i] > 0];
         made->mass += made->c[i];
         if (made->totals) made->totals[problem->code[i]] += made->c[i];
     }
 }
 
 margin_status mg_objective_create(mg_design *design, const mg_loss *loss, const mg_penalty *penalty,
-                                  bool intercept, const double class_weight[2],
-                                  mg_objective *objective, margin_error *error) {
+                                  bool intercept, mg_objective *objective, margin_error *error) {
     mg_objective made = {.design = design,
                          .loss = loss,
                          .penalty = *penalty,
@@ -35,7 +33,7 @@ margin_status mg_objective_create(mg_design *design, const mg_loss *loss, const 
         MG_GO_NEW(design->heap, made.totals, made.functions, "the weights of the classes", error);
         MG_GO(mg_coupled_create(&made, &made.coupled, error));
     }
-    weigh_samples(&made, class_weight);
+    weigh_samples(&made);
     *objective = made;
     return MARGIN_OK;
 done:

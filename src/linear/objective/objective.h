@@ -13,7 +13,7 @@
  * -sum q log q for the softmax, where the best shares are the probabilities, and 1 - q_y for the
  * hinge of Crammer and Singer.
  *
- * The penalty is that of learn/penalty.h, and c_i = factor x sample weight x class weight. The
+ * The penalty is that of learn/penalty.h, and c_i = factor x sample weight. The
  * report's objective is P, in the spelling the formula shows.
  *
  * w is functions x columns in A's units (design.h), b has `functions` numbers, and what belongs to
@@ -36,11 +36,9 @@ typedef struct mg_objective {
     struct mg_coupled *coupled; /* functions > 1: what its passes need (coupled.h) */
 } mg_objective;
 
-/* class_weight: of sign -1 and of sign +1, > 0; NULL: 1 (for a regression, and several functions,
- * it must be). As many functions as the loss couples: 1, or the classes of the problem. */
+/* As many functions as the loss couples: 1, or the classes of the problem. */
 margin_status mg_objective_create(mg_design *design, const mg_loss *loss, const mg_penalty *penalty,
-                                  bool intercept, const double class_weight[2],
-                                  mg_objective *objective, margin_error *error);
+                                  bool intercept, mg_objective *objective, margin_error *error);
 void mg_objective_free(mg_objective *objective);
 /* The best intercepts for w = 0 (0 without intercept), and P there; of the softmax or one function.
  * A class without samples, which a problem may name, is put out of the way. */
