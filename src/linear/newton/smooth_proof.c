@@ -3,6 +3,7 @@
 #include "linear/proof/newton_matrix.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Steps without progress after which only rounding is left; in f32 there is another way. */
 enum { IDLE_STEPS = 12, IDLE_SINGLE = 6 };
@@ -30,30 +31,28 @@ bool mg_smooth_is_idle(const mg_smooth *s) {
 
 /* ---- End ------------------------------------------------------------------------------------- */
 
-static void smooth_explain_end(mg_smooth *s, margin_status ended, bool recession) {
+/* Whatever else ended it: a penalty makes a proof that needs no matrix. */
+static void explain_limit(mg_smooth *s) {
     mg_linear_solution *out = s->solution;
-    const mg_smooth_words words = {.ended = ended,
-                                   .separated = s->separated,
-                                   .recession = recession,
-                                   .gap = out->gap,
-                                   .tolerance = s->job->tolerance,
-                                   .steps = out->iterations,
-                                   .limited = mg_is_unpenalised(s->objective) &&
-                                              !mg_newton_matrix_can(s->objective)};
-    mg_smooth_explain(&words, out->why, sizeof out->why);
+    if (out->status == MARGIN_STOPPED_STALLED && mg_is_unpenalised(s->objective) &&
+        !mg_newton_matrix_can(s->objective))
+        snprintf(out->why, sizeof out->why,
+                 "no more progress; without a penalty the proof needs (classes - 1) (columns + 1) "
+                 "<= %d: give C a finite value",
+                 MG_NEWTON_MATRIX_SIZE);
 }
 
 margin_status mg_smooth_end(mg_smooth *s, margin_status ended) {
     mg_linear_solution *out = s->solution;
-    bool recession = false, separable;
+    mg_endless endless = {.separated = s->separated};
     if (!s->separated && (ended == MARGIN_OK || ended == MARGIN_STOPPED_STALLED))
-        MG_TRY(mg_find_recession(s->objective, s->here.w, s->here.b, &recession, &separable,
-                                 s->job->error));
+        MG_TRY(mg_find_recession(s->objective, s->here.w, s->here.b, &endless.recession,
+                                 &endless.separable, s->job->error));
     mg_stop_disarm(&s->job->stop);
     MG_TRY(mg_goal_prove(&s->goal, s->here.w, s->here.b));
-    out->status = out->gap <= s->job->tolerance ? MARGIN_OK : ended;
-    if ((recession || s->separated) && out->status == MARGIN_OK)
+    out->status = mg_goal_end(s->job, out, ended, "steps");
+    explain_limit(s);
+    if (mg_explain_endless(&endless, out->why, sizeof out->why) && out->status == MARGIN_OK)
         out->status = MARGIN_STOPPED_STALLED;
-    smooth_explain_end(s, ended, recession);
     return out->status;
 }

@@ -1,8 +1,6 @@
 /* When a solver proves what it has, and what it says in the end. */
 #include "linear/proof/goal.h"
 
-#include "linear/proof/newton_matrix.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,26 +70,19 @@ void mg_explain_end(margin_status status, const char *unit, int64_t count, doubl
                  at.text, (long long)count, unit, asked.text);
 }
 
-void mg_smooth_explain(const mg_smooth_words *words, char *why, size_t room) {
-    const margin_status status = words->gap <= words->tolerance ? MARGIN_OK : words->ended;
-    if (words->separated)
+bool mg_explain_endless(const mg_endless *endless, char *why, size_t room) {
+    if (endless->separated)
         snprintf(why, room,
                  "without a penalty there is no optimum: these weights have every row on its side, "
                  "and the loss falls towards 0 for ever as they grow; give C a finite value");
-    else if (words->recession && words->separable)
+    else if (endless->recession && endless->separable)
         snprintf(why, room,
                  "without a penalty there is no optimum: in one direction of the weights every row "
                  "gets to its side, and the loss falls towards 0 for ever; give C a finite value");
-    else if (words->recession)
+    else if (endless->recession)
         snprintf(why, room,
                  "without a penalty there is no optimum: in one direction of the weights no row "
                  "gets worse and some get better for ever (two classes touch, but do not overlap "
                  "there); give C a finite value");
-    else if (words->limited && status == MARGIN_STOPPED_STALLED)
-        snprintf(why, room,
-                 "no more progress; without a penalty the proof needs (classes - 1) (columns + 1) "
-                 "<= %d: give C a finite value",
-                 MG_NEWTON_MATRIX_SIZE);
-    else
-        mg_explain_end(status, "steps", words->steps, words->gap, words->tolerance, why, room);
+    return endless->separated || endless->recession;
 }

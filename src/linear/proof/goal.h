@@ -42,20 +42,18 @@ margin_status mg_goal_end(const mg_linear_job *job, mg_linear_solution *solution
 
 /* ---- What is said in the end: why a minimisation ended, in one sentence ---- */
 
-typedef struct mg_smooth_words {
-    margin_status ended; /* why the steps ended */
-    bool separated;      /* without a penalty, and every row is on its side */
-    bool recession;      /* without a penalty, the loss falls for ever in some direction */
-    bool separable;      /* and with recession: every row gets on its side */
-    bool limited;        /* without a penalty: too many columns for the proof's matrix */
-    double gap, tolerance;
-    int64_t steps;
-} mg_smooth_words;
+/* Why there is no optimum without a penalty. */
+typedef struct mg_endless {
+    bool separated; /* every row is on its side */
+    bool recession; /* the loss falls for ever in some direction */
+    bool separable; /* and in that every row gets on its side */
+} mg_endless;
 
 /* Of any minimisation; `unit` names what was counted: "steps". status OK: the gap is proven. */
 void mg_explain_end(margin_status status, const char *unit, int64_t count, double gap,
                     double tolerance, char *why, size_t room);
-void mg_smooth_explain(const mg_smooth_words *words, char *why, size_t room);
+/* False: there may be one. */
+bool mg_explain_endless(const mg_endless *endless, char *why, size_t room);
 
 /* *above: P(w, b) - inf P is at most this; INFINITY: no bound is known. For kappa = 0, and rho = 0
  * or the squared loss. Costs a pass, a Gram of size (blocks (columns + 1))^2 and its factor, and a

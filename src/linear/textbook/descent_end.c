@@ -78,7 +78,7 @@ static void explain_end(const mg_descent *d, margin_status ended, char *why, siz
 
 margin_status mg_descent_end(mg_descent *d, margin_status ended) {
     mg_linear_solution *out = d->solution;
-    mg_smooth_words endless = {.separated = mg_is_endless(d->objective) && d->best.errors == 0};
+    mg_endless endless = {.separated = mg_is_endless(d->objective) && d->best.errors == 0};
     double safe = (double)NAN;
     MG_TRY(mg_descent_prove(d));
     MG_TRY(mg_descent_prove_by_distance(d));
@@ -89,9 +89,8 @@ margin_status mg_descent_end(mg_descent *d, margin_status ended) {
         MG_TRY(mg_find_recession(d->objective, d->best.w, d->best.b, &endless.recession,
                                  &endless.separable, d->job->error));
     if (out->status != MARGIN_OK) MG_TRY(find_safe_rate(d, &safe));
-    if (endless.separated || endless.recession)
-        mg_smooth_explain(&endless, out->why, sizeof out->why);
-    else if (out->status != MARGIN_OK && (d->diverged || d->rate > safe))
+    if (mg_explain_endless(&endless, out->why, sizeof out->why)) return out->status;
+    if (out->status != MARGIN_OK && (d->diverged || d->rate > safe))
         explain_rate(d, safe, out->why, sizeof out->why);
     else
         explain_end(d, ended, out->why, sizeof out->why);
