@@ -23,6 +23,7 @@ typedef struct plain {
     char variant; /* p, k (pocket), a */
     int64_t passes;
     uint64_t seed;
+    bool through_origin; /* intercept=no */
     /* what came out */
     double w[CLASSES][WIDE], b[CLASSES], alpha[MOST];
     int64_t updates, picks[MOST_STEPS], passes_done;
@@ -65,7 +66,7 @@ static double plain_margin(const plain *p, int64_t i, int *other) {
 static void plain_move(plain *p, int f, int64_t i, double c) {
     for (int64_t k = 0; k < p->n; k++)
         p->w[f][k] += c * p->x[i][k];
-    p->b[f] += c;
+    if (!p->through_origin) p->b[f] += c;
 }
 
 static void plain_update(plain *p, int64_t i, int other) {

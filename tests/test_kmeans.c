@@ -347,6 +347,27 @@ static void test_silhouette_of_stopped(void **state) {
     }
 }
 
+/* A cluster for each different row where there are fewer of them than clusters. */
+static void test_fewer(void **state) {
+    const double x[14] = {1, 1, 2, 2, 1, 1, 2, 2, 3, 3, 1, 1, -0.0, 3};
+    const int64_t clusters[] = {4, 4, 3};
+    static const char *const specs[] = {"kmeans(k=9, too_few=fewer)",
+                                        "kmeans(k=5, too_few=fewer, start=sample)",
+                                        "kmeans(k=3, too_few=fewer)"};
+    const margin_data data = {.x = margin_dense_f64(x, 7, 2, 2)};
+    for (int k = 0; k < 3; k++) {
+        margin_report report = {0}, found = {0};
+        margin_model *model = fit_text(*state, specs[k], &data, &report);
+        assert_non_null(margin_model_centre(model, clusters[k] - 1));
+        assert_null(margin_model_centre(model, clusters[k]));
+        assert_int_equal(margin_verify(*state, model, &data, &found, NULL), MARGIN_OK);
+        assert_int_equal(strstr(report.reason, "4 clusters, as the data has no more") != NULL,
+                         k < 2);
+        if (k < 2) assert_true(report.objective == 0);
+        margin_model_free(model);
+    }
+}
+
 static void test_refusals(void **state) {
     const double x[12] = {1, 1, 2, 2, 1, 1, 2, 2, 3, 3, 1, 1};
     margin_data data = {.x = margin_dense_f64(x, 6, 2, 2)};
@@ -368,6 +389,8 @@ static void test_refusals(void **state) {
                 "restarts=3 and centres exclude each other");
     fit_refused(*state, "kmeans(centres=\"1 2 3 4\")", &data, MARGIN_ERROR_SPEC,
                 "centres has 4 numbers, and 8 clusters of 2 columns need 16");
+    fit_refused(*state, "kmeans(k=2, centres=\"1 2 3 4\", too_few=fewer)", &data, MARGIN_ERROR_SPEC,
+                "too_few=fewer and centres exclude each other");
     margin_model *model = fit_text(*state, "kmeans(k=3)", &data, NULL);
     assert_close(margin_model_report(model)->objective, 0, 1e-30);
     margin_model_free(model);
@@ -614,6 +637,7 @@ int main(void) {
         cmocka_unit_test(test_empty_clusters),
         cmocka_unit_test(test_metrics),
         cmocka_unit_test(test_silhouette_of_stopped),
+        cmocka_unit_test(test_fewer),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_model),

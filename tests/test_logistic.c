@@ -258,9 +258,15 @@ static void test_saturated(void **state) {
 
 /* The weight of a class is that of its rows, with several classes and weighted rows too. */
 static void test_class_weights_are_row_weights(void **state) {
-    const char *const with[] = {"logistic(class_weight=\"0:0.5,2:3\")",
-                                "logistic(class_weight=\"0:0.5,2:3\", multiclass=ovo)"};
-    const char *const without[] = {"logistic", "logistic(multiclass=ovo)"};
+    const char *const with[] = {
+        "logistic(class_weight=\"0:0.5,2:3\")",
+        "logistic(class_weight=\"0:0.5,2:3\", multiclass=ovo)",
+        "perceptron(passes=7, class_weight=\"0:0.5,2:3\")",
+        "perceptron(variant=averaged, intercept=no, class_weight=\"0:0.5,2:3\")",
+        "perceptron(passes=9, intercept=no, multiclass=argmax, class_weight=\"0:0.5,2:3\")"};
+    const char *const without[] = {"logistic", "logistic(multiclass=ovo)", "perceptron(passes=7)",
+                                   "perceptron(variant=averaged, intercept=no)",
+                                   "perceptron(passes=9, intercept=no, multiclass=argmax)"};
     const double of_class[3] = {0.5, 1, 3};
     double own[70], both[70];
     (void)state;
@@ -270,7 +276,7 @@ static void test_class_weights_are_row_weights(void **state) {
         own[i] = 1 + i % 2;
         both[i] = own[i] * of_class[(int)s->labels[i]];
     }
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < (int)(sizeof with / sizeof *with); k++) {
         margin_data data = sample_data(s, DENSE_F64);
         margin_report report = {0}, found = {0};
         margin_error error = {0};

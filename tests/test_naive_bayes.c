@@ -100,7 +100,18 @@ static void test_textbook_tables(void **state) {
         }
         margin_model_free(model);
     }
-    margin_model *model = fit_text(*state, "naive-bayes(priors=\"0.9 0.1\")", &data, NULL);
+    margin_model *model =
+        fit_text(*state, "naive-bayes(prior_smoothing=0, categorical=x1)", &data, NULL);
+    margin_report found = {0};
+    assert_close(margin_model_prior(model, PLUS, NULL), 0.6, 1e-15);
+    assert_table(model, PLUS, 0, x1[PLUS], 1); /* the rest is smoothed */
+    assert_int_equal(margin_verify(*state, model, &data, &found, NULL), MARGIN_OK);
+    margin_model_free(model);
+    model = fit_text(*state, "naive-bayes(smoothing=0, prior_smoothing=3)", &data, NULL);
+    assert_close(margin_model_prior(model, PLUS, NULL), 12.0 / 21, 1e-15);
+    assert_int_equal(margin_verify(*state, model, &data, &found, NULL), MARGIN_OK);
+    margin_model_free(model);
+    model = fit_text(*state, "naive-bayes(priors=\"0.9 0.1\")", &data, NULL);
     assert_true(margin_model_prior(model, MINUS, &weight) == 0.1 && weight == 6);
     assert_true(isnan(margin_model_prior(model, 2, NULL)));
     assert_true(isnan(margin_model_prior(model, -1, NULL)));
@@ -670,6 +681,8 @@ static void test_refusals(void **state) {
                 "priors has 3 numbers and the data 2 classes");
     fit_refused(*state, "naive-bayes(priors=\"0.2 0.3\")", &data, MARGIN_ERROR_SPEC, "add up to 1");
     fit_refused(*state, "naive-bayes(priors=\"1 0\")", &data, MARGIN_ERROR_SPEC, "above 0");
+    fit_refused(*state, "naive-bayes(priors=equal, prior_smoothing=1)", &data, MARGIN_ERROR_SPEC,
+                "prior_smoothing is for priors that are learnt");
     fit_refused(*state, "naive-bayes(priors=often)", &data, MARGIN_ERROR_SPEC, "'often'");
     double x[30];
     memcpy(x, book_x, sizeof x);

@@ -185,6 +185,7 @@ static void walks(const char *form, bool whole, double rate) {
                 random_data(&reference, 50, 1 + kind * 3, kind & 1 ? 1.5 : 0.0, whole, &state);
                 if (kind >= 2) copy_samples(&reference);
                 set_how(&reference, order, variant, rate);
+                reference.through_origin = strstr(form, "intercept=no") != NULL;
                 reference.passes = kind & 1 ? 12 : 60;
                 reference.seed = (uint64_t)kind;
                 options_of(&reference, order, variant, form, options);
@@ -198,6 +199,7 @@ static void primal(void **unused) {
     walks("", false, 1.0);
     walks("", true, 1.0);
     walks("", false, 0.3);
+    walks(";intercept=no", false, 0.3);
 }
 
 /* Whole numbers: the scores of both forms are exact, so even ties at 0 fall the same way. */
@@ -206,6 +208,7 @@ static void dual(void **unused) {
     walks(";form=dual", true, 1.0);
     walks(";form=dual", true, 0.5);
     walks(";form=dual", false, 1.0);
+    walks(";form=dual;intercept=no", true, 1.0);
 }
 
 /* In the first order the first copy of a row is taken again and again, so copies change only how a

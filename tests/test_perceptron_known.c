@@ -130,6 +130,8 @@ static void contradicting_steps(void **unused) {
     (void)unused;
     static const char *const refused[][2] = {
         {"start=random;start_intercept=1", "two starts"},
+        {"intercept=no;start_intercept=1", "no start_intercept without an intercept"},
+        {"intercept=no;bound=steps", "leave out intercept=no"},
         {"start=random;kernel=rbf", "start=random needs a linear form"},
         {"batch=all;order=first", "order=first picks single rows"},
         {"batch=2;variant=pocket", "variant=pocket looks at single corrections"},

@@ -122,3 +122,8 @@ def test_perceptrons(cancer):
         plain = margin.Perceptron(max_iter=5).fit(X, y)
     pocket = margin.Pocket(max_iter=5).fit(X, y)
     assert pocket.score(X, y) >= plain.score(X, y) and pocket.coef_.shape == (1, 30)
+    how = {"fit_intercept": False, "shuffle": False, "max_iter": 5, "tol": None}
+    with pytest.warns(margin.ConvergenceWarning):
+        ours = margin.Perceptron(**how).fit(X, y)
+    theirs = sklearn.linear_model.Perceptron(**how).fit(X, y)
+    assert np.allclose(ours.coef_, theirs.coef_, rtol=1e-9) and ours.intercept_ == [0.0]

@@ -37,11 +37,7 @@ class BayesClassifier(Classifier):
             return self
         known = target(y, classes=expected)
         facts = replace(self._facts(X, known, weights, sample_weight), classes=len(expected))
-        options = self._class_options(facts)
-        given = getattr(self, "priors" if hasattr(self, "priors") else "class_prior") is not None
-        if not given and getattr(self, "fit_prior", True):
-            options.pop("priors", None)  # shares that are learnt go on learning
-        self._train(X, known, weights, facts, options)
+        self._train(X, known, weights, facts, self._class_options(facts))
         self.classes_ = expected
         return self
 
@@ -57,9 +53,7 @@ class BayesClassifier(Classifier):
             return {"priors": _priors(given)}
         if not getattr(self, "fit_prior", True):
             return {"priors": "equal"}
-        shares = facts.class_weights
-        assert shares is not None
-        return {"priors": _priors(shares / shares.sum())} if (shares > 0).all() else {}
+        return {"prior_smoothing": "0"}
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """log P(class, x), up to what all classes share."""

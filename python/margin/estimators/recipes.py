@@ -115,7 +115,7 @@ _LEARNERS = (
         P("penalty", None, "None", "only None", only(None, why="a perceptron has no penalty; LogisticRegression and LinearSVC have")),
         P("alpha", 0.0001, "float", "no effect without a penalty", no_effect, "float"),
         P("l1_ratio", 0.15, "float", "no effect without a penalty", no_effect, "float"),
-        P("fit_intercept", True, "True", "only True", only(True, why="the perceptron has an intercept; centre X and leave it unused"), "bool"),
+        P("fit_intercept", True, "bool", "move an intercept, too", switch("intercept"), "bool"),
         P("max_iter", None, "int or None", "limit on passes over the rows; None: 1000, more where it is known that it will end", number("passes", low=1, whole=True), "int | None"),
         P("tol", None, "float or None", "no effect: it ends when no row is misclassified", no_effect, "float | None"),
         P("shuffle", True, "bool", "visit the rows in a new random order each pass", words("order", {True: "shuffled", False: None}, "it is a bool"), "bool"),

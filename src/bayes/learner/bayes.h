@@ -96,7 +96,7 @@ void mg_bayes_join_moments(double *into, const double *from);
 /* ---- Models ---------------------------------------------------------------------------------- */
 
 typedef struct mg_bayes_settings {
-    double smoothing, var_smoothing;
+    double smoothing, prior_smoothing /* of the classes */, var_smoothing;
     mg_bayes_unseen unseen;
     const double *priors; /* given ones, NULL: learnt */
 } mg_bayes_settings;

@@ -12,7 +12,7 @@ static const double half_log_2pi = 0.91893853320467274178;
 
 /* ---- Making one ------------------------------------------------------------------------------ */
 
-enum { SMOOTHING, VAR_SMOOTHING, UNSEEN, SETTINGS };
+enum { SMOOTHING, VAR_SMOOTHING, UNSEEN, PRIOR_SMOOTHING, SETTINGS };
 
 margin_status mg_bayes_new(mg_heap *heap, const mg_bayes_layout *layout,
                            const mg_bayes_settings *settings, mg_hypothesis **h,
@@ -38,6 +38,7 @@ margin_status mg_bayes_new(mg_heap *heap, const mg_bayes_layout *layout,
     numbers[SMOOTHING] = settings->smoothing;
     numbers[VAR_SMOOTHING] = settings->var_smoothing;
     numbers[UNSEEN] = (double)settings->unseen;
+    numbers[PRIOR_SMOOTHING] = settings->prior_smoothing;
     memcpy(kinds, layout->kinds, (size_t)n * sizeof *kinds);
     memcpy(levels, layout->levels, (size_t)n * sizeof *levels);
     if (layout->value_count > 0)
@@ -56,10 +57,12 @@ static margin_status read_settings(const mg_hypothesis *h, mg_bayes_settings *se
     const double *numbers = NULL;
     MG_TRY(mg_bag_expect(&h->bag, "settings", MARGIN_F64, SETTINGS, 0, &numbers, error));
     const bool good = isfinite(numbers[SMOOTHING]) && numbers[SMOOTHING] >= 0 &&
+                      isfinite(numbers[PRIOR_SMOOTHING]) && numbers[PRIOR_SMOOTHING] >= 0 &&
                       isfinite(numbers[VAR_SMOOTHING]) && numbers[VAR_SMOOTHING] >= 0 &&
                       (numbers[UNSEEN] == 0 || numbers[UNSEEN] == 1 || numbers[UNSEEN] == 2);
     MG_REQUIRE(good, error, MARGIN_ERROR_MODEL, "the settings of the bayes model are out of range");
     settings->smoothing = numbers[SMOOTHING];
+    settings->prior_smoothing = numbers[PRIOR_SMOOTHING];
     settings->var_smoothing = numbers[VAR_SMOOTHING];
     settings->unseen = (mg_bayes_unseen)numbers[UNSEEN];
     settings->priors = NULL;
@@ -159,10 +162,10 @@ static void set_priors(mg_bayes_view *view) {
     for (int64_t k = 0; k < classes; k++)
         total += view->counts[k];
     for (int64_t k = 0; k < classes; k++)
-        view->log_prior[k] =
-            view->settings.priors
-                ? log(view->settings.priors[k])
-                : log_share(view->counts[k], total, (double)classes, view->settings.smoothing);
+        view->log_prior[k] = view->settings.priors
+                                 ? log(view->settings.priors[k])
+                                 : log_share(view->counts[k], total, (double)classes,
+                                             view->settings.prior_smoothing);
 }
 
 /* One column in all classes. */

@@ -5,9 +5,8 @@
 
 /* (count + lambda) / (total + choices lambda); where nothing was counted and nothing is added, all
  * choices are alike. */
-static double bayes_likelihood_share(const mg_bayes_view *v, double count, double total,
-                                     double choices) {
-    const double lambda = v->settings.smoothing, below = total + choices * lambda;
+static double bayes_likelihood_share(double lambda, double count, double total, double choices) {
+    const double below = total + choices * lambda;
     return below > 0 ? (count + lambda) / below : 1 / choices;
 }
 
@@ -18,7 +17,8 @@ double mg_bayes_prior(const mg_hypothesis *h, int64_t class_index, double *weigh
     if (v->settings.priors) return v->settings.priors[class_index];
     for (int64_t k = 0; k < v->layout.classes; k++)
         total += v->counts[k];
-    return bayes_likelihood_share(v, v->counts[class_index], total, (double)v->layout.classes);
+    return bayes_likelihood_share(v->settings.prior_smoothing, v->counts[class_index], total,
+                                  (double)v->layout.classes);
 }
 
 static void fill_levels(const mg_bayes_view *v, int64_t j, const double *slots,
@@ -32,7 +32,8 @@ static void fill_levels(const mg_bayes_view *v, int64_t j, const double *slots,
     for (int64_t level = 0; level < levels; level++)
         out->total += slots[level];
     for (int64_t level = 0; level < MG_MIN(levels, capacity); level++)
-        probabilities[level] = bayes_likelihood_share(v, slots[level], out->total, (double)levels);
+        probabilities[level] =
+            bayes_likelihood_share(v->settings.smoothing, slots[level], out->total, (double)levels);
 }
 
 /* Whether a gaussian column, found in their ascending list, is left out. */
@@ -73,13 +74,14 @@ void mg_bayes_likelihood(const mg_hypothesis *h, int64_t class_index, int64_t j,
         out.distribution = MARGIN_DISTRIBUTION_BERNOULLI;
         out.total = slots[MG_BAYES_SEEN];
         out.count = slots[MG_BAYES_ONES];
-        out.p = bayes_likelihood_share(v, out.count, out.total, 2);
+        out.p = bayes_likelihood_share(v->settings.smoothing, out.count, out.total, 2);
         break;
     case MG_BAYES_MULTINOMIAL:
         out.distribution = MARGIN_DISTRIBUTION_MULTINOMIAL;
         out.total = v->words[class_index];
         out.count = slots[0];
-        out.p = bayes_likelihood_share(v, out.count, out.total, (double)v->word_columns);
+        out.p = bayes_likelihood_share(v->settings.smoothing, out.count, out.total,
+                                       (double)v->word_columns);
         break;
     default:
         fill_levels(v, j, slots, &out, capacity, probabilities);

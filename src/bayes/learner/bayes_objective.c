@@ -18,7 +18,8 @@ static double cost(double count, double lambda, double log_p) {
 static double prior_cost(const mg_bayes_view *v) {
     double sum = 0;
     for (int64_t k = 0; k < v->layout.classes; k++)
-        sum += cost(v->counts[k], v->settings.priors ? 0 : v->settings.smoothing, v->log_prior[k]);
+        sum += cost(v->counts[k], v->settings.priors ? 0 : v->settings.prior_smoothing,
+                    v->log_prior[k]);
     return sum;
 }
 

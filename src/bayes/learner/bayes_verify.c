@@ -170,8 +170,9 @@ static void add_share(recount *r, const shares *s, double found, double known) {
     if (p > 0) r->rounding += s->blur * (1 - log(p));
 }
 
-static void add_levels(recount *r, const double *found, const double *known, int64_t count) {
-    shares s = {.choices = (double)count, .lambda = r->v->settings.smoothing};
+static void add_levels(recount *r, double lambda, const double *found, const double *known,
+                       int64_t count) {
+    shares s = {.choices = (double)count, .lambda = lambda};
     for (int64_t n = 0; n < count; n++) {
         s.found += found[n];
         s.known += known[n];
@@ -184,7 +185,7 @@ static void add_levels(recount *r, const double *found, const double *known, int
 static void add_trials(recount *r, const double *found, const double *known) {
     const double a[2] = {found[MG_BAYES_SEEN] - found[MG_BAYES_ONES], found[MG_BAYES_ONES]};
     const double b[2] = {known[MG_BAYES_SEEN] - known[MG_BAYES_ONES], known[MG_BAYES_ONES]};
-    add_levels(r, a, b, 2);
+    add_levels(r, r->v->settings.smoothing, a, b, 2);
 }
 
 /* The words of a class are shares of one whole. */
@@ -224,7 +225,7 @@ static void add_gaussian(recount *r, const double *found, const double *known) {
 static void add_priors(recount *r) {
     const mg_bayes_view *v = r->v;
     if (!v->settings.priors) {
-        add_levels(r, r->classes, v->counts, v->layout.classes);
+        add_levels(r, v->settings.prior_smoothing, r->classes, v->counts, v->layout.classes);
         return;
     }
     for (int64_t k = 0; k < v->layout.classes; k++)
@@ -253,7 +254,7 @@ static void bayes_verify_judge(recount *r) {
             else if (kind == MG_BAYES_BERNOULLI)
                 add_trials(r, found, known);
             else
-                add_levels(r, found, known, layout->levels[j]);
+                add_levels(r, r->v->settings.smoothing, found, known, layout->levels[j]);
         }
     }
     for (int64_t k = 0; k < layout->classes; k++)

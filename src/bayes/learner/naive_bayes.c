@@ -22,6 +22,9 @@ static const margin_option options[] = {
               "no prediction"),
     MG_TEXT("priors", "learn",
             "of the classes: learn, equal, or numbers in the order of the classes: \"0.3 0.7\""),
+    MG_NUMBER("prior_smoothing", NULL,
+              "lambda of the counts of the classes (default: as smoothing); 0: their shares",
+              MG_FROM_0),
     MG_NUMBER("var_smoothing", "1e-09",
               "share of the greatest variance of a column that is added to every variance",
               MG_FROM_0),
@@ -68,6 +71,11 @@ static margin_status bayes_check(const margin_component *info, const mg_option_v
     (void)info;
     const char *priors = option_of(values, "priors")->text;
     int64_t count;
+    MG_REQUIRE(strcmp(priors, "learn") == 0 || !option_of(values, "prior_smoothing")->given, error,
+               MARGIN_ERROR_SPEC,
+               "naive-bayes: prior_smoothing is for priors that are learnt, and priors=%s are "
+               "given; leave one of them out",
+               priors);
     return is_list(priors) ? read_priors(priors, 0, NULL, &count, error) : MARGIN_OK;
 }
 
@@ -136,7 +144,10 @@ margin_status mg_bayes_finish(mg_fit *fit, const mg_bayes_layout *layout,
 }
 
 static mg_bayes_settings settings_of(const mg_option_value *values) {
-    return (mg_bayes_settings){.smoothing = option_of(values, "smoothing")->number,
+    const double smoothing = option_of(values, "smoothing")->number;
+    const mg_option_value *of_priors = option_of(values, "prior_smoothing");
+    return (mg_bayes_settings){.smoothing = smoothing,
+                               .prior_smoothing = of_priors->given ? of_priors->number : smoothing,
                                .var_smoothing = option_of(values, "var_smoothing")->number,
                                .unseen = (mg_bayes_unseen)option_of(values, "unseen")->integer};
 }
@@ -198,8 +209,10 @@ static margin_status check_settings(const mg_option_value *values, const mg_baye
     const int64_t classes = view->layout.classes;
     mg_bayes_settings asked = settings_of(values);
     MG_TRY(find_priors(&fit, classes, priors, &asked));
-    bool same = asked.smoothing == has->smoothing && asked.var_smoothing == has->var_smoothing &&
-                asked.unseen == has->unseen && !asked.priors == !has->priors;
+    bool same = asked.smoothing == has->smoothing &&
+                asked.prior_smoothing == has->prior_smoothing &&
+                asked.var_smoothing == has->var_smoothing && asked.unseen == has->unseen &&
+                !asked.priors == !has->priors;
     for (int64_t k = 0; same && asked.priors && k < classes; k++)
         same = asked.priors[k] == has->priors[k];
     MG_REQUIRE(same, error, MARGIN_ERROR_MODEL,

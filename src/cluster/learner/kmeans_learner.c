@@ -1,5 +1,6 @@
 /* k-means clustering. */
 #include "cluster/learner/kmeans_learner.h"
+#include "base/sort.h"
 #include "cluster/centres/kmeans.h"
 #include "cluster/learner/silhouette.h"
 #include "learn/hypothesis/dual.h"
@@ -14,6 +15,8 @@ enum { CHEAP_RESTARTS = 10, MOST_CLUSTERS = 1000000 };
 
 static const margin_option options[] = {
     MG_INTEGER("k", "8", "how many clusters", .low = 1, .high = MOST_CLUSTERS),
+    MG_CHOICE("too_few", "error", "error|fewer",
+              "where the data has fewer different rows than k: an error, or a cluster for each"),
     MG_CHOICE("start", "++", "++|sample",
               "first centres: spread out by k-means++, or rows drawn at random"),
     MG_NUMBERS("centres", NULL,
@@ -45,6 +48,9 @@ static margin_status kmeans_check(const margin_component *info, const mg_option_
                    "kmeans: centres holds a number that is not finite");
     MG_REQUIRE(centres->count == 0 || !start->given, error, MARGIN_ERROR_SPEC,
                "kmeans: start and centres exclude each other: centres are a start");
+    MG_REQUIRE(centres->count == 0 || mg_option_named(info, values, "too_few")->integer == 0, error,
+               MARGIN_ERROR_SPEC,
+               "kmeans: too_few=fewer and centres exclude each other: centres are all wanted");
     MG_REQUIRE(centres->count == 0 || restarts->text || restarts->integer == 1, error,
                MARGIN_ERROR_SPEC,
                "kmeans: restarts=%lld and centres exclude each other: given centres are one start, "
@@ -62,10 +68,45 @@ static int64_t restarts_of(const mg_fit *fit, int64_t k) {
     return cost <= cheap_pass ? CHEAP_RESTARTS : 1;
 }
 
+static int compare_samples(const mg_problem *p, int64_t a, int64_t b) {
+    const int64_t i = mg_sample_row(p, a) * p->x.stride, j = mg_sample_row(p, b) * p->x.stride;
+    for (int64_t column = 0; column < p->x.columns; column++) {
+        const double one = mg_stored_value(&p->x, i + column);
+        const double other = mg_stored_value(&p->x, j + column);
+        if (one != other) return one < other ? -1 : 1;
+    }
+    return 0;
+}
+
+static bool sample_before(int64_t a, int64_t b, const void *problem) {
+    return compare_samples(problem, a, b) < 0;
+}
+
+/* *k becomes the number of different rows if that is less. */
+static margin_status take_fewer(const mg_fit *fit, int64_t *k) {
+    const mg_problem *p = fit->problem;
+    mg_heap *heap = fit->context->heap;
+    int64_t *order = NULL, *scratch = NULL, different = 1;
+    margin_status status = MARGIN_OK;
+    MG_GO_NEW(heap, order, p->count, "the order of the rows", fit->error);
+    MG_GO_NEW(heap, scratch, p->count, "the order of the rows", fit->error);
+    for (int64_t i = 0; i < p->count; i++)
+        order[i] = i;
+    mg_sort(order, p->count, scratch, sample_before, p);
+    for (int64_t i = 1; i < p->count && different < *k; i++)
+        different += compare_samples(p, order[i - 1], order[i]) != 0;
+    *k = MG_MIN(*k, different);
+done:
+    MG_FREE(heap, order, scratch);
+    return status;
+}
+
 static margin_status plan(const mg_fit *fit, mg_kmeans_task *task) {
     const mg_problem *p = fit->problem;
     const mg_option_value *centres = option_of(fit, "centres");
-    const int64_t n = p->x.columns, k = option_of(fit, "k")->integer;
+    const int64_t n = p->x.columns;
+    int64_t k = option_of(fit, "k")->integer;
+    if (option_of(fit, "too_few")->integer == 1) MG_TRY(take_fewer(fit, &k));
     *task = (mg_kmeans_task){.context = fit->context,
                              .x = &p->x,
                              .index = p->index,
@@ -97,31 +138,36 @@ static double extreme(const double *sizes, int64_t k, double sign) {
     return best;
 }
 
-static void explain(const mg_kmeans_task *task, const mg_kmeans_result *result,
+static void explain(const mg_kmeans_task *task, const mg_kmeans_result *result, int64_t asked,
                     margin_report *report) {
     const bool by_time = result->status == MARGIN_STOPPED_TIME;
+    char few[120] = "";
+    if (task->k < asked)
+        snprintf(few, sizeof few, "%lld clusters, as the data has no more different rows; ",
+                 (long long)task->k);
     if (result->status == MARGIN_OK && result->gap == 0)
         mg_report_reason(report,
-                         "a fixed point: every row is in the cluster of its nearest centre, "
-                         "and every centre is the mean of its cluster");
+                         "%sa fixed point: every row is in the cluster of its nearest centre, "
+                         "and every centre is the mean of its cluster",
+                         few);
     else if (result->status == MARGIN_OK)
-        mg_report_reason(report, "another step would lower the inertia by less than tol");
+        mg_report_reason(report, "%sanother step would lower the inertia by less than tol", few);
     else if (by_time && result->runs > 0)
         mg_report_reason(report,
-                         "the best of %lld runs from different starts; the time limit left none "
+                         "%sthe best of %lld runs from different starts; the time limit left none "
                          "for the rest of the %lld asked for: give it more time, or lower restarts",
-                         (long long)result->runs, (long long)task->restarts);
+                         few, (long long)result->runs, (long long)task->restarts);
     else
-        mg_report_reason(report,
-                         "stopped %s while %lld rows still change their cluster; %s, or accept it "
-                         "with tol",
-                         by_time ? "by the time limit" : "after max_iter iterations",
-                         (long long)result->moved,
-                         by_time ? "give it more time" : "raise max_iter");
+        mg_report_reason(
+            report,
+            "%sstopped %s while %lld rows still change their cluster; %s, or accept it "
+            "with tol",
+            few, by_time ? "by the time limit" : "after max_iter iterations",
+            (long long)result->moved, by_time ? "give it more time" : "raise max_iter");
 }
 
 static void kmeans_describe(const mg_kmeans_task *task, const mg_kmeans_result *result,
-                            const double *sizes, margin_report *report) {
+                            const double *sizes, int64_t asked, margin_report *report) {
     double total = 0;
     for (int64_t c = 0; c < task->k; c++)
         total += sizes[c];
@@ -131,7 +177,7 @@ static void kmeans_describe(const mg_kmeans_task *task, const mg_kmeans_result *
     report->objective = result->inertia;
     report->tolerance = task->tolerance;
     report->iterations = result->iterations;
-    explain(task, result, report);
+    explain(task, result, asked, report);
     mg_report_set(report, "moved", (double)result->moved);
     mg_report_set(report, "gain", result->gap);
     mg_report_set(report, "smallest_cluster", extreme(sizes, task->k, -1));
@@ -176,7 +222,7 @@ static margin_status kmeans_fit(mg_fit *fit) {
     MG_GO(mg_bag_add(&h->bag, "sizes", MARGIN_F64, task.k, 0, &sizes, fit->error));
     MG_GO(mg_kmeans(&task, centres, sizes, labels, &result));
     MG_GO(mg_hypothesis_attach(h, fit->error));
-    kmeans_describe(&task, &result, sizes, &fit->report);
+    kmeans_describe(&task, &result, sizes, option_of(fit, "k")->integer, &fit->report);
     MG_GO(report_silhouette(fit, &task, labels, sizes));
     fit->hypothesis = h;
     h = NULL;
@@ -190,8 +236,9 @@ static margin_status fits(const margin_component *info, const mg_problem *proble
                           const mg_option_value *values, const mg_hypothesis *h,
                           margin_error *error) {
     const int64_t k = mg_option_named(info, values, "k")->integer;
+    const bool fewer = mg_option_named(info, values, "too_few")->integer == 1;
     (void)problem;
-    MG_REQUIRE(h->functions == k, error, MARGIN_ERROR_MODEL,
+    MG_REQUIRE(h->functions == k || (fewer && h->functions < k), error, MARGIN_ERROR_MODEL,
                "the model has %lld centres, and its kmeans asks for %lld", (long long)h->functions,
                (long long)k);
     return MARGIN_OK;

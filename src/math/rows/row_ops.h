@@ -37,9 +37,9 @@ typedef struct mg_row_ops {
     int64_t (*next_error)(const mg_row_scan *scan, int64_t first, int64_t last, const double *w,
                           double b);
     /* The plain perceptron over positions [first, last): at each misclassified sample w += rate *
-     * sign * x[row], b += rate * sign; the same bits as next_error and add in turn. Returns the
-     * number of corrections. The weights stay in registers, so rows may have at most walk_columns
-     * columns; NULL where there is no such form. */
+     * sign * x[row], b += rate * sign (b NULL: 0, and stays it); the same bits as next_error and
+     * add in turn. Returns the number of corrections. The weights stay in registers, so rows may
+     * have at most walk_columns columns; NULL where there is no such form. */
     int64_t (*walk)(const mg_row_scan *scan, int64_t first, int64_t last, double rate, double *w,
                     double *b);
     int64_t walk_columns;

@@ -161,7 +161,8 @@ MG_INLINE int64_t NAME(walk_with)(const int vectors, const mg_row_scan *scan, in
     const int64_t ahead = scan->rows
                               ? (int64_t)ROWS_AHEAD
                               : MG_MAX(WALK_BYTES_AHEAD / (x->stride * (int64_t)sizeof(REAL)), 1);
-    double intercept = *b;
+    const double constant = b ? 1.0 : 0.0;
+    double intercept = b ? *b : 0.0;
     int64_t corrections = 0;
     vec weight[WALK_VECTORS];
     for (int t = 0; t < vectors; t++)
@@ -188,13 +189,13 @@ MG_INLINE int64_t NAME(walk_with)(const int vectors, const mg_row_scan *scan, in
                 t < vectors - 1 ? LOAD(a + t * LANES) : LOAD_PART(a + t * LANES, left);
             weight[t] = vec_add(weight[t], vec_multiply(factor, value));
         }
-        intercept += move;
+        intercept += move * constant;
         corrections++;
     }
     for (int t = 0; t < vectors - 1; t++)
         vec_store(w + t * LANES, weight[t]);
     vec_store_part(w + (vectors - 1) * LANES, weight[vectors - 1], left);
-    *b = intercept;
+    if (b) *b = intercept;
     return corrections;
 }
 

@@ -46,7 +46,8 @@ static void start_anywhere(mg_perceptron_run *run) {
         for (int64_t j = 0; j < run->columns; j++)
             run->now.weights[f * run->columns + j] =
                 mg_random_normal(run->fit->seed, MG_RANDOM_START, drawn++);
-        run->now.intercept[f] = mg_random_normal(run->fit->seed, MG_RANDOM_START, drawn++);
+        run->now.intercept[f] =
+            run->options.constant * mg_random_normal(run->fit->seed, MG_RANDOM_START, drawn++);
     }
 }
 

@@ -96,11 +96,11 @@ static void move_sample(mg_perceptron_run *run, int64_t sample, double amount) {
     const double move = amount * run->problem->sign[sample];
     const int64_t row = mg_sample_row(run->problem, sample);
     run->now.alpha[sample] += amount;
-    run->now.intercept[0] += move;
+    run->now.intercept[0] += move * run->options.constant;
     if (run->now.weights) run->rows->add(&run->problem->x, row, move, run->now.weights);
     if (run->options.variant != MG_AVERAGED) return;
     run->sum.alpha[sample] += amount * run->clock;
-    run->sum.intercept[0] += move * run->clock;
+    run->sum.intercept[0] += move * run->clock * run->options.constant;
     if (run->sum.weights)
         run->rows->add(&run->problem->x, row, move * run->clock, run->sum.weights);
 }

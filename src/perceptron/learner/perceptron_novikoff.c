@@ -30,6 +30,7 @@ static bool is_asked_for(const mg_perceptron_run *run) {
 static double work_left(const mg_perceptron_run *run) {
     if (is_asked_for(run)) return (double)INFINITY;
     if (run->options.bound == MG_BOUND_NO || run->options.expansion) return 0.0;
+    if (run->options.constant == 0.0) return 0.0; /* what is sought has an intercept */
     const double work = mg_perceptron_numbers(run) * (double)run->passes;
     return fmax(work, least_work) - run->separation_work;
 }

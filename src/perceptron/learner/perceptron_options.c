@@ -1,7 +1,6 @@
 /* Options of the perceptron: the table, the rules between options, the plain struct. */
 #include "perceptron/learner/perceptron_options.h"
-#include "perceptron/learner/perceptron.h"
-
+#include "learn/penalty.h"
 #include "perceptron/learner/perceptron.h"
 
 #include <math.h>
@@ -24,6 +23,8 @@ enum {
     DEGREE,
     COEF0,
     MULTICLASS,
+    INTERCEPT,
+    CLASS_WEIGHT,
     START,
     START_WEIGHTS,
     START_INTERCEPT,
@@ -62,6 +63,8 @@ const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT] = {
     [MULTICLASS] = MG_CHOICE("multiclass", "ovr", "ovr|ovo|argmax",
                              "more than two classes: one against the rest, one against one, or all "
                              "score functions trained together"),
+    [INTERCEPT] = MG_SWITCH("intercept", "yes", "move an intercept, too; no: through the origin"),
+    [CLASS_WEIGHT] = MG_OPTION_CLASS_WEIGHT,
     [START] = MG_CHOICE("start", "zero", "zero|random",
                         "where to start: at zero, or at normal random numbers, by the seed"),
     [START_WEIGHTS] = MG_NUMBERS("start_weights", NULL,
@@ -96,7 +99,15 @@ static margin_status check_steps(const mg_option_value *values, margin_error *er
                "perceptron: order=%s picks single rows; leave out batch", values[ORDER].text);
     MG_REQUIRE(!batch || values[MULTICLASS].integer != 2, error, MARGIN_ERROR_SPEC,
                "perceptron: multiclass=argmax corrects row by row; leave out batch");
+    MG_REQUIRE(values[INTERCEPT].integer || !values[START_INTERCEPT].given, error,
+               MARGIN_ERROR_SPEC,
+               "perceptron: there is no start_intercept without an intercept; leave one of them "
+               "out");
     const bool steps = values[BOUND].integer == MG_BOUND_STEPS;
+    MG_REQUIRE(values[INTERCEPT].integer || !(steps || values[BOUND].integer == MG_BOUND_YES),
+               error, MARGIN_ERROR_SPEC,
+               "perceptron: bound=%s seeks hyperplanes with an intercept; leave out intercept=no",
+               values[BOUND].text);
     MG_REQUIRE(!steps || !batch, error, MARGIN_ERROR_SPEC,
                "perceptron: bound=steps is a proof for single corrections; leave out batch");
     MG_REQUIRE(!steps || values[MULTICLASS].integer != 2, error, MARGIN_ERROR_SPEC,
@@ -143,6 +154,7 @@ mg_perceptron_options mg_perceptron_options_of(const mg_option_value *values) {
         .start_weights = values[START_WEIGHTS].numbers,
         .start_count = values[START_WEIGHTS].count,
         .start_intercept = values[START_INTERCEPT].number,
+        .constant = values[INTERCEPT].integer ? 1.0 : 0.0,
     };
     o.passes = o.passes_given          ? values[PASSES].integer
                : o.variant == MG_PLAIN ? PASSES_PLAIN

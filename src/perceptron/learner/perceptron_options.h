@@ -32,9 +32,10 @@ typedef struct mg_perceptron_options {
     const double *start_weights;
     int64_t start_count; /* 0: start at zero */
     double start_intercept;
+    double constant; /* in each row, in the intercept's place: 1, or 0 without an intercept */
 } mg_perceptron_options;
 
-enum { MG_PERCEPTRON_OPTION_COUNT = 16, MG_PERCEPTRON_MOST_PASSES = 10 * 1000 * 1000 };
+enum { MG_PERCEPTRON_OPTION_COUNT = 18, MG_PERCEPTRON_MOST_PASSES = 10 * 1000 * 1000 };
 extern const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT];
 
 /* `values` has passed mg_perceptron_check. */

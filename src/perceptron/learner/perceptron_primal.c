@@ -23,10 +23,10 @@ static void move_function(mg_perceptron_run *run, int64_t f, int64_t sample, dou
     const margin_matrix *x = &run->problem->x;
     const int64_t row = mg_sample_row(run->problem, sample);
     run->rows->add(x, row, move, run->now.weights + f * run->columns);
-    run->now.intercept[f] += move;
+    run->now.intercept[f] += move * run->options.constant;
     if (run->options.variant != MG_AVERAGED) return;
     run->rows->add(x, row, move * run->clock, run->sum.weights + f * run->columns);
-    run->sum.intercept[f] += move * run->clock;
+    run->sum.intercept[f] += move * run->clock * run->options.constant;
 }
 
 static margin_status two_class_update(mg_perceptron_run *run, int64_t sample, double step) {

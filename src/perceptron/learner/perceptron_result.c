@@ -202,7 +202,8 @@ static const char *formula_of(const mg_perceptron_run *run) {
 static margin_status fill_report(mg_perceptron_run *run, const mg_perceptron_state *state,
                                  const mg_perceptron_judgement *judged, margin_status ended) {
     margin_report *report = &run->fit->report;
-    const double radius = sqrt(judged->square + 1.0); /* R = max |(x_i, 1)| */
+    /* R = max |(x_i, constant)| */
+    const double radius = sqrt(judged->square + run->options.constant);
     if (ended != MARGIN_STOPPED_TIME) MG_TRY(mg_perceptron_separability(run));
     report->status = judged->errors == 0  ? MARGIN_OK
                      : ended == MARGIN_OK ? MARGIN_STOPPED_STALLED

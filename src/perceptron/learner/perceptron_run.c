@@ -165,8 +165,9 @@ static margin_status walk_pass(mg_perceptron_run *run, bool *clean) {
     run->pass_mistakes = 0;
     for (int64_t first = 0; first < run->count; first += run->chunk) {
         const int64_t last = MG_MIN(first + run->chunk, run->count);
-        const int64_t corrections = run->rows->walk(&run->scan, first, last, run->options.rate,
-                                                    run->now.weights, run->now.intercept);
+        const int64_t corrections =
+            run->rows->walk(&run->scan, first, last, run->options.rate, run->now.weights,
+                            run->options.constant == 0.0 ? NULL : run->now.intercept);
         run->mistakes += corrections;
         run->pass_mistakes += corrections;
         const margin_status status = perceptron_poll(run);

@@ -13,7 +13,7 @@ typedef struct verification {
     const mg_hypothesis *h;
     int64_t errors, doubtful; /* rows so near the plane that rounding decides their sign */
     long double criterion;
-    double error_weight, weight, least, radius_square;
+    double error_weight, weight, least, radius_square, constant;
     double blur, most_blur; /* what rounding may have made of the criterion, and of any margin */
 } verification;
 
@@ -54,13 +54,17 @@ static rounded expansion_sum(const verification *v, const margin_matrix *x, int6
     return (rounded){(long double)sum, blur / MG_ROUNDING};
 }
 
+static double intercept_of(const mg_hypothesis *h, int64_t function) {
+    return h->kind == &mg_hypothesis_expansion ? h->view.expansion.intercept[0]
+                                               : h->view.linear.intercept[function];
+}
+
 static rounded score(const verification *v, int64_t row, int64_t function) {
     const margin_matrix *x = &v->problem->x;
     const bool expands = v->h->kind == &mg_hypothesis_expansion;
     rounded sum = expands ? expansion_sum(v, x, row)
                           : product(x, row, v->h->view.linear.weights + function * x->columns);
-    add_term(&sum,
-             expands ? v->h->view.expansion.intercept[0] : v->h->view.linear.intercept[function]);
+    add_term(&sum, intercept_of(v->h, function));
     return sum;
 }
 
@@ -91,7 +95,7 @@ static void add_sample(verification *v, int64_t sample) {
     if (v->h->kind == &mg_hypothesis_expansion)
         square =
             mg_kernel_rows(v->fit->context, &v->h->view.expansion.kernel, &p->x, row, &p->x, row);
-    v->radius_square = fmax(v->radius_square, square + 1.0);
+    v->radius_square = fmax(v->radius_square, square + v->constant);
     v->least = fmin(v->least, margin);
     v->weight += weight;
     const double blur = MG_ROUNDING * score.terms;
@@ -122,8 +126,8 @@ static margin_status find_norm(const mg_fit *fit, const mg_hypothesis *h, double
 static margin_status claim_margin(mg_fit *fit, const mg_hypothesis *h, double radius) {
     const mg_perceptron_options options = mg_perceptron_options_of(fit->options);
     mg_separation found;
-    if (h->kind != &mg_hypothesis_linear) return MARGIN_OK; /* not sought again */
-    if (fit->problem->kind != MG_TWO_CLASS) {               /* there is none */
+    if (h->kind != &mg_hypothesis_linear) return MARGIN_OK;              /* not sought again */
+    if (fit->problem->kind != MG_TWO_CLASS || options.constant == 0.0) { /* there is none */
         mg_report_claim(&fit->report, &fit->verified, "margin", (double)NAN, 0);
         mg_report_claim(&fit->report, &fit->verified, "bound", (double)NAN, 0);
         return MARGIN_OK;
@@ -146,7 +150,11 @@ margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis)
                       .problem = fit->problem,
                       .h = hypothesis,
                       .least = (double)INFINITY,
-                      .radius_square = 1.0};
+                      .constant = mg_perceptron_options_of(fit->options).constant};
+    v.radius_square = v.constant;
+    for (int64_t f = 0; v.constant == 0.0 && f < hypothesis->functions; f++)
+        if (intercept_of(hypothesis, f) != 0.0)
+            fit->verified.contradiction = "it has an intercept, and its spec says intercept=no";
     for (int64_t i = 0; i < v.problem->count; i++) {
         if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
         add_sample(&v, i);
