@@ -237,7 +237,8 @@ static void test_time_limit(void **state) {
     (void)state;
     /* Never separable, so only the clock can end it. */
     sample *s = sample_make(3000, 10, 4, 0.5, 2);
-    margin_context_options options = {.size = sizeof options, .threads = 2, .time_limit = 0.05};
+    margin_context_options options = {
+        .size = sizeof options, .threads = 2, .time_limit = 0.05 * SUPPORT_SLOWER};
     margin_context *context = NULL;
     margin_error error = {0};
     assert_int_equal(margin_context_create(&options, &context, &error), MARGIN_OK);

@@ -401,8 +401,10 @@ static void test_large_targets(void **state) {
         assert_int_equal(margin_predict_values(model, &q, &value, NULL), MARGIN_OK);
         /* the nearest row weighs more than k */
         assert_close(value / 1e308, weighted && n < 4 ? 1.7 : means[n / 2], 1e-14);
-        assert_int_equal(margin_verify(context, model, &data, &found, NULL), MARGIN_OK);
-        assert_true(margin_report_item_value(&found, "differences") == 0);
+        if (SUPPORT_SLOWER < 30) {
+            assert_int_equal(margin_verify(context, model, &data, &found, NULL), MARGIN_OK);
+            assert_true(margin_report_item_value(&found, "differences") == 0);
+        }
         margin_model_free(model);
     }
     margin_context_free(context);
