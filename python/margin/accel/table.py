@@ -58,6 +58,7 @@ def fit_with_margin(name: str, entry: Accelerated, theirs: Any, X: Any, y: Any, 
     for word in others:
         require(False, f"fit is given {word}")
     _usual(entry, theirs)
+    require(not is_sparse(X) or getattr(X, "indices", np.empty(0, np.int32)).dtype == np.int32, "the indices of a sparse X have 64 bits")
     require(sample_weight is None or getattr(theirs, "class_weight", None) != "balanced" or name == "LogisticRegression",
             "class_weight='balanced' does not look at sample_weight there")
     entry.suits(theirs, X)
@@ -121,7 +122,7 @@ def _rounded(attributes: Attributes, X: Any) -> float:
     """Coefficients of single precision where scikit-learn's have it; returns how far rounding can have moved them."""
     exact = attributes["coef_"]
     least = float(np.finfo(np.float64).eps * np.linalg.norm(exact))
-    if not _is_single(X):
+    if not _is_single(X) or attributes.pop("double", False):
         return least
     for word in ("coef_", "intercept_"):
         value = attributes[word]
@@ -173,7 +174,7 @@ def _ridge_suits(theirs: Any, X: Any) -> None:
     require(np.ndim(theirs.alpha) == 0, "alpha has several values")
     require(theirs.alpha > 0, "alpha=0 is no penalty")
     if is_sparse(X):
-        require(theirs.solver in ("auto", "sparse_cg", "sag"), "this solver is not for sparse X")
+        require(theirs.solver in ("auto", "sparse_cg"), "this solver is not for sparse X")
 
 
 def _ridge(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
@@ -181,6 +182,7 @@ def _ridge(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
     if solver == "auto":
         solver = "sparse_cg" if is_sparse(X) else "cholesky"
     targets = 1 if np.ndim(y) == 1 else np.shape(y)[1]
+    require(np.ndim(y) == 1 or targets > 1, "y is a column")
     steps = None if solver not in _ITERATIVE else np.full(targets, ours.n_iter_, np.int32)
     return {**_linear(theirs, ours, X, y), "n_iter_": steps, "solver_": solver}
 
@@ -234,6 +236,9 @@ def _logistic_suits(theirs: Any, X: Any) -> None:
     require(theirs.l1_ratio is not None or theirs.penalty not in ("elasticnet", "deprecated"), "l1_ratio=None")
     require(penalty in ("l2", "none") or theirs.solver == "saga" or (penalty == "l1" and theirs.solver == "liblinear"),
             "this solver has no such penalty")
+    require(theirs.penalty is not None or theirs.C == 1.0, "penalty=None and C are given")
+    given = {"l1": 1, "l2": 0}.get(theirs.penalty, theirs.l1_ratio)
+    require(theirs.l1_ratio in (None, given) and (theirs.penalty is not None or not theirs.l1_ratio), "penalty and l1_ratio are not the same")
     require(penalty != "none" or theirs.solver != "liblinear", "this solver needs a penalty")
     require(not theirs.dual or (theirs.solver == "liblinear" and penalty == "l2"), "dual=True is not for this solver")
     require(theirs.n_jobs is None or theirs.penalty != "deprecated", "n_jobs is deprecated, which scikit-learn says")
@@ -249,7 +254,7 @@ def _logistic(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
     made = {"coef_": np.array(ours.coef_), "intercept_": np.array(ours.intercept_)}
     if theirs.solver == "liblinear":
         require(len(classes) == 2, "liblinear fits each class against the rest")
-        made = _split_ones(theirs, ours.coef_)
+        made = {**_split_ones(theirs, ours.coef_), "double": True}
     elif len(classes) > 2 and theirs.fit_intercept:
         made["intercept_"] -= made["intercept_"].mean()  # softmax is the same for any constant
     if not theirs.fit_intercept:
@@ -269,7 +274,7 @@ def _linear_svc_suits(theirs: Any, X: Any) -> None:
 
 
 def _linear_svc(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
-    return {**_split_ones(theirs, ours.coef_), "classes_": np.unique(np.asarray(y)), "n_iter_": int(ours.n_iter_)}
+    return {**_split_ones(theirs, ours.coef_), "classes_": np.unique(np.asarray(y)), "n_iter_": int(ours.n_iter_), "double": True}
 
 
 # ---- support vectors with a kernel, as libsvm has them
@@ -278,7 +283,8 @@ def _linear_svc(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
 def _machine_suits(theirs: Any, X: Any) -> None:
     require(isinstance(theirs.kernel, str) and theirs.kernel != "precomputed", "the kernel is a function or a matrix")
     require(not is_sparse(X), "X is sparse")
-    require(getattr(theirs, "probability", "deprecated") in (False, "deprecated"), "probability=True")
+    usual = inspect.signature(type(theirs)).parameters.get("probability")
+    require(usual is None or theirs.probability == usual.default, "probability is given")
 
 
 def _gamma(theirs: Any, rows: np.ndarray) -> Any:
@@ -327,6 +333,68 @@ def _svr(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
     return {**made, "_n_support": np.array([len(made["support_"]), 0], np.int32), "n_iter_": int(ours.n_iter_)}
 
 
+# ---- without a solver: counts, and centres
+
+
+def _gaussian(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
+    numbers = ours.model_.tensors
+    counts = np.array(numbers["hypothesis.class_counts"])
+    weight, mean, squares = np.moveaxis(np.reshape(numbers["hypothesis.statistics"], (len(counts), -1, 3)), 2, 0)
+    widest = np.var(X, axis=0).max() if ours._given_weights is not None else (
+        (squares + weight * (mean - counts @ mean / counts.sum()) ** 2).sum(axis=0).max() / counts.sum())
+    epsilon = np.float64(theirs.var_smoothing * widest)
+    shares = counts / counts.sum() if theirs.priors is None else np.asarray(theirs.priors)
+    made = {"theta_": np.array(mean), "var_": squares / weight + epsilon, "class_count_": counts, "class_prior_": shares, "epsilon_": epsilon}
+    if _is_single(X):
+        made = {word: np.float32(value) for word, value in made.items()}
+    return {**made, "classes_": np.unique(np.asarray(y))}
+
+
+def _gaussian_suits(theirs: Any, X: Any) -> None:
+    require(not is_sparse(X), "X is sparse")
+
+
+def _kmeans_suits(theirs: Any, X: Any) -> None:
+    require(not is_sparse(X), "X is sparse")
+
+
+def _kmeans_rows(theirs: Any, ours: Any, X: Any) -> Any:
+    """scikit-learn's own starts, from the same random numbers; the best of them is where margin's fit begins."""
+    from sklearn.utils import check_random_state
+    from sklearn.utils.extmath import row_norms
+    from sklearn.utils.validation import _check_sample_weight
+
+    from margin.estimators.compat import check_array
+
+    rows = check_array(X, dtype=[np.float64, np.float32], order="C")
+    theirs._check_params_vs_input(rows)
+    random, weights = check_random_state(theirs.random_state), _check_sample_weight(ours._given_weights, rows, dtype=rows.dtype)
+    given, mean = theirs.init, rows.mean(axis=0)
+    if not isinstance(given, str) and not callable(given):
+        given = check_array(given, dtype=rows.dtype, copy=True, order="C")
+        theirs._validate_center_shape(rows, given)
+        given -= mean
+    centred = rows - mean
+    norms = row_norms(centred, squared=True)
+    starts = [theirs._init_centroids(centred, x_squared_norms=norms, init=given, random_state=random, sample_weight=weights) + mean
+              for _ in range(theirs._n_init)]
+    ours.tol, ours.n_init, ours.algorithm = 0.0, 1, "lloyd"
+    found = []
+    for ours.init in starts if len(starts) > 1 else ():
+        found.append((ours.fit(rows, sample_weight=ours._given_weights).inertia_, len(found)))
+    ours.init = starts[min(found)[1] if found else 0]
+    return rows
+
+
+def _kmeans(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
+    from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+
+    centres = np.array(ours.cluster_centers_, np.float32 if _is_single(X) else np.float64)
+    require(len(centres) == theirs.n_clusters, "fewer rows differ than there are clusters")
+    return {"_n_threads": _openmp_effective_n_threads(), "cluster_centers_": centres, "_n_features_out": len(centres),
+            "labels_": ours.labels_, "inertia_": float(ours.inertia_), "n_iter_": int(ours.n_iter_)}
+
+
 # ---- the table
 
 _LINEAR, _CD, _SVM = "sklearn.linear_model.", "sklearn.linear_model._coordinate_descent", "sklearn.svm._classes"
@@ -340,5 +408,7 @@ TABLE = {
     "LogisticRegression": Accelerated(_LINEAR + "_logistic", 500, 1e-9, 100, _logistic_suits, _logistic, _logistic_modulus, _logistic_rows),
     "LinearSVC": Accelerated(_SVM, 50_000, 1e-10, 1000, _linear_svc_suits, _linear_svc, _half, _with_ones),
     "SVC": Accelerated(_SVM, 10_000, 1e-8, -1, _machine_suits, _svc, _half, _machine_rows),
+    "GaussianNB": Accelerated("sklearn.naive_bayes", 50_000, 0, None, _gaussian_suits, _gaussian, lambda theirs, ours: np.inf),
+    "KMeans": Accelerated("sklearn.cluster._kmeans", 1_000_000, 0, 300, _kmeans_suits, _kmeans, rows=_kmeans_rows),
     "SVR": Accelerated(_SVM, 2_500, 1e-8, -1, _machine_suits, _svr, _half, _machine_rows),
 }
