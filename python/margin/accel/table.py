@@ -85,6 +85,7 @@ def require(holds: Any, why: str) -> None:
 def _usual(entry: Accelerated, theirs: Any) -> None:
     given = theirs.get_params(deep=False)
     require(not given.get("warm_start"), "warm_start=True goes on from scikit-learn's last fit")
+    require(not getattr(theirs, "_skl_callbacks", None), "callbacks watch scikit-learn's solver")
     require(not given.get("verbose"), "verbose prints what scikit-learn's solver does")
     steps = given.get("max_iter")
     usual = steps == entry.max_iter or (entry.max_iter or 0) > 0 and steps > entry.max_iter
@@ -122,7 +123,8 @@ def _rounded(attributes: Attributes, X: Any) -> float:
     """Coefficients of single precision where scikit-learn's have it; returns how far rounding can have moved them."""
     exact = attributes["coef_"]
     least = float(np.finfo(np.float64).eps * np.linalg.norm(exact))
-    if not _is_single(X) or attributes.pop("double", False):
+    double = attributes.pop("double", False)  # liblinear's are of double precision always
+    if double or not _is_single(X):
         return least
     for word in ("coef_", "intercept_"):
         value = attributes[word]
@@ -237,8 +239,7 @@ def _logistic_suits(theirs: Any, X: Any) -> None:
     require(penalty in ("l2", "none") or theirs.solver == "saga" or (penalty == "l1" and theirs.solver == "liblinear"),
             "this solver has no such penalty")
     require(theirs.penalty is not None or theirs.C == 1.0, "penalty=None and C are given")
-    given = {"l1": 1, "l2": 0}.get(theirs.penalty, theirs.l1_ratio)
-    require(theirs.l1_ratio in (None, given) and (theirs.penalty is not None or not theirs.l1_ratio), "penalty and l1_ratio are not the same")
+    require(theirs.penalty in ("elasticnet", "deprecated") or not 0 < (theirs.l1_ratio or 0) < 1, "l1_ratio and another penalty are given")
     require(penalty != "none" or theirs.solver != "liblinear", "this solver needs a penalty")
     require(not theirs.dual or (theirs.solver == "liblinear" and penalty == "l2"), "dual=True is not for this solver")
     require(theirs.n_jobs is None or theirs.penalty != "deprecated", "n_jobs is deprecated, which scikit-learn says")
@@ -251,7 +252,7 @@ def _logistic_rows(theirs: Any, ours: Any, X: Any) -> Any:
 
 def _logistic(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
     classes = np.unique(np.asarray(y))
-    made = {"coef_": np.array(ours.coef_), "intercept_": np.array(ours.intercept_)}
+    made: Attributes = {"coef_": np.array(ours.coef_), "intercept_": np.array(ours.intercept_)}
     if theirs.solver == "liblinear":
         require(len(classes) == 2, "liblinear fits each class against the rest")
         made = {**_split_ones(theirs, ours.coef_), "double": True}
@@ -379,7 +380,7 @@ def _kmeans_rows(theirs: Any, ours: Any, X: Any) -> Any:
     starts = [theirs._init_centroids(centred, x_squared_norms=norms, init=given, random_state=random, sample_weight=weights) + mean
               for _ in range(theirs._n_init)]
     ours.tol, ours.n_init, ours.algorithm = 0.0, 1, "lloyd"
-    found = []
+    found: list[tuple[float, int]] = []
     for ours.init in starts if len(starts) > 1 else ():
         found.append((ours.fit(rows, sample_weight=ours._given_weights).inertia_, len(found)))
     ours.init = starts[min(found)[1] if found else 0]
