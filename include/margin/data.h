@@ -21,11 +21,13 @@ typedef enum margin_type {
     MARGIN_U8 = 5
 } margin_type;
 
-/* rows x columns numbers.
+/* rows x columns numbers, in one of three forms.
  * Dense: `row_starts` is NULL; element (i, j) is values[i * stride + j], stride in elements, >=
- * columns. CSR: row i holds values[k] in column column_indices[k] for k in [row_starts[i],
- * row_starts[i + 1]); columns ascend within a row, no duplicates. `stride` is not used. A NaN is a
- * missing value; a fit refuses it unless the pipeline starts with `impute`. */
+ * columns. By columns: element (i, j) is number i of column_values[j]; `values`, `row_starts` and
+ * `stride` are not used (see margin_columns_f64). CSR: row i holds values[k] in column
+ * column_indices[k] for k in [row_starts[i], row_starts[i + 1]); columns ascend within a row, no
+ * duplicates. `stride` is not used. A NaN is a missing value; a fit refuses it unless the pipeline
+ * starts with `impute`. */
 typedef struct margin_matrix {
     const void *values;         /* MARGIN_F64 or MARGIN_F32 */
     const void *row_starts;     /* rows + 1 offsets, MARGIN_I32 or MARGIN_I64; NULL: dense */
@@ -33,7 +35,8 @@ typedef struct margin_matrix {
     int64_t rows, columns, stride;
     int32_t value_type, start_type, index_type; /* margin_type */
     int32_t reserved_word;
-    const void *reserved[3]; /* NULL */
+    const void *const *column_values; /* by columns: where each begins; else NULL */
+    const void *reserved[2];          /* NULL */
 } margin_matrix;
 
 /* A vector of count numbers; values NULL means "not given". F64, F32, I32 or I64. Class labels of
@@ -50,6 +53,18 @@ MARGIN_API margin_matrix margin_dense_f64(const double *values, int64_t rows, in
                                           int64_t stride);
 MARGIN_API margin_matrix margin_dense_f32(const float *values, int64_t rows, int64_t columns,
                                           int64_t stride);
+/* Each column by itself, as tables of columns (Arrow, data frames) and arrays in Fortran order have
+ * them: column j is columns[j][0..rows). Nothing is copied where margin_fit trains a linear model
+ * (behind affine stages or none) of more rows than columns and where margin_predict and its like,
+ * margin_evaluate and margin_verify answer: rows are put together a few at a time, and results have
+ * the bytes of the same rows in C order. Other learners, stages and solver=dual_cd, multiclass=ovo
+ * need all rows at once: the fit makes a copy, which counts for the memory limit. Functions that do
+ * not name this form refuse it (ARGUMENT): margin_fit, margin_fit_with, margin_predict and its
+ * like, margin_predict_data, margin_evaluate, margin_verify take it. */
+MARGIN_API margin_matrix margin_columns_f64(const double *const *columns, int64_t rows,
+                                            int64_t count);
+MARGIN_API margin_matrix margin_columns_f32(const float *const *columns, int64_t rows,
+                                            int64_t count);
 /* CSR with 32-bit column indices and 64-bit row starts; set the type fields yourself for other
  * widths. */
 MARGIN_API margin_matrix margin_csr_f64(const double *values, const int32_t *column_indices,

@@ -14,19 +14,21 @@ from margin.views import Matrix, address, floats, vector
 
 
 class Data:
-    """X, and as they apply y, sample weights and the descriptions of the columns."""
+    """X, and as they apply y, sample weights and the descriptions of the columns. `columns`: for a call that
+    takes X by columns, too."""
 
     __slots__ = ("struct", "x", "target", "named", "_keep", "_chosen")
 
     def __init__(
-        self, x: Any, y: Any = None, sample_weight: Any = None, described: Sequence[Column] | None = None
+        self, x: Any, y: Any = None, sample_weight: Any = None, described: Sequence[Column] | None = None,
+        *, columns: bool = False
     ) -> None:
         if described is None and is_frame(x):
             x, described = frame(x)
         elif described is None and is_arrow(x):
             x, described = arrow_frame(x)
         self.struct = ffi.new("margin_data *")
-        self.x = Matrix(x)
+        self.x = Matrix(x, columns=columns)
         self.target: Target | None = None
         self.struct.x = self.x.view[0]
         self._keep: list[Any] = [self.x]

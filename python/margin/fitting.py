@@ -44,7 +44,8 @@ def fit(
     spec : str
         Stages and a learner; docs/options.md lists them.
     X : array-like, sparse matrix or DataFrame of shape (rows, columns)
-        float64 and float32 in C order (rows may lie apart) and CSR are used where they lie.
+        float64 and float32 in C order (rows may lie apart) and CSR are used where they lie, and Fortran
+        order (pandas) for linear models of more rows than columns; docs/python.md has the rest.
     y : array-like of shape (rows,) or (rows, targets), optional
         Labels of any kind, or values. None for clusters and one class.
     sample_weight : array-like of shape (rows,), optional
@@ -86,7 +87,8 @@ def fit(
     ConvergenceWarning
         The gap that was asked was not reached.
     """
-    data = Data(X, y if classes is None else target(y, classes=classes), sample_weight)
+    y = y if classes is None else target(y, classes=classes)
+    data = Data(X, y, sample_weight, columns=holdout is None)
     others = None if holdout is None else held_out(spec, data, holdout, seed)
     model, converged = fit_data(
         spec,

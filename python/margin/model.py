@@ -211,7 +211,7 @@ class Model:
             quick = self._few_rows(what, X, columns)
             if quick is not None:
                 return quick
-        data = Data(X)
+        data = Data(X, columns=True)
         shape = (data.x.rows, columns) if columns else (data.x.rows,)
         out = np.empty(shape, np.float64 if columns else np.int64)
         error = new_error()
@@ -248,7 +248,7 @@ class Model:
         """Recomputes the proof from the model and its training data with code that shares nothing with the
         solver. The status of what it returns is OK if it agrees with the model's report; `reason` says
         where it does not; `parts` has what was found of each class, pair of classes or target."""
-        data = Data(X, y, sample_weight)
+        data = Data(X, y, sample_weight, columns=True)
         found, error = new_report(), new_error()
         count = max(1, lib.margin_model_report(self._handle).subproblems)
         parts = new_reports(count)

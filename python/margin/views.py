@@ -1,7 +1,7 @@
 """Arrays as the library sees them: views that own nothing, made without a copy where they can be.
 
-What is copied, once: Fortran order and other layouts whose rows do not lie together, numbers that are
-neither float64 nor float32, foreign byte orders.
+What is copied, once: layouts of which neither rows nor (where a call takes those) columns lie together,
+numbers that are neither float64 nor float32, foreign byte orders.
 """
 
 from __future__ import annotations
@@ -62,34 +62,46 @@ def _rows_together(x: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(x)
 
 
+def _columns_together(x: np.ndarray) -> bool:
+    """Whether each column lies together and rows do not, as in Fortran order."""
+    along, across = x.strides
+    return min(x.shape) > 1 and x.flags.aligned and along == x.itemsize and across >= x.shape[0] * along
+
+
 class Matrix:
-    """A margin_matrix and what it borrows from."""
+    """A margin_matrix and what it borrows from; `columns`: of columns, too."""
 
     __slots__ = ("view", "keep", "rows", "columns")
 
-    def __init__(self, x: Any, what: str = "X") -> None:
+    def __init__(self, x: Any, what: str = "X", *, columns: bool = False) -> None:
         self.view = ffi.new("margin_matrix *")
         if is_sparse(x):
             self._sparse(x, what)
         else:
-            self._dense(x, what)
+            self._dense(x, what, columns)
         self.rows, self.columns = self.view.rows, self.view.columns
 
-    def _dense(self, x: Any, what: str) -> None:
+    def _dense(self, x: Any, what: str, columns: bool) -> None:
         array = floats(x, what)
         if array.ndim != 2:
             raise ValueError(
                 f"{what} has to have two dimensions, rows and columns; it has {array.ndim}. "
                 f"Reshape your data: {what}.reshape(-1, 1) is one column, {what}.reshape(1, -1) one row"
             )
-        array = _rows_together(array)
         view = self.view
-        view.values = address(array)
+        by_columns = columns and _columns_together(array)
+        array = array if by_columns else _rows_together(array)
         view.rows, view.columns = array.shape
-        step = array.strides[0] // array.itemsize if array.shape[0] > 1 else array.shape[1]
-        view.stride = max(step, array.shape[1])
         view.value_type = _TYPES[array.dtype]
         self.keep: Any = array
+        if by_columns:
+            begins = array.__array_interface__["data"][0] + np.arange(array.shape[1], dtype=np.uintp) * array.strides[1]
+            view.column_values = ffi.cast("void **", address(begins))
+            self.keep = (array, begins)
+            return
+        view.values = address(array)
+        step = array.strides[0] // array.itemsize if array.shape[0] > 1 else array.shape[1]
+        view.stride = max(step, array.shape[1])
 
     def _sparse(self, x: Any, what: str) -> None:
         rows = x.tocsr()

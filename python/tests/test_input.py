@@ -31,6 +31,21 @@ def test_views(iris, make):
     assert np.array_equal(model.distances(x)[:rows], model.distances(np.array(x, order="C"))[:rows])
 
 
+@pytest.mark.parametrize("make", [np.asfortranarray, lambda X: np.asfortranarray(X, np.float32), lambda X: np.asfortranarray(X)[5:-5]])
+def test_columns_where_they_lie(iris, make):
+    X, y = iris
+    x, names = make(X), y[: len(make(X))]
+    view = Matrix(x, columns=True).view
+    assert all(view.column_values[j] == address(x[:, j]) for j in range(4))
+    for spec in ("logistic", "standardize | svm", "knn", "poly | softmax"):
+        model, other = margin.fit(spec, x, names), margin.fit(spec, np.ascontiguousarray(x), names)
+        assert bytes(model) == bytes(other)
+        assert np.array_equal(model.scores(x), model.scores(np.ascontiguousarray(x)))
+        if spec != "knn":
+            assert model.verify(x, names).status == 0
+    assert margin.search("ridge(C={1,2})", x, x[:, 0]) is not None
+
+
 def test_read_only_and_mapped(iris, tmp_path):
     X, y = iris
     frozen = X.copy()

@@ -198,6 +198,11 @@ typedef struct mg_learner {
     /* It reads dense rows through mg_sample_values or mg_row_make only (of a design, say), so
      * what a stage just before it makes need not be stored (kept_bytes). */
     bool takes_made_rows;
+    /* Whether, with these options on so many rows, it reads those of data by columns through
+     * mg_sample_values or mg_rows_from_columns only, to the same bits as dense rows and in about
+     * the same time. NULL: never; it then gets a copy in rows. */
+    bool (*takes_columns)(const margin_component *info, const mg_option_value *options,
+                          int64_t rows, int64_t columns);
     /* One word may name several families (of svm, a linear one and one per kernel): the learner
      * that these options mean. It has the name, options and option_count of this one, and no
      * variants; the rest of its entry is its own. Asked by mg_learner_of when a spec is read, with

@@ -29,6 +29,21 @@ margin_matrix margin_dense_f32(const float *values, int64_t rows, int64_t column
     return dense_view(values, MARGIN_F32, rows, columns, stride);
 }
 
+static margin_matrix columns_view(const void *const *columns, margin_type type, int64_t rows,
+                                  int64_t count) {
+    margin_matrix x = dense_view(NULL, type, rows, count, count);
+    x.column_values = columns;
+    return x;
+}
+
+margin_matrix margin_columns_f64(const double *const *columns, int64_t rows, int64_t count) {
+    return columns_view((const void *const *)columns, MARGIN_F64, rows, count);
+}
+
+margin_matrix margin_columns_f32(const float *const *columns, int64_t rows, int64_t count) {
+    return columns_view((const void *const *)columns, MARGIN_F32, rows, count);
+}
+
 static margin_matrix csr_view(const void *values, margin_type type, const int32_t *column_indices,
                               const int64_t *row_starts, int64_t rows, int64_t columns) {
     margin_matrix x = dense_view(values, type, rows, columns, 0);
@@ -83,6 +98,36 @@ int64_t mg_type_size(margin_type type) {
     return 0;
 }
 
+/* ---- Columns -------------------------------------------------------------------------------- */
+
+enum { EIGHT = 8 };
+typedef double pack_f64 __attribute__((vector_size(16)));
+typedef float pack_f32 __attribute__((vector_size(16)));
+
+#define REAL    double
+#define PACK    pack_f64
+#define NAME(x) x##_f64
+#include "data/table/matrix_columns_tmpl.h"
+#undef REAL
+#undef PACK
+#undef NAME
+
+#define REAL    float
+#define PACK    pack_f32
+#define NAME(x) x##_f32
+#include "data/table/matrix_columns_tmpl.h"
+#undef REAL
+#undef PACK
+#undef NAME
+
+void mg_row_from_columns(const margin_matrix *x, int64_t row, int64_t first, int64_t count,
+                         double *out) {
+    if (x->value_type == MARGIN_F32)
+        row_from_columns_f32(x, row, first, count, out);
+    else
+        row_from_columns_f64(x, row, first, count, out);
+}
+
 /* ---- Element and row access ----------------------------------------------------------------- */
 
 double mg_vector_f64(const margin_vector *v, int64_t k) {
@@ -130,6 +175,8 @@ void mg_row_expand(const margin_matrix *x, int64_t row, double *out) {
             for (int64_t k = first; k < last; k++)
                 out[mg_column_index(x, k)] = values[k];
         }
+    } else if (mg_is_by_columns(x)) {
+        mg_row_from_columns(x, row, 0, x->columns, out);
     } else if (x->value_type == MARGIN_F32) {
         const float *values = (const float *)x->values + row * x->stride;
         for (int64_t j = 0; j < x->columns; j++)
@@ -137,6 +184,21 @@ void mg_row_expand(const margin_matrix *x, int64_t row, double *out) {
     } else if (x->columns > 0) {
         memcpy(out, (const double *)x->values + row * x->stride, (size_t)x->columns * sizeof *out);
     }
+}
+
+void mg_rows_from_columns(const margin_matrix *x, const int64_t *rows, int64_t first, int64_t count,
+                          void *out) {
+    bool follow = rows != NULL;
+    for (int64_t k = 1; follow && k < count; k++)
+        follow = rows[k] == rows[0] + k;
+    if (follow && count > 0) {
+        first = rows[0];
+        rows = NULL;
+    }
+    if (x->value_type == MARGIN_F32)
+        rows_from_columns_f32(x, rows, first, count, out);
+    else
+        rows_from_columns_f64(x, rows, first, count, out);
 }
 
 void mg_row_store(const margin_matrix *x, int64_t row, const double *values) {
@@ -156,7 +218,7 @@ double mg_row_length(const margin_matrix *x) {
 
 int64_t mg_row_bytes(const margin_matrix *x) {
     int64_t size = mg_type_size(x->value_type);
-    if (!mg_is_csr(x)) return x->stride * size;
+    if (!mg_is_csr(x)) return (mg_is_by_columns(x) ? x->columns : x->stride) * size;
     int64_t stored = mg_row_start(x, x->rows) - mg_row_start(x, 0);
     int64_t average = x->rows > 0 ? stored / x->rows + 1 : 1;
     return average * (size + mg_type_size(x->index_type)) + mg_type_size(x->start_type);
@@ -229,6 +291,10 @@ static margin_status gather_dense(mg_heap *heap, const margin_matrix *x, const i
     size_t size = (size_t)mg_type_size(x->value_type);
     size_t row_bytes = (size_t)x->columns * size;
     char *to = (char *)out->view.values;
+    if (mg_is_by_columns(x)) {
+        mg_rows_from_columns(x, rows, 0, count, to);
+        return MARGIN_OK;
+    }
     for (int64_t i = 0; i < count && row_bytes > 0; i++)
         memcpy(to + (size_t)i * row_bytes,
                (const char *)x->values + (size_t)(rows[i] * x->stride) * size, row_bytes);

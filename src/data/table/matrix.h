@@ -8,13 +8,20 @@ MG_INLINE bool mg_is_csr(const margin_matrix *x) {
     return x->row_starts != NULL;
 }
 
+MG_INLINE bool mg_is_by_columns(const margin_matrix *x) {
+    return x->column_values != NULL;
+}
+
 int64_t mg_type_size(margin_type type); /* bytes of one number */
 
-/* Shape, types, pointers, stride; for CSR one sweep over indices (ascending, in range) and row
- * starts. `name` is the argument in messages. ARGUMENT on failure. Everything behind this check
- * trusts the view. context NULL: on the calling thread alone. */
+/* Shape, types, pointers, stride; data by columns are refused; for CSR one sweep over indices
+ * (ascending, in range) and row starts. `name` is the argument in messages. ARGUMENT on failure.
+ * Everything behind this check trusts the view. context NULL: on the calling thread alone. */
 margin_status mg_matrix_check(margin_context *context, const margin_matrix *x, const char *name,
                               margin_error *error);
+/* The same for those who take data by columns. */
+margin_status mg_matrix_check_any(margin_context *context, const margin_matrix *x, const char *name,
+                                  margin_error *error);
 
 /* All views of a data set: the matrix, the lengths, types and alignment of y and weights, the range
  * of the selection, the lists of categories. Names may be NULL. ARGUMENT on failure. */
@@ -22,6 +29,9 @@ margin_status mg_views_check(margin_context *context, const margin_data *data, m
 /* The same where several targets are fine. */
 enum { MG_MAX_TARGETS = 10000 };
 margin_status mg_views_check_targets(margin_context *context, const margin_data *data,
+                                     margin_error *error);
+/* And where so are data by columns. */
+margin_status mg_views_check_columns(margin_context *context, const margin_data *data,
                                      margin_error *error);
 MG_INLINE int64_t mg_data_targets(const margin_data *data) {
     return data->targets > 1 ? data->targets : 1;
@@ -37,6 +47,13 @@ margin_status mg_matrix_check_finite(margin_context *context, const margin_data 
 MG_INLINE double mg_stored_value(const margin_matrix *x, int64_t k) {
     if (x->value_type == MARGIN_F32) return (double)((const float *)x->values)[k];
     return ((const double *)x->values)[k];
+}
+
+/* Of dense data, by rows or by columns. */
+MG_INLINE double mg_dense_value(const margin_matrix *x, int64_t row, int64_t column) {
+    if (!mg_is_by_columns(x)) return mg_stored_value(x, row * x->stride + column);
+    if (x->value_type == MARGIN_F32) return (double)((const float *)x->column_values[column])[row];
+    return ((const double *)x->column_values[column])[row];
 }
 
 /* The reverse, of a matrix whose arrays are written. */
@@ -63,6 +80,15 @@ void mg_row_expand(const margin_matrix *x, int64_t row, double *out);
 /* The reverse, into a row of a dense matrix whose arrays are written. */
 void mg_row_store(const margin_matrix *x, int64_t row, const double *values);
 
+/* Rows of data by columns next to each other, in their own type: rows[0..count), or (NULL) from
+ * `first` on. */
+void mg_rows_from_columns(const margin_matrix *x, const int64_t *rows, int64_t first, int64_t count,
+                          void *out);
+
+/* Values [first, first + count) of a row of them as f64. */
+void mg_row_from_columns(const margin_matrix *x, int64_t row, int64_t first, int64_t count,
+                         double *out);
+
 /* Bytes per row (dense: stride; CSR: average), for mg_block_rows. */
 int64_t mg_row_bytes(const margin_matrix *x);
 
@@ -85,7 +111,7 @@ margin_status mg_matrix_new_csr(mg_heap *heap, int64_t rows, int64_t columns, in
                                 margin_type type, const char *purpose, mg_matrix_buffer *out,
                                 margin_error *error);
 /* Copy of chosen rows: same layout, value type and index type; stride = columns, i64 starts from 0.
- */
+ * Of data by columns: dense rows. */
 margin_status mg_matrix_gather(mg_heap *heap, const margin_matrix *x, const int64_t *rows,
                                int64_t count, const char *purpose, mg_matrix_buffer *out,
                                margin_error *error);

@@ -61,6 +61,20 @@ static margin_status check_dense(const margin_matrix *x, const char *name, margi
     return MARGIN_OK;
 }
 
+static margin_status check_columns(const margin_matrix *x, const char *name, margin_error *error) {
+    MG_REQUIRE(!x->row_starts && !x->values, error, MARGIN_ERROR_ARGUMENT,
+               "%s: column_values are given, and values or row_starts too", name);
+    MG_REQUIRE(x->rows <= INT64_MAX / 8 / MG_MAX(x->columns, 1), error, MARGIN_ERROR_ARGUMENT,
+               "%s: %lld rows of %lld columns are more than memory can hold", name,
+               (long long)x->rows, (long long)x->columns);
+    for (int64_t j = 0; j < x->columns && x->rows > 0; j++)
+        MG_REQUIRE(x->column_values[j] && !misaligned(x->column_values[j], x->value_type), error,
+                   MARGIN_ERROR_ARGUMENT,
+                   "%s: column_values[%lld] is NULL or not aligned to its type", name,
+                   (long long)j);
+    return MARGIN_OK;
+}
+
 /* Work on all rows of a view at once: the first row that is wrong, kept as the least over blocks so
  * that the answer does not depend on their order. */
 typedef struct row_scan {
@@ -206,13 +220,24 @@ static margin_status check_form(const margin_matrix *x, const char *name, margin
                "%s: values must be aligned to their type", name);
     MG_REQUIRE(!x->reserved_word && !any_reserved(x->reserved, MG_LENGTH(x->reserved)), error,
                MARGIN_ERROR_ARGUMENT, NOT_ZERO, name);
+    if (mg_is_by_columns(x)) return check_columns(x, name, error);
     return mg_is_csr(x) ? check_csr_fields(x, name, error) : check_dense(x, name, error);
+}
+
+margin_status mg_matrix_check_any(margin_context *context, const margin_matrix *x, const char *name,
+                                  margin_error *error) {
+    MG_TRY(check_form(x, name, error));
+    return mg_is_csr(x) ? check_csr(context, x, name, error) : MARGIN_OK;
 }
 
 margin_status mg_matrix_check(margin_context *context, const margin_matrix *x, const char *name,
                               margin_error *error) {
-    MG_TRY(check_form(x, name, error));
-    return mg_is_csr(x) ? check_csr(context, x, name, error) : MARGIN_OK;
+    MG_TRY(mg_matrix_check_any(context, x, name, error));
+    MG_REQUIRE(!mg_is_by_columns(x), error, MARGIN_ERROR_ARGUMENT,
+               "%s is given by columns, and this works with rows: put them together "
+               "(margin_dense_f64)",
+               name);
+    return MARGIN_OK;
 }
 
 /* ---- Checks of a data set ------------------------------------------------------------------- */
@@ -266,12 +291,15 @@ static margin_status check_selection(const margin_data *data, margin_error *erro
     return MARGIN_OK;
 }
 
-margin_status mg_views_check(margin_context *context, const margin_data *data,
-                             margin_error *error) {
+typedef margin_status (*matrix_check)(margin_context *context, const margin_matrix *x,
+                                      const char *name, margin_error *error);
+
+static margin_status check_views(margin_context *context, const margin_data *data,
+                                 matrix_check check, margin_error *error) {
     char buffer[32];
     MG_REQUIRE(!any_reserved(data->reserved, MG_LENGTH(data->reserved)), error,
                MARGIN_ERROR_ARGUMENT, NOT_ZERO, "the data set");
-    MG_TRY(mg_matrix_check(context, &data->x, "x", error));
+    MG_TRY(check(context, &data->x, "x", error));
     MG_REQUIRE(data->targets == 0 || data->targets == 1, error, MARGIN_ERROR_ARGUMENT,
                "the data has %lld targets, and this works with one: choose it",
                (long long)data->targets);
@@ -290,10 +318,15 @@ margin_status mg_views_check(margin_context *context, const margin_data *data,
     return check_selection(data, error);
 }
 
-margin_status mg_views_check_targets(margin_context *context, const margin_data *data,
-                                     margin_error *error) {
+margin_status mg_views_check(margin_context *context, const margin_data *data,
+                             margin_error *error) {
+    return check_views(context, data, mg_matrix_check, error);
+}
+
+static margin_status check_targets(margin_context *context, const margin_data *data,
+                                   matrix_check check, margin_error *error) {
     margin_data one = *data;
-    if (data->targets <= 1) return mg_views_check(context, data, error);
+    if (data->targets <= 1) return check_views(context, data, check, error);
     MG_REQUIRE(data->targets <= MG_MAX_TARGETS, error, MARGIN_ERROR_LIMIT,
                "%lld targets are more than the limit of %d", (long long)data->targets,
                (int)MG_MAX_TARGETS);
@@ -304,7 +337,7 @@ margin_status mg_views_check_targets(margin_context *context, const margin_data 
                (long long)data->y.count, (long long)data->targets, (long long)data->x.rows);
     one.y.count = data->x.rows;
     one.targets = 1;
-    MG_TRY(mg_views_check(context, &one, error));
+    MG_TRY(check_views(context, &one, check, error));
     for (int64_t t = 1; data->target && t < data->targets; t++) {
         const char *name = data->target[t].name ? data->target[t].name : "y";
         MG_TRY(check_description(&data->target[t], "target", name, error));
@@ -312,30 +345,48 @@ margin_status mg_views_check_targets(margin_context *context, const margin_data 
     return MARGIN_OK;
 }
 
+margin_status mg_views_check_targets(margin_context *context, const margin_data *data,
+                                     margin_error *error) {
+    return check_targets(context, data, mg_matrix_check, error);
+}
+
+margin_status mg_views_check_columns(margin_context *context, const margin_data *data,
+                                     margin_error *error) {
+    return check_targets(context, data, mg_matrix_check_any, error);
+}
+
 /* ---- NaN and infinity ----------------------------------------------------------------------- */
 
-/* values[first..last) of either type; `last` - `first` may be many rows. */
-static bool range_is_wrong(const row_scan *scan, int64_t first, int64_t last) {
+/* from[first..last) of either type; `last` - `first` may be many rows. */
+static bool range_is_wrong(const row_scan *scan, const void *from, int64_t first, int64_t last) {
     if (first >= last) return false;
     if (scan->x->value_type == MARGIN_F32) {
-        const float *values = (const float *)scan->x->values + first;
+        const float *values = (const float *)from + first;
         return scan->allow_nan ? has_infinite_f32(values, last - first)
                                : has_nonfinite_f32(values, last - first);
     }
-    const double *values = (const double *)scan->x->values + first;
+    const double *values = (const double *)from + first;
     return scan->allow_nan ? has_infinite_f64(values, last - first)
                            : has_nonfinite_f64(values, last - first);
 }
 
 static bool rows_are_wrong(const row_scan *scan, int64_t row, int64_t count) {
     const margin_matrix *x = scan->x;
+    const int64_t stride = x->stride;
+    bool wrong = false;
+    if (mg_is_by_columns(x)) {
+        for (int64_t j = 0; j < x->columns && !wrong; j++)
+            wrong = range_is_wrong(scan, x->column_values[j], row, row + count);
+        return wrong;
+    }
     if (mg_is_csr(x))
-        return range_is_wrong(scan, mg_row_start(x, row), mg_row_start(x, row + count));
-    if (x->stride == x->columns || count == 1)
-        return range_is_wrong(scan, row * x->stride, (row + count - 1) * x->stride + x->columns);
-    for (int64_t i = row; i < row + count; i++)
-        if (range_is_wrong(scan, i * x->stride, i * x->stride + x->columns)) return true;
-    return false;
+        return range_is_wrong(scan, x->values, mg_row_start(x, row), mg_row_start(x, row + count));
+    if (stride == x->columns || count == 1)
+        return range_is_wrong(scan, x->values, row * stride,
+                              (row + count - 1) * stride + x->columns);
+    for (int64_t i = row; i < row + count && !wrong; i++)
+        wrong = range_is_wrong(scan, x->values, i * stride, i * stride + x->columns);
+    return wrong;
 }
 
 static margin_status scan_values(const mg_block *block, void *argument) {
@@ -351,18 +402,20 @@ static margin_status scan_values(const mg_block *block, void *argument) {
 static margin_status fail_value(const margin_data *data, int64_t row, bool allow_nan,
                                 margin_error *error) {
     const margin_matrix *x = &data->x;
-    bool sparse = mg_is_csr(x);
-    int64_t first = sparse ? mg_row_start(x, row) : row * x->stride;
-    int64_t last = sparse ? mg_row_start(x, row + 1) : first + x->columns;
+    const bool sparse = mg_is_csr(x);
+    const int64_t first = sparse ? mg_row_start(x, row) : 0;
+    const int64_t last = sparse ? mg_row_start(x, row + 1) : x->columns;
     int64_t k = first;
-    while (k < last - 1 &&
-           !(allow_nan ? isinf(mg_stored_value(x, k)) : !isfinite(mg_stored_value(x, k))))
-        k++;
+    double value = (double)NAN;
+    for (; k < last; k++) {
+        value = sparse ? mg_stored_value(x, k) : mg_dense_value(x, row, k);
+        if (k == last - 1 || (allow_nan ? isinf(value) : !isfinite(value))) break;
+    }
     char buffer[32];
-    const int64_t column = sparse ? mg_column_index(x, k) : k - first;
+    const int64_t column = sparse ? mg_column_index(x, k) : k;
     const char *name = mg_column_name(data->columns, column, buffer);
     mg_place place = {.row = row + 1, .feature = column + 1};
-    if (isnan(mg_stored_value(x, k)))
+    if (isnan(value))
         return mg_fail_at(error, MG_DATA(MISSING_VALUE), place,
                           "row %lld has no value in column %s; fill gaps with 'impute | ...' or "
                           "leave such rows out (MARGIN_MISSING_DROP)",
@@ -372,7 +425,7 @@ static margin_status fail_value(const margin_data *data, int64_t row, bool allow
                       "nor numbers beyond the range of the type, which become infinite: correct "
                       "them or leave the column out "
                       "(margin_read_options.ignore)",
-                      (long long)row + 1, mg_number(mg_stored_value(x, k)).text, name);
+                      (long long)row + 1, mg_number(value).text, name);
 }
 
 margin_status mg_matrix_check_finite(margin_context *context, const margin_data *data,

@@ -12,6 +12,12 @@ bool mg_chunk_next(const margin_matrix *x, int64_t row, int64_t *at, mg_row_chun
     if (*at >= end) return false;
     chunk->count = MG_MIN(end - *at, (int64_t)MG_CHUNK);
     chunk->first = *at;
+    if (mg_is_by_columns(x)) {
+        mg_row_from_columns(x, row, *at, chunk->count, chunk->space);
+        chunk->values = chunk->space;
+        *at += chunk->count;
+        return true;
+    }
     const int64_t place = sparse ? *at : row * x->stride + *at;
     chunk->values = x->value_type == MARGIN_F64 ? (const double *)x->values + place : chunk->space;
     if (x->value_type != MARGIN_F64) mg_stored_values(x, place, chunk->count, chunk->space);

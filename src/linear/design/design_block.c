@@ -30,41 +30,34 @@ void mg_design_from_rows(const mg_design *d, double total, double *gradient) {
 
 /* ---- Rows that are made ---------------------------------------------------------------------- */
 
+/* Columns are put together many rows at a time, so that each is read on for a while: a power of two
+ * within a block of a pass. */
+static int64_t rows_together(const mg_design *d) {
+    int64_t rows = mg_block_rows(mg_row_bytes(&d->problem->x));
+    while (rows > d->block_rows)
+        rows /= 2;
+    return rows;
+}
+
+static int64_t made_room(const mg_design *d) {
+    const bool by_columns = mg_is_by_columns(&d->problem->x);
+    return by_columns ? MG_MAX(rows_together(d), (int64_t)MG_CHUNK_ROWS) : d->chunk_rows;
+}
+
 margin_status mg_made_rows_new(mg_design *d, margin_error *error) {
-    const int64_t workers = mg_threads(d->context);
+    const int64_t workers = mg_threads(d->context), room = made_room(d);
     const int64_t row = d->columns * (int64_t)sizeof(double);
-    const int64_t bytes = workers * ((int64_t)sizeof(mg_made_rows) + (d->chunk_rows + 1) * row);
-    if (!d->problem->maker) return MARGIN_OK;
+    const int64_t bytes = workers * ((int64_t)sizeof(mg_made_rows) + (room + 1) * row);
+    if (!d->problem->maker && !mg_is_by_columns(&d->problem->x)) return MARGIN_OK;
     MG_NEW_BYTES(d->heap, d->made, bytes, "rows that are made", error);
-    memset(d->made, 0, (size_t)bytes);
+    memset(d->made, 0, (size_t)workers * sizeof *d->made);
     char *rows = (char *)(d->made + workers);
-    for (int64_t w = 0; w < workers; w++, rows += (d->chunk_rows + 1) * row) {
+    for (int64_t w = 0; w < workers; w++, rows += (room + 1) * row) {
         d->made[w].rows = rows;
-        d->made[w].scratch = (double *)(void *)(rows + d->chunk_rows * row);
+        d->made[w].scratch = (double *)(void *)(rows + room * row);
     }
     return MARGIN_OK;
 }
-
-static void make_rows(const mg_visit_list *list, int64_t first, int64_t count,
-                      const void *rows[MG_CHUNK_ROWS]) {
-    const mg_design *d = list->design;
-    mg_made_rows *made = &d->made[mg_worker(d->context)];
-    const int64_t bytes = d->columns * mg_type_size(d->problem->x.value_type);
-    const bool there = made->chosen == list->chosen && made->first == first && made->count == count;
-    for (int64_t k = 0; k < count; k++) {
-        char *row = (char *)made->rows + k * bytes;
-        rows[k] = row;
-        if (!there)
-            mg_row_make_stored(d->problem->maker,
-                               mg_design_row(d, mg_visit_sample(list, first + k)), made->scratch,
-                               row);
-    }
-    made->chosen = list->chosen;
-    made->first = first;
-    made->count = count;
-}
-
-/* ---- Chunks of rows -------------------------------------------------------------------------- */
 
 /* Numbers of the rows of positions [first, first + count). */
 static void list_rows(const mg_visit_list *list, int64_t first, int64_t count,
@@ -72,6 +65,50 @@ static void list_rows(const mg_visit_list *list, int64_t first, int64_t count,
     for (int64_t k = 0; k < count; k++)
         rows[k] = mg_design_row(list->design, mg_visit_sample(list, first + k));
 }
+
+/* Of all samples, up to where those that are put together with this one end. */
+static void put_together(const mg_design *d, mg_made_rows *made, int64_t first) {
+    const mg_problem *p = d->problem;
+    const int64_t rows = rows_together(d), end = MG_MIN((first / rows + 1) * rows, d->samples);
+    made->first = first;
+    made->count = end - first;
+    mg_rows_from_columns(&p->x, p->index ? p->index + first : NULL, first, made->count, made->rows);
+}
+
+static void make_listed(const mg_design *d, mg_made_rows *made, const int64_t *numbers,
+                        int64_t count) {
+    const mg_problem *p = d->problem;
+    const int64_t bytes = d->columns * mg_type_size(p->x.value_type);
+    made->first = -1;
+    made->count = count;
+    memcpy(made->numbers, numbers, (size_t)count * sizeof *numbers);
+    if (mg_is_by_columns(&p->x)) mg_rows_from_columns(&p->x, numbers, 0, count, made->rows);
+    for (int64_t k = 0; p->maker && k < count; k++)
+        mg_row_make_stored(p->maker, numbers[k], made->scratch, (char *)made->rows + k * bytes);
+}
+
+static void make_rows(const mg_visit_list *list, int64_t first, int64_t count,
+                      const void *rows[MG_CHUNK_ROWS]) {
+    const mg_design *d = list->design;
+    mg_made_rows *made = &d->made[mg_worker(d->context)];
+    const int64_t bytes = d->columns * mg_type_size(d->problem->x.value_type);
+    int64_t numbers[MG_CHUNK_ROWS], skipped = 0;
+    if (!list->chosen && mg_is_by_columns(&d->problem->x)) {
+        const bool there =
+            made->first >= 0 && first >= made->first && first + count <= made->first + made->count;
+        if (!there) put_together(d, made, first);
+        skipped = first - made->first;
+    } else {
+        list_rows(list, first, count, numbers);
+        const bool there = made->first < 0 && made->count == count &&
+                           memcmp(made->numbers, numbers, (size_t)count * sizeof *numbers) == 0;
+        if (!there) make_listed(d, made, numbers, count);
+    }
+    for (int64_t k = 0; k < count; k++)
+        rows[k] = (const char *)made->rows + (skipped + k) * bytes;
+}
+
+/* ---- Chunks of rows -------------------------------------------------------------------------- */
 
 void mg_design_find_rows(const mg_visit_list *list, int64_t first, int64_t count,
                          const void *rows[MG_CHUNK_ROWS]) {

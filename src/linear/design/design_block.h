@@ -22,11 +22,12 @@ typedef struct mg_row_weights {
 /* Uses design->work: valid until the next call. */
 mg_row_weights mg_design_row_weights(mg_design *d, const double *w, double b);
 
-/* Room for the rows of a chunk where a stage makes them (mg_problem.maker), one per worker: they
- * are made once for the scores and the gradient of a chunk. */
+/* Room for the rows of a chunk where a stage makes them (mg_problem.maker) or columns are put
+ * together, one per worker: they are made once for the scores and the gradient of a chunk. */
 typedef struct mg_made_rows {
-    const int64_t *chosen; /* what is there: positions first..first + count - 1 of this list */
-    int64_t first, count;
+    int64_t first, count; /* what is there: of all samples, those from `first` on; first -1: those
+                             of `numbers` */
+    int64_t numbers[MG_CHUNK_ROWS];
     void *rows;
     double *scratch; /* a row */
 } mg_made_rows;

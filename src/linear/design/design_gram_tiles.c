@@ -14,6 +14,7 @@ enum {
     MOST_DEPTHS = 32,  /* block depths in a block */
     WALK_DEPTHS = 4,   /* many columns: block depths packed at a time */
     PACK_LINES = 16,   /* lines packed by a task */
+    MOST_LINES = 256,  /* of a packed block, whatever the instruction set */
     TASK_PANELS = 2    /* panels of the result in a task */
 };
 
@@ -26,7 +27,7 @@ typedef struct tile_job {
     /* many columns: */
     double *c;
     char *block;
-    double *rows; /* per worker: a dense row, for CSR */
+    double *rows; /* per worker: a dense row, for CSR; a block of lines, of data by columns */
     int64_t first, lines;
 } tile_job;
 
@@ -50,8 +51,10 @@ static void gram_tiles_gather(const mg_gram_job *job, bool whole, int64_t at, do
     }
 }
 
-/* Line `line` of a packed block: sqrt(d_k) e_k. `row` has room for a dense row. */
-static void pack_line(const tile_job *job, int64_t k, int64_t line, char *block, double *row) {
+/* Line `line` of a packed block: sqrt(d_k) e_k. `row` has room for a dense row; `stored`: where the
+ * values are, if not in x. */
+static void pack_line(const tile_job *job, int64_t k, int64_t line, char *block, double *row,
+                      const char *stored) {
     const mg_design *d = job->gram->design;
     const mg_symmetric_ops *ops = job->ops;
     const margin_matrix *x = &d->problem->x;
@@ -63,16 +66,18 @@ static void pack_line(const tile_job *job, int64_t k, int64_t line, char *block,
     if (panels > mg_symmetric_panels(ops, columns))
         memset(out + (panels - 1) * job->stride * ops->width * ops->number_size, 0,
                (size_t)(ops->width * ops->number_size));
-    const bool whole = mg_is_csr(x) || d->problem->maker;
+    const bool whole = mg_is_csr(x) || d->problem->maker || (mg_is_by_columns(x) && !stored);
+    if (!stored && !whole)
+        stored = (const char *)x->values + at * x->stride * mg_type_size(x->value_type);
     if (whole || job->gram->request->columns) {
         if (whole) mg_sample_values(d->problem, i, row);
         if (job->gram->request->columns) gram_tiles_gather(job->gram, whole, at, row);
         ops->pack_f64(row, columns, &job->affine, root, job->stride, out);
     } else if (x->value_type == MARGIN_F32) {
-        ops->pack_f32((const float *)x->values + at * x->stride, columns, &job->affine, root,
-                      job->stride, out);
+        ops->pack_f32((const float *)(const void *)stored, columns, &job->affine, root, job->stride,
+                      out);
     } else {
-        ops->pack_f64((const double *)x->values + at * x->stride, columns, &job->affine, root,
+        ops->pack_f64((const double *)(const void *)stored, columns, &job->affine, root,
                       job->stride, out);
     }
     if (job->gram->request->extra)
@@ -81,16 +86,39 @@ static void pack_line(const tile_job *job, int64_t k, int64_t line, char *block,
     mg_symmetric_set(ops, block, job->stride, line, job->gram->size - 1, root);
 }
 
+/* Columns are put together as a block of lines at a time, in room for it; else a row is enough. */
+static bool puts_together(const tile_job *job) {
+    return mg_is_by_columns(&job->gram->design->problem->x) && !job->gram->request->columns;
+}
+
+static int64_t row_room(const tile_job *job) {
+    return (puts_together(job) ? job->stride : 1) * job->gram->design->columns;
+}
+
+/* Lines from `line` on of a block are those of the samples at k, k + 1, ... */
+static void pack_some(const tile_job *job, int64_t k, int64_t line, int64_t count, char *block,
+                      double *room) {
+    const mg_problem *p = job->gram->design->problem;
+    const int64_t bytes = p->x.columns * mg_type_size(p->x.value_type);
+    const bool together = puts_together(job);
+    int64_t rows[MOST_LINES];
+    for (int64_t i = 0; together && i < count; i++)
+        rows[i] = mg_sample_row(p, mg_gram_sample(job->gram, k + i));
+    if (together) mg_rows_from_columns(&p->x, rows, 0, count, room);
+    for (int64_t i = 0; i < count; i++)
+        pack_line(job, k + i, line + i, block, room,
+                  together ? (const char *)room + i * bytes : NULL);
+}
+
 /* ---- Few columns ----------------------------------------------------------------------------- */
 
-/* A state: the triangle, a packed block, a dense row. */
+/* A state: the triangle and a packed block. */
 static int64_t triangle_numbers(const tile_job *job) {
     return (job->gram->size * job->gram->size + 7) / 8 * 8;
 }
 
 static int64_t state_bytes(const tile_job *job) {
-    return (triangle_numbers(job) + job->gram->design->columns) * (int64_t)sizeof(double) +
-           job->packed * job->ops->number_size;
+    return triangle_numbers(job) * (int64_t)sizeof(double) + job->packed * job->ops->number_size;
 }
 
 static void tiles_start(void *state, void *argument) {
@@ -108,11 +136,10 @@ static margin_status add_rows(void *state, const mg_block *block, void *argument
     const int64_t size = job->gram->size, last = block->first + block->count;
     double *triangle = state;
     char *packed = (char *)(triangle + triangle_numbers(job));
-    double *row = (double *)(packed + job->packed * job->ops->number_size);
+    double *room = job->rows + block->worker * row_room(job);
     for (int64_t first = block->first; first < last; first += job->stride) {
         const int64_t lines = MG_MIN(job->stride, last - first);
-        for (int64_t k = 0; k < lines; k++)
-            pack_line(job, first + k, k, packed, row);
+        pack_some(job, first, 0, lines, packed, room);
         mg_symmetric_add(job->ops, packed, job->stride, lines, size, 0, INT64_MAX, 1.0, triangle,
                          size);
     }
@@ -128,6 +155,8 @@ static margin_status few_columns(tile_job *job, double *gram) {
     const mg_accumulator accumulator = {
         .state_size = state_bytes(job), .init = tiles_start, .add = add_rows, .merge = tiles_merge};
     char *state;
+    MG_ARENA_NEW(&job->gram->arena, job->rows, mg_threads(d->context) * row_room(job),
+                 "the products of the columns", job->gram->error);
     MG_ARENA_NEW(&job->gram->arena, state, accumulator.state_size, "the products of the columns",
                  job->gram->error);
     MG_TRY(mg_sweep(d->context, job->gram->count, MG_MAX(depths, 1) * depth, &accumulator, job,
@@ -145,9 +174,8 @@ static char *block_at(const tile_job *job, int64_t depths) {
 static margin_status pack_lines(void *argument, int64_t task, int worker) {
     const tile_job *job = argument;
     const int64_t first = task * PACK_LINES, last = MG_MIN(first + PACK_LINES, job->lines);
-    for (int64_t k = first; k < last; k++)
-        pack_line(job, job->first + k, k % job->stride, block_at(job, k / job->stride),
-                  job->rows + worker * job->gram->design->columns);
+    pack_some(job, job->first + first, first % job->stride, last - first,
+              block_at(job, first / job->stride), job->rows + worker * row_room(job));
     return MARGIN_OK;
 }
 
@@ -200,7 +228,7 @@ static margin_status many_columns(tile_job *job, double *gram) {
     job->packed = mg_symmetric_packed(job->ops, size, job->stride);
     MG_ARENA_NEW(arena, job->block, WALK_DEPTHS * job->packed * job->ops->number_size, purpose,
                  job->gram->error);
-    MG_ARENA_NEW(arena, job->rows, threads * d->columns, purpose, job->gram->error);
+    MG_ARENA_NEW(arena, job->rows, threads * row_room(job), purpose, job->gram->error);
     margin_status status = clear_rows(d->context, size, gram);
     if (status >= 0) status = tiles_walk(job);
     return status < 0 ? mg_fail_cancelled(job->gram->error) : MARGIN_OK;

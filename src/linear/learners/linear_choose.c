@@ -59,7 +59,7 @@ mg_squares_cost mg_squares_price(const mg_design *design) {
     const double n = fmin(z.rows, z.columns), bytes = 2.0 * n * n * sizeof(double);
     const double products = z.columns > z.rows ? (z.sparse ? 2e-9 : 6e-11) * z.values * z.rows
                                                : (z.sparse ? 2e-9 : 2e-11) * z.pairs;
-    const double value = z.sparse ? 3e-9 : design->made ? 1e-8 : 6.5e-10;
+    const double value = z.sparse ? 3e-9 : design->problem->maker ? 1e-8 : 6.5e-10;
     mg_squares_cost cost = {.step = value * z.values + 1.5e-8 * z.columns + 3e-9 * z.rows,
                             .factor = products + 5.5e-12 * n * n * n + 1.5e-8 * n * n,
                             .fits = n <= MOST && (limit == 0 || bytes <= (double)limit)};

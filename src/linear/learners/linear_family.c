@@ -38,6 +38,17 @@ margin_status mg_linear_share(mg_shared *shared) {
     return MARGIN_OK;
 }
 
+static bool has_word(const margin_component *info, const mg_option_value *options, const char *name,
+                     const char *word) {
+    return mg_option_index(info, name) >= 0 && mg_option_is(info, options, name, word);
+}
+
+bool mg_linear_takes_columns(const margin_component *info, const mg_option_value *options,
+                             int64_t rows, int64_t columns) {
+    return rows > columns && !has_word(info, options, "multiclass", "ovo") &&
+           !has_word(info, options, "solver", mg_solver_dual_cd.name);
+}
+
 margin_status mg_linear_fit_penalties(mg_fit *fits, int64_t count,
                                       margin_status (*solve)(mg_fit *fits, int64_t count,
                                                              const mg_linear_options *options)) {

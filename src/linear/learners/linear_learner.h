@@ -32,6 +32,10 @@ margin_status mg_linear_verify_one(mg_fit *fit, const mg_hypothesis *hypothesis)
 /* As many together where the rows will be visited one at a time, so that reading them once for
  * several problems pays. */
 margin_status mg_linear_share(mg_shared *shared);
+/* Where solvers walk over rows in order: not dual_cd, which the choice does not fall on where rows
+ * are more than columns, in every part. */
+bool mg_linear_takes_columns(const margin_component *info, const mg_option_value *options,
+                             int64_t rows, int64_t columns);
 /* All options at once for a solver that takes many penalties. */
 margin_status mg_linear_fit_penalties(mg_fit *fits, int64_t count,
                                       margin_status (*solve)(mg_fit *fits, int64_t count,
@@ -39,7 +43,8 @@ margin_status mg_linear_fit_penalties(mg_fit *fits, int64_t count,
 /* What is the same in all of them. */
 #define MG_LINEAR_LEARNER(of_family)                                                               \
     .makes = {&mg_hypothesis_linear}, .takes_affine = true, .takes_made_rows = true,               \
-    .verify = mg_linear_verify_one, .family = (of_family)
+    .takes_columns = mg_linear_takes_columns, .verify = mg_linear_verify_one,                      \
+    .family = (of_family)
 /* mg_linear_fit_one for least squares, which is solved directly without |w|_1 and without the word
  * of a textbook solver. */
 margin_status mg_squares_fit_one(mg_fit *fit);

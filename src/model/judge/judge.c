@@ -25,7 +25,7 @@ static int64_t unknown_column(const mg_judged *judged, int64_t row) {
     const margin_matrix *x = &judged->aligned.data.x;
     const mg_columns *inputs = &judged->model->inputs;
     for (int64_t j = 0; !mg_is_csr(x) && j < inputs->count; j++) {
-        const double value = mg_stored_value(x, row * x->stride + j);
+        const double value = mg_dense_value(x, row, j);
         if (inputs->items[j].kind == MARGIN_CATEGORICAL &&
             !(value < (double)inputs->items[j].category_count) && !isnan(value))
             return j;
@@ -74,7 +74,7 @@ margin_status mg_judge_open(margin_context *context, const margin_model *model,
     margin_status status;
     MG_REQUIRE(model, error, MARGIN_ERROR_ARGUMENT, "the model is NULL");
     MG_TRY(mg_model_predicts(model, error));
-    MG_TRY(mg_data_check_targets(context, data, error));
+    MG_TRY(mg_data_check_columns(context, data, error));
     MG_TRY(mg_target_count_check(model, data, error));
     MG_TRY(mg_align(context, model, data, &made.aligned, error));
     MG_GO(mg_samples_make(context->heap, data, &made.samples, error));

@@ -289,26 +289,30 @@ static margin_status verify_with(margin_context *context, const margin_model *mo
     margin_spec *spec = NULL;
     margin_report report, *each = NULL;
     mg_aligned aligned = {0};
+    margin_data seen;
+    mg_matrix_buffer rows = {0};
     margin_status status;
     MG_TRY(mg_result_check(found, MG_REPORT, error));
     if (parts) MG_TRY(mg_result_check(parts, MG_REPORT, error));
     MG_REQUIRE(!parts || capacity >= model->report.subproblems, error, MARGIN_ERROR_ARGUMENT,
                "room for %lld reports; the model has %lld", (long long)capacity,
                (long long)model->report.subproblems);
-    MG_TRY(mg_data_check_targets(context, data, error));
+    MG_TRY(mg_data_check_columns(context, data, error));
     MG_TRY(mg_target_count_check(model, data, error));
     MG_REQUIRE(model->learner->verify, error, MARGIN_ERROR_ARGUMENT,
                "%s makes no claim that could be verified", model->learner->info.name);
     MG_TRY(mg_align(context, model, data, &aligned, error));
     MG_GO(margin_spec_parse(context, model->spec, &spec, error)); /* for the learner's options */
+    MG_GO(mg_pipeline_rows(context, spec, &aligned.data, &seen, &rows, error));
     if (parts) MG_GO(new_reports(context->heap, model->report.subproblems, &each, error));
-    MG_GO(verify(context, model, spec, &aligned.data, &report, each, error));
+    MG_GO(verify(context, model, spec, &seen, &report, each, error));
     mg_report_give(&report, context, started, found);
     for (int64_t k = 0; parts && k < model->report.subproblems; k++)
         mg_report_give(&each[k], context, started, part_at(parts, k));
     status = report.status;
 done:
     mg_free(context->heap, each);
+    mg_matrix_buffer_free(&rows);
     mg_aligned_free(&aligned);
     margin_spec_free(spec);
     return status;

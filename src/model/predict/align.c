@@ -81,10 +81,9 @@ static margin_status move_block(const mg_block *block, void *argument) {
     const rewriting *r = argument;
     const int64_t columns = r->out.columns;
     for (int64_t i = block->first; i < block->first + block->count; i++) {
-        const int64_t in = i * r->in->stride, out = i * r->out.stride;
+        const int64_t out = i * r->out.stride;
         for (int64_t j = 0; j < columns; j++)
-            mg_store_value(&r->out, out + j,
-                           mg_stored_value(r->in, in + (r->from ? r->from[j] : j)));
+            mg_store_value(&r->out, out + j, mg_dense_value(r->in, i, r->from ? r->from[j] : j));
     }
     return MARGIN_OK;
 }
@@ -131,7 +130,7 @@ margin_status mg_align_recode(margin_context *context, mg_aligned *aligned,
     if (j == x->columns) return MARGIN_OK;
     MG_REQUIRE(!mg_is_csr(x), error, MARGIN_ERROR_ARGUMENT,
                "sparse data must have the categories of the model, in its order");
-    if (x->values != aligned->buffer.view.values || x->rows == 0)
+    if (!aligned->buffer.heap || x->values != aligned->buffer.view.values || x->rows == 0)
         MG_TRY(move_columns(context, aligned, x->columns, NULL, error));
     rewriting r = {.recoding = recoding, .out = *x};
     return mg_sweep_each(context, x->rows, mg_block_rows(mg_row_bytes(x)), recode_block, &r, error);

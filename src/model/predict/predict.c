@@ -13,6 +13,7 @@
 
 /* Numbers of the two stack buffers, and the most rows of a batch. */
 enum { SMALL_ROOM = 512, STACK_ROOM = 8192, BATCH = 256 };
+enum { NEAR = 1 << 17 }; /* numbers of rows put together from columns, on the heap */
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
@@ -26,17 +27,18 @@ typedef struct query {
 } query;
 
 /* Scratch in numbers: `fixed` once (rows on their way through the stages, votes), then for each row
- * of a batch its features and, unless they are the answer, its scores. */
+ * of a batch its features, unless they are the answer its scores, and what `row` says. */
 typedef struct layout {
     int64_t way, votes, features, scores;
+    int64_t row; /* of data by columns: room for it in one piece */
 } layout;
 
 static bool scores_are_answer(margin_output what) {
     return what == MARGIN_OUTPUT_SCORES || what == MARGIN_OUTPUT_VALUES;
 }
 
-static layout layout_of(const margin_model *model, margin_output what) {
-    layout need = {0};
+static layout layout_of(const margin_model *model, margin_output what, const margin_matrix *x) {
+    layout need = {.row = x && mg_is_by_columns(x) ? x->columns : 0};
     if (model->active > 0) need.way = MG_MIN(model->active, 2) * mg_model_row_width(model);
     if (model->active > 0 || model->hypothesis->kind->dense)
         need.features = model->hypothesis->columns;
@@ -48,12 +50,12 @@ static layout layout_of(const margin_model *model, margin_output what) {
 
 /* Numbers of scratch that a batch of one row takes. */
 static int64_t least_room(const layout *need) {
-    return need->way + need->votes + need->features + need->scores;
+    return need->way + need->votes + need->features + need->scores + need->row;
 }
 
 /* Does the hypothesis take the rows of x as they are? */
 static bool takes_rows(const margin_model *model, const margin_matrix *x) {
-    if (model->active > 0) return false;
+    if (model->active > 0 || mg_is_by_columns(x)) return false;
     return !model->hypothesis->kind->dense || (!mg_is_csr(x) && x->value_type == MARGIN_F64);
 }
 
@@ -161,22 +163,42 @@ static int64_t most_rows(const mg_hypothesis *h) {
     return MG_MAX((int64_t)rows / SIDE_BY_SIDE, 1) * SIDE_BY_SIDE;
 }
 
+/* Rows at.. of a query to data by columns, as rows 0.. of one to the matrix `x` over `room`. */
+static query gathered(const query *q, int64_t at, int64_t count, void *room, margin_matrix *x) {
+    query made = *q;
+    const int64_t columns = q->x->columns;
+    mg_rows_from_columns(q->x, q->rows ? q->rows + at : NULL, at, count, room);
+    *x = q->x->value_type == MARGIN_F32 ? margin_dense_f32(room, count, columns, columns)
+                                        : margin_dense_f64(room, count, columns, columns);
+    made.x = x;
+    made.rows = NULL;
+    return made;
+}
+
 /* Answers [first, first + count) with `room` numbers of scratch, at least least_room. A batch may
  * take long (kernels, thousands of classes), so each looks whether it is still wanted. */
 static margin_status answer_range(const query *q, int64_t first, int64_t count, double *scratch,
                                   int64_t room) {
-    layout need = layout_of(q->model, q->what);
-    int64_t per_row = need.features + need.scores;
+    const layout need = layout_of(q->model, q->what, q->x);
+    const int64_t per_row = need.features + need.scores + need.row;
     int64_t batch = per_row > 0 ? (room - need.way - need.votes) / per_row : BATCH;
     batch = MG_MIN(batch, most_rows(q->model->hypothesis));
     for (int64_t at = first, length; at < first + count; at += length) {
         if (q->context && mg_cancelled(q->context)) return MARGIN_ERROR_CANCELLED;
-        length = run_length(q, at, MG_MIN(batch, first + count - at));
-        double *scores = scores_are_answer(q->what)
-                             ? (double *)q->out + at * q->model->hypothesis->functions
-                             : scratch + need.way + need.votes + batch * need.features;
-        MG_TRY(score_rows(q, q->rows ? q->rows[at] : at, length, &need, scratch, scores));
-        leave_infinite(q, at, length, scores);
+        double *rest = scratch + need.way + need.votes + batch * need.features, *scores = rest;
+        if (scores_are_answer(q->what))
+            scores = (double *)q->out + at * q->model->hypothesis->functions;
+        if (need.row > 0) {
+            margin_matrix x;
+            length = MG_MIN(batch, first + count - at);
+            const query part = gathered(q, at, length, rest + batch * need.scores, &x);
+            MG_TRY(score_rows(&part, 0, length, &need, scratch, scores));
+            leave_infinite(&part, 0, length, scores);
+        } else {
+            length = run_length(q, at, MG_MIN(batch, first + count - at));
+            MG_TRY(score_rows(q, q->rows ? q->rows[at] : at, length, &need, scratch, scores));
+            leave_infinite(q, at, length, scores);
+        }
         answer_rows(q, at, length, scores, scratch + need.way);
     }
     return MARGIN_OK;
@@ -283,7 +305,7 @@ margin_status margin_model_transform(margin_context *context, const margin_model
 int64_t margin_model_scratch_size(const margin_model *model) {
     int64_t most = 0;
     for (int what = MARGIN_OUTPUT_LABELS; what <= MARGIN_OUTPUT_DISTANCES; what++) {
-        layout need = layout_of(model, (margin_output)what);
+        layout need = layout_of(model, (margin_output)what, NULL);
         most = MG_MAX(most, least_room(&need));
     }
     return most > STACK_ROOM ? most * (int64_t)sizeof(double) : 0;
@@ -291,16 +313,16 @@ int64_t margin_model_scratch_size(const margin_model *model) {
 
 static margin_status answer_all(const query *q, void *scratch, margin_error *error) {
     const int64_t rows = q->x->rows;
-    layout need = layout_of(q->model, q->what);
+    layout need = layout_of(q->model, q->what, q->x);
     int64_t least = least_room(&need);
     /* the small buffer holds some rows even then; a large batch pays for itself */
     if (least <= SMALL_ROOM / 16 || (rows == 1 && least <= SMALL_ROOM))
         return answer_small(q, 0, rows);
     if (least <= STACK_ROOM) return answer_on_stack(q, 0, rows);
-    MG_REQUIRE(scratch, error, MARGIN_ERROR_ARGUMENT,
+    MG_REQUIRE(scratch && need.row == 0, error, MARGIN_ERROR_ARGUMENT,
                "a row of this model takes %lld bytes on its way to the answer, too many for "
-               "the stack; use margin_predict_parallel, or margin_predict_scratch with "
-               "margin_model_scratch_size bytes",
+               "the stack; use margin_predict_parallel, or (for rows, not for columns) "
+               "margin_predict_scratch with margin_model_scratch_size bytes",
                (long long)least * 8);
     return answer_range(q, 0, rows, scratch, least);
 }
@@ -309,7 +331,7 @@ margin_status margin_predict_scratch(const margin_model *model, const margin_mat
                                      margin_output what, void *out, void *scratch,
                                      margin_error *error) {
     MG_TRY(check_query(model, x, what, out, error));
-    MG_TRY(mg_matrix_check(NULL, x, "x", error));
+    MG_TRY(mg_matrix_check_any(NULL, x, "x", error));
     const query q = {model, x, NULL, what, out, NULL};
     const margin_status status = answer_all(&q, scratch, error);
     if (status != MARGIN_ERROR_CANCELLED) return status;
@@ -419,7 +441,7 @@ static margin_status answer_batch(margin_context *context, batch_query *b, int64
 
 static margin_status predict_batches(margin_context *context, const query *q, int64_t count,
                                      margin_error *error) {
-    const layout need = layout_of(q->model, q->what);
+    const layout need = layout_of(q->model, q->what, q->x);
     const mg_hypothesis *h = q->model->hypothesis;
     const int64_t rows = batch_rows(q->model, count), workers = mg_threads(context);
     batch_query b = {.q = *q, .way_room = MG_MAX(need.way, need.votes)};
@@ -443,9 +465,9 @@ margin_status mg_predict_rows(margin_context *context, const margin_model *model
                               margin_output what, void *out, margin_error *error) {
     parallel_query p = {.q = {model, x, rows, what, out, context}};
     if (model->hypothesis->kind->scores_batch) return predict_batches(context, &p.q, count, error);
-    layout need = layout_of(model, what);
+    layout need = layout_of(model, what, x);
     const int64_t workers = mg_threads(context);
-    p.room = MG_MAX(least_room(&need), (int64_t)STACK_ROOM);
+    p.room = MG_MAX(least_room(&need), (int64_t)(need.row > 0 ? NEAR : STACK_ROOM));
     MG_NEW(context->heap, p.scratch, workers * p.room, "scratch for predictions", error);
     margin_status status =
         mg_sweep_each(context, count, mg_block_rows(mg_row_bytes(x)), visit_block, &p, NULL);
@@ -463,7 +485,7 @@ margin_status margin_predict_parallel(margin_context *context, const margin_mode
     MG_REQUIRE(context, error, MARGIN_ERROR_ARGUMENT, "the context is NULL");
     MG_TRY(check_query(model, x, what, out, error));
     mg_context_call(context, &call);
-    MG_GO(mg_matrix_check(&call, x, "x", error));
+    MG_GO(mg_matrix_check_any(&call, x, "x", error));
     status = mg_predict_rows(&call, model, x, NULL, x->rows, what, out, error);
 done:
     return mg_call_status(&call, status, "before all rows were answered", error);

@@ -9,7 +9,10 @@ static margin_status predict_data(margin_context *context, const margin_model *m
                                   margin_error *error) {
     mg_aligned aligned = {0};
     margin_status status;
-    MG_TRY(mg_data_check(context, data, error));
+    MG_TRY(mg_data_check_columns(context, data, error));
+    MG_REQUIRE(data->targets <= 1, error, MARGIN_ERROR_ARGUMENT,
+               "the data has %lld targets, and this works with one: choose it",
+               (long long)data->targets);
     MG_TRY(mg_output_check(model, what, error));
     const int64_t count = data->selection ? data->selected : data->x.rows;
     MG_REQUIRE(out || count == 0, error, MARGIN_ERROR_ARGUMENT,

@@ -43,7 +43,7 @@ static int64_t first_text(const margin_data *data, const mg_samples *samples, in
     const margin_column *column = &data->columns[j];
     for (int64_t i = 0; i < samples->count && !mg_is_csr(&data->x); i++) {
         const int64_t row = mg_samples_row(samples, i);
-        const double code = mg_stored_value(&data->x, row * data->x.stride + j);
+        const double code = mg_dense_value(&data->x, row, j);
         if (code >= 0 && code < (double)column->category_count &&
             is_text(column->categories[(int64_t)code]))
             return row;
@@ -60,7 +60,7 @@ static margin_status refuse_categories(const margin_data *data, const mg_samples
     if (!data->columns || j == data->x.columns) return MARGIN_OK;
     const margin_column *column = &data->columns[j];
     const int64_t row = samples ? first_text(data, samples, j) : -1;
-    const int64_t code = row < 0 ? 0 : (int64_t)mg_stored_value(&data->x, row * data->x.stride + j);
+    const int64_t code = row < 0 ? 0 : (int64_t)mg_dense_value(&data->x, row, j);
     const char *shown = column->category_count > 0 ? column->categories[code] : "";
     return mg_fail_at(
         error, MG_DATA(CATEGORIES), (mg_place){.row = row + 1, .feature = j + 1},
@@ -275,6 +275,48 @@ static int first_left(const margin_model *model, const margin_spec *spec) {
     }
     made = made && first > 0 && stage_at(model, spec, first - 1)->kept_bytes > 0;
     return first - made;
+}
+
+/* Rows that take part. */
+static int64_t rows_of(const margin_data *data) {
+    const int64_t rows = data->selection ? data->selected : data->x.rows;
+    int64_t count = 0;
+    if (!data->weights.values) return rows;
+    for (int64_t i = 0; i < rows; i++)
+        count += mg_vector_f64(&data->weights, data->selection ? data->selection[i] : i) > 0;
+    return count;
+}
+
+/* Affine stages read rows one by one. */
+static bool takes_columns(const margin_spec *spec, const margin_data *data) {
+    const mg_spec_component *last = mg_spec_learner(spec);
+    const bool stages = spec->component_count > 1;
+    if (first_left(NULL, spec) > 0 || (stages && !spec->components[0].stage->affine)) return false;
+    return last->learner->takes_columns &&
+           last->learner->takes_columns(last->info, last->options, rows_of(data), data->x.columns);
+}
+
+static margin_status copy_block(const mg_block *block, void *argument) {
+    const margin_matrix *const *from_to = argument;
+    const margin_matrix *x = from_to[0], *to = from_to[1];
+    char *values = (char *)to->values + block->first * x->columns * mg_type_size(x->value_type);
+    mg_rows_from_columns(x, NULL, block->first, block->count, values);
+    return MARGIN_OK;
+}
+
+margin_status mg_pipeline_rows(margin_context *context, const margin_spec *spec,
+                               const margin_data *data, margin_data *seen, mg_matrix_buffer *copy,
+                               margin_error *error) {
+    const margin_matrix *x = &data->x, *from_to[] = {x, &copy->view};
+    *seen = *data;
+    if (!mg_is_by_columns(x) || takes_columns(spec, data)) return MARGIN_OK;
+    MG_TRY(mg_matrix_new_dense(context->heap, x->rows, x->columns, x->value_type,
+                               "a copy in rows of data by columns, which this spec needs all at "
+                               "once",
+                               copy, error));
+    seen->x = copy->view;
+    return mg_sweep_each(context, x->rows, mg_block_rows(mg_row_bytes(x)), copy_block, from_to,
+                         error);
 }
 
 /* scale and shift of all of them: s (scale x + shift) + t. */

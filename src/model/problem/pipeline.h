@@ -30,6 +30,12 @@ margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
                               const margin_data *data, const mg_samples *samples,
                               margin_model *model, mg_staged *staged, margin_error *error);
 
+/* The data as the spec's stages and learner take them: the caller's, or, of data by columns that
+ * they need all at once, with a copy in rows, which the caller frees. */
+margin_status mg_pipeline_rows(margin_context *context, const margin_spec *spec,
+                               const margin_data *data, margin_data *seen, mg_matrix_buffer *copy,
+                               margin_error *error);
+
 /* Fits the stages of the model again and compares them (refit.c). MODEL if they differ. */
 margin_status mg_pipeline_refit(margin_context *context, const margin_spec *spec,
                                 const margin_model *model, const margin_data *data,

@@ -34,6 +34,13 @@ margin_status mg_data_check_targets(margin_context *context, const margin_data *
     return check_names(data, error);
 }
 
+margin_status mg_data_check_columns(margin_context *context, const margin_data *data,
+                                    margin_error *error) {
+    if (!context || !data) return mg_data_check(context, data, error);
+    MG_TRY(mg_views_check_columns(context, data, error));
+    return check_names(data, error);
+}
+
 margin_status mg_target_count_check(const margin_model *model, const margin_data *data,
                                     margin_error *error) {
     MG_REQUIRE(model->target.count <= 1 ? data->targets <= 1 : data->targets == model->target.count,

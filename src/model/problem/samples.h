@@ -12,6 +12,9 @@ margin_status mg_data_check(margin_context *context, const margin_data *data, ma
 /* The same where several targets are fine. */
 margin_status mg_data_check_targets(margin_context *context, const margin_data *data,
                                     margin_error *error);
+/* And where so are data by columns. */
+margin_status mg_data_check_columns(margin_context *context, const margin_data *data,
+                                    margin_error *error);
 /* ARGUMENT unless the data has as many targets as the model. */
 margin_status mg_target_count_check(const margin_model *model, const margin_data *data,
                                     margin_error *error);

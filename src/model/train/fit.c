@@ -94,6 +94,8 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
     mg_trainer trainer = {0};
     mg_trace trace = {0};
     margin_spec *weighed = NULL;
+    margin_data seen;
+    mg_matrix_buffer rows = {0};
     margin_status status;
     MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_fit_options, user), "margin_fit_options",
                            &chosen, sizeof chosen, error));
@@ -103,20 +105,21 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
         trace = (mg_trace){.context = context, .step = chosen.trace, .user = chosen.user};
     mg_context_call(context, &call);
 
-    MG_GO(mg_data_check_targets(&call, data, error));
+    MG_GO(mg_data_check_columns(&call, data, error));
+    MG_GO(mg_pipeline_rows(&call, spec, data, &seen, &rows, error));
     MG_GO(mg_model_new(context->heap, &made, error));
     const mg_train_how how = {.centres = chosen.centres,
                               .centre_count = chosen.centre_count,
                               .trace = trace.step ? &trace : NULL,
                               .start = chosen.start,
                               .parts = chosen.part != NULL};
-    MG_GO(mg_trainer_open(&call, spec, data, &how, made, &trainer, error));
+    MG_GO(mg_trainer_open(&call, spec, &seen, &how, made, &trainer, error));
     if (chosen.class_weights)
         MG_GO(mg_class_weight_spec(spec, made, chosen.class_weights, chosen.class_weight_count,
                                    &weighed, error));
     MG_GO(mg_trainer_fit(&trainer, &call, weighed ? weighed : spec, error));
     mg_staged_free(&trainer.staged);
-    MG_GO(score(&call, data, &trainer.samples, made, error));
+    MG_GO(score(&call, &seen, &trainer.samples, made, error));
     status = made->report.status;
     tell_parts(&chosen, trainer.parts, made, context, started);
     mg_report_give(&made->report, context, started, report);
@@ -124,6 +127,7 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
     made = NULL;
 done:
     mg_trainer_close(&trainer);
+    mg_matrix_buffer_free(&rows);
     margin_spec_free(weighed);
     margin_model_free(made);
     return mg_call_status(&call, status,

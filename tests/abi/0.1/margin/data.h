@@ -18,7 +18,8 @@ typedef struct margin_matrix {
     int64_t rows, columns, stride;
     int32_t value_type, start_type, index_type;
     int32_t reserved_word;
-    const void *reserved[3];
+    const void *const *column_values;
+    const void *reserved[2];
 } margin_matrix;
 typedef struct margin_vector {
     const void *values;

@@ -1,0 +1,355 @@
+/* Data by columns: models, answers, metrics and proofs have the bytes of those of the same rows in
+ * C order, whether rows are put together a few at a time or copied; what is copied counts for the
+ * memory limit; what does not take columns says so. */
+#include "margin/margin.h"
+#include "support/support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 700, COLUMNS = 11 };
+
+typedef struct table {
+    double rows[ROWS * COLUMNS], by_column[COLUMNS][ROWS];
+    float rows_f32[ROWS * COLUMNS], by_column_f32[COLUMNS][ROWS];
+    const double *columns[COLUMNS];
+    const float *columns_f32[COLUMNS];
+    double y[ROWS], weights[ROWS];
+    int32_t labels[ROWS];
+    int64_t selection[ROWS];
+} table;
+
+static void make_table(table *t) {
+    uint64_t state = 7;
+    for (int i = 0; i < ROWS; i++) {
+        double sum = 0;
+        for (int j = 0; j < COLUMNS; j++) {
+            const double value = support_normal(&state) * (j + 1) + j;
+            t->rows[i * COLUMNS + j] = t->by_column[j][i] = value;
+            t->rows_f32[i * COLUMNS + j] = t->by_column_f32[j][i] = (float)value;
+            sum += value * (j % 3 - 1);
+        }
+        t->y[i] = sum + support_normal(&state);
+        t->labels[i] = (sum > 0) + (sum > 9);
+        t->weights[i] = i % 10 == 3 ? 0 : 1 + i % 3;
+        t->selection[i] = (int64_t)i * 37 % ROWS;
+    }
+    for (int j = 0; j < COLUMNS; j++) {
+        t->columns[j] = t->by_column[j];
+        t->columns_f32[j] = t->by_column_f32[j];
+    }
+}
+
+static table t;
+
+static margin_matrix rows_of(bool single, int64_t rows) {
+    return single ? margin_dense_f32(t.rows_f32, rows, COLUMNS, COLUMNS)
+                  : margin_dense_f64(t.rows, rows, COLUMNS, COLUMNS);
+}
+
+static margin_matrix columns_of(bool single, int64_t rows) {
+    return single ? margin_columns_f32(t.columns_f32, rows, COLUMNS)
+                  : margin_columns_f64(t.columns, rows, COLUMNS);
+}
+
+static margin_model *fit(margin_context *context, const char *text, const margin_data *data) {
+    margin_spec *spec = NULL;
+    margin_model *model = NULL;
+    margin_error error = {0};
+    if (margin_spec_parse(context, text, &spec, &error) < 0 ||
+        margin_fit(context, spec, data, &model, NULL, &error) < 0)
+        fail_msg("%s: %s", text, error.text);
+    margin_spec_free(spec);
+    return model;
+}
+
+static void assert_same_models(const char *text, const margin_model *a, const margin_model *b) {
+    margin_error error;
+    void *bytes[2];
+    int64_t sizes[2];
+    assert_int_equal(margin_model_encode(a, &bytes[0], &sizes[0], &error), MARGIN_OK);
+    assert_int_equal(margin_model_encode(b, &bytes[1], &sizes[1], &error), MARGIN_OK);
+    if (sizes[0] != sizes[1] || memcmp(bytes[0], bytes[1], (size_t)sizes[0]) != 0)
+        fail_msg("%s: other bytes", text);
+    margin_bytes_free(a, bytes[0]);
+    margin_bytes_free(b, bytes[1]);
+}
+
+static void assert_same_answers(margin_context *context, const margin_model *model, bool single,
+                                int64_t rows) {
+    const margin_matrix x = rows_of(single, rows), by_columns = columns_of(single, rows);
+    const int64_t width = margin_model_score_count(model);
+    double *found = calloc((size_t)(3 * rows * width + 1), sizeof *found);
+    margin_error error;
+    assert_non_null(found);
+    double *again = found + rows * width, *parallel = again + rows * width;
+    assert_int_equal(margin_scores(model, &x, found, &error), MARGIN_OK);
+    assert_int_equal(margin_scores(model, &by_columns, again, &error), MARGIN_OK);
+    assert_int_equal(margin_predict_parallel(context, model, &by_columns, MARGIN_OUTPUT_SCORES,
+                                             parallel, &error),
+                     MARGIN_OK);
+    assert_memory_equal(found, again, (size_t)(rows * width) * sizeof *found);
+    assert_memory_equal(found, parallel, (size_t)(rows * width) * sizeof *found);
+    free(found);
+}
+
+static void assert_same_judgement(margin_context *context, const char *text,
+                                  const margin_model *model, const margin_data *data,
+                                  const margin_data *by_columns) {
+    margin_metrics metrics[2] = {{.size = sizeof *metrics}, {.size = sizeof *metrics}};
+    margin_report found[2] = {{.size = sizeof *found}, {.size = sizeof *found}};
+    margin_error error;
+    for (int k = 0; k < 2; k++) {
+        const margin_data *of = k ? by_columns : data;
+        assert_int_equal(margin_evaluate(context, model, of, &metrics[k], &error), MARGIN_OK);
+        const margin_status status = margin_verify(context, model, of, &found[k], &error);
+        if (status < 0) fail_msg("%s: %s", text, error.text);
+    }
+    assert_memory_equal(&metrics[0].accuracy, &metrics[1].accuracy, sizeof(double));
+    assert_memory_equal(&metrics[0].rmse, &metrics[1].rmse, sizeof(double));
+    assert_int_equal(found[0].status, found[1].status);
+    assert_memory_equal(&found[0].objective, &found[1].objective, sizeof(double));
+    assert_memory_equal(&found[0].gap, &found[1].gap, sizeof(double));
+    margin_metrics_free(&metrics[0]);
+    margin_metrics_free(&metrics[1]);
+}
+
+static const char *const regressions[] = {"least-squares",
+                                          "ridge",
+                                          "standardize | ridge(C=2)",
+                                          "least-squares(solver=qr)",
+                                          "lasso(lambda=0.1)",
+                                          "minmax | elastic-net",
+                                          "ridge(solver=sgd, max_iter=3)",
+                                          "ridge(solver=gd, max_iter=5)",
+                                          "kernel-ridge(kernel=rbf)",
+                                          "knn(task=regress)",
+                                          "poly(degree=2) | ridge",
+                                          "standardize | poly | standardize | ridge"};
+static const char *const classifiers[] = {"logistic",
+                                          "standardize | logistic(C=0.5)",
+                                          "logistic(solver=lbfgs)",
+                                          "logistic(solver=newton)",
+                                          "logistic(multiclass=ovo)",
+                                          "logistic(solver=dual_cd)",
+                                          "softmax",
+                                          "svm",
+                                          "standardize | svm",
+                                          "svm(multiclass=argmax)",
+                                          "svm(loss=squared-hinge)",
+                                          "exponential(C=0.1)",
+                                          "logistic(l1_ratio=0.5)",
+                                          "perceptron(passes=5)",
+                                          "naive-bayes",
+                                          "knn",
+                                          "svm(kernel=rbf)",
+                                          "normalize | softmax",
+                                          "kmeans(k=3)"};
+
+static void compare_all(margin_context *context, const char *const *specs, int count,
+                        margin_data data, int64_t rows) {
+    for (int k = 0; k < 2 * count; k++) {
+        const char *text = specs[k / 2];
+        const bool single = k % 2;
+        margin_data by_columns = data;
+        data.x = rows_of(single, rows);
+        by_columns.x = columns_of(single, rows);
+        const bool clusters = strncmp(text, "kmeans", 6) == 0;
+        margin_model *a = fit(context, text, &data), *b = fit(context, text, &by_columns);
+        assert_same_models(text, a, b);
+        assert_same_answers(context, a, single, rows);
+        if (!clusters) assert_same_judgement(context, text, a, &data, &by_columns);
+        margin_model_free(a);
+        margin_model_free(b);
+    }
+}
+
+static void columns_give_the_bytes_of_rows(void **state) {
+    (void)state;
+    const margin_data numbers = {.y = margin_values_f64(t.y, ROWS)};
+    const margin_data classes = {.y = margin_labels_i32(t.labels, ROWS)};
+    for (int threads = 1; threads <= 3; threads += 2) {
+        margin_context *context = support_context(NULL, threads);
+        compare_all(context, regressions, (int)(sizeof regressions / sizeof *regressions), numbers,
+                    ROWS);
+        compare_all(context, classifiers, (int)(sizeof classifiers / sizeof *classifiers), classes,
+                    ROWS);
+        margin_context_free(context);
+    }
+}
+
+/* Weights of 0 leave out so many rows, or a fold has so few, that columns are more. */
+static void selections_and_weights_too(void **state) {
+    (void)state;
+    margin_context *context = support_context(NULL, 2);
+    static const char *const specs[] = {"logistic", "standardize | svm", "ridge",
+                                        "standardize | lasso"};
+    static const int64_t counts[] = {8, 30, 600};
+    for (int c = 0; c < 3; c++)
+        for (int k = 0; k < 4; k++) {
+            const margin_data data = {.y = k < 2 ? margin_labels_i32(t.labels, ROWS)
+                                                 : margin_values_f64(t.y, ROWS),
+                                      .weights = margin_values_f64(t.weights, ROWS),
+                                      .selection = t.selection,
+                                      .selected = counts[c]};
+            compare_all(context, specs + k, 1, data, ROWS);
+        }
+    margin_context_free(context);
+}
+
+static void the_first_bad_value_is_named(void **state) {
+    (void)state;
+    margin_context *context = support_context(NULL, 2);
+    margin_spec *spec = NULL;
+    margin_model *model = NULL;
+    margin_error error;
+    const margin_data data = {.x = columns_of(false, ROWS), .y = margin_values_f64(t.y, ROWS)};
+    static const char *const specs[] = {"ridge", "standardize | ridge", "knn"};
+    for (int k = 0; k < 3; k++) {
+        for (int infinite = 0; infinite < 2; infinite++) {
+            const double was = t.by_column[4][333];
+            t.by_column[4][333] = infinite ? HUGE_VAL : (double)NAN;
+            assert_int_equal(margin_spec_parse(context, specs[k], &spec, &error), MARGIN_OK);
+            assert_int_equal(margin_fit(context, spec, &data, &model, NULL, &error),
+                             MARGIN_ERROR_DATA);
+            assert_int_equal(error.row, 334);
+            assert_contains(error.text, infinite ? "inf in column x5" : "column x5");
+            margin_spec_free(spec);
+            t.by_column[4][333] = was;
+        }
+    }
+    margin_context_free(context);
+}
+
+static void columns_are_found_by_name(void **state) {
+    (void)state;
+    margin_context *context = support_context(NULL, 2);
+    margin_error error;
+    margin_column names[COLUMNS], turned[COLUMNS];
+    const double *columns[COLUMNS];
+    char text[COLUMNS][16];
+    double found[ROWS], again[ROWS];
+    for (int j = 0; j < COLUMNS; j++) {
+        snprintf(text[j], sizeof text[j], "c%d", j);
+        names[j] = (margin_column){.name = text[j]};
+    }
+    for (int j = 0; j < COLUMNS; j++) {
+        turned[j] = names[COLUMNS - 1 - j];
+        columns[j] = t.columns[COLUMNS - 1 - j];
+    }
+    margin_data data = {
+        .x = columns_of(false, ROWS), .y = margin_values_f64(t.y, ROWS), .columns = names};
+    margin_model *model = fit(context, "ridge", &data);
+    assert_int_equal(
+        margin_predict_data(context, model, &data, MARGIN_OUTPUT_VALUES, found, &error), MARGIN_OK);
+    data.x = margin_columns_f64(columns, ROWS, COLUMNS);
+    data.columns = turned;
+    assert_int_equal(
+        margin_predict_data(context, model, &data, MARGIN_OUTPUT_VALUES, again, &error), MARGIN_OK);
+    assert_memory_equal(found, again, sizeof found);
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
+static void what_does_not_take_columns_says_so(void **state) {
+    (void)state;
+    margin_context *context = support_context(NULL, 1);
+    margin_error error;
+    margin_splits *splits = NULL;
+    const margin_split_options fifth = {.size = sizeof fifth, .test = 0.2};
+    margin_data data = {.x = columns_of(false, ROWS), .y = margin_values_f64(t.y, ROWS)};
+    assert_int_equal(margin_split(context, &data, &fifth, &splits, &error), MARGIN_ERROR_ARGUMENT);
+    assert_contains(error.text, "by columns");
+    assert_int_equal(margin_data_write(context, &data, "never.csv", NULL, &error),
+                     MARGIN_ERROR_ARGUMENT);
+    margin_spec *spec;
+    margin_model *model;
+    assert_int_equal(margin_spec_parse(context, "ridge", &spec, &error), MARGIN_OK);
+    const double *broken[COLUMNS];
+    memcpy(broken, t.columns, sizeof broken);
+    broken[6] = NULL;
+    data.x = margin_columns_f64(broken, ROWS, COLUMNS);
+    assert_int_equal(margin_fit(context, spec, &data, &model, NULL, &error), MARGIN_ERROR_ARGUMENT);
+    assert_contains(error.text, "column_values[6] is NULL");
+    broken[6] = (const double *)(const void *)((const char *)t.columns[6] + 1);
+    assert_int_equal(margin_fit(context, spec, &data, &model, NULL, &error), MARGIN_ERROR_ARGUMENT);
+    data.x = columns_of(false, ROWS);
+    data.x.values = t.rows;
+    assert_int_equal(margin_fit(context, spec, &data, &model, NULL, &error), MARGIN_ERROR_ARGUMENT);
+    data.x = columns_of(false, INT64_MAX / 16);
+    data.y.count = data.x.rows;
+    assert_int_equal(margin_fit(context, spec, &data, &model, NULL, &error), MARGIN_ERROR_ARGUMENT);
+    margin_spec_free(spec);
+    margin_context_free(context);
+}
+
+/* Of a linear model no second table is ever held; what needs one is told by the limit. */
+static void memory_is_what_the_page_says(void **state) {
+    (void)state;
+    enum { MANY = 20000, WIDTH = 30 };
+    double *values = malloc(sizeof *values * MANY * WIDTH), *y = malloc(sizeof *y * MANY);
+    const double *columns[WIDTH];
+    uint64_t random = 3;
+    assert_true(values && y);
+    for (int k = 0; k < MANY * WIDTH; k++)
+        values[k] = support_normal(&random);
+    for (int i = 0; i < MANY; i++)
+        y[i] = values[i] + values[MANY + i] + support_normal(&random);
+    for (int j = 0; j < WIDTH; j++)
+        columns[j] = values + j * MANY;
+    const margin_data data = {.x = margin_columns_f64(columns, MANY, WIDTH),
+                              .y = margin_values_f64(y, MANY)};
+    const margin_context_options limited = {
+        .size = sizeof limited, .threads = 2, .memory_limit = 3000000};
+    static const char *const fits[] = {"ridge", "standardize | ridge", "least-squares"};
+    margin_context *context;
+    margin_error error;
+    assert_int_equal(margin_context_create(&limited, &context, &error),
+                     MARGIN_OK); /* the table: 4.8 MB */
+    for (int k = 0; k < 3; k++)
+        margin_model_free(fit(context, fits[k], &data));
+    margin_spec *spec;
+    margin_model *model = NULL;
+    assert_int_equal(margin_spec_parse(context, "knn(task=regress)", &spec, &error), MARGIN_OK);
+    assert_int_equal(margin_fit(context, spec, &data, &model, NULL, &error), MARGIN_ERROR_LIMIT);
+    assert_contains(error.text, "a copy in rows of data by columns");
+    margin_spec_free(spec);
+    margin_context_free(context);
+    free(values);
+    free(y);
+}
+
+static margin_status fit_body(margin_context *context, void *user, margin_error *error) {
+    const margin_data data = {.x = columns_of(true, ROWS), .y = margin_values_f64(t.y, ROWS)};
+    margin_spec *spec = NULL;
+    margin_model *model = NULL;
+    margin_report found = {.size = sizeof found};
+    margin_status status = margin_spec_parse(context, user, &spec, error);
+    if (status >= 0) status = margin_fit(context, spec, &data, &model, NULL, error);
+    if (status >= 0) status = margin_verify(context, model, &data, &found, error);
+    margin_model_free(model);
+    margin_spec_free(spec);
+    return status;
+}
+
+static void failing_allocations_leave_nothing(void **state) {
+    (void)state;
+    assert_true(support_fail_each_allocation(1, fit_body, "standardize | ridge") > 10);
+    assert_true(support_fail_each_allocation(1, fit_body, "knn(task=regress)") > 10);
+}
+
+int main(void) {
+    make_table(&t);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_give_the_bytes_of_rows),
+        cmocka_unit_test(selections_and_weights_too),
+        cmocka_unit_test(the_first_bad_value_is_named),
+        cmocka_unit_test(columns_are_found_by_name),
+        cmocka_unit_test(what_does_not_take_columns_says_so),
+        cmocka_unit_test(memory_is_what_the_page_says),
+        cmocka_unit_test(failing_allocations_leave_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
