@@ -179,6 +179,44 @@ static void texts_and_dictionaries_are_categories(void **state) {
     }
 }
 
+static void (*release_of_words)(struct ArrowArray *);
+
+static void release_but_offsets(struct ArrowArray *array) {
+    array->buffers[1] = NULL;
+    array->release = release_of_words;
+    array->release(array);
+}
+
+/* Dictionaries of texts of the same lengths may share offsets, and are two for all that. */
+static void shared_offsets_are_not_shared_words(void **state) {
+    (void)state;
+    static const char *const texts[][2] = {{"aa", "b"}, {"cc", "d"}};
+    static const int8_t index[] = {0, 1};
+    const void *offsets = NULL;
+    arrow_maker maker;
+    maker_begin(&maker);
+    maker_column(&maker, "c", "word", "u");
+    for (int b = 0; b < 2; b++) {
+        struct ArrowArray codes = maker_numbers(&maker, 2, 0, index, 1, NULL);
+        struct ArrowArray of = maker_texts(&maker, 2, 0, texts[b], "u");
+        free((void *)of.buffers[0]);
+        of.buffers[0] = NULL; /* none is missing */
+        if (b == 1) {
+            free((void *)of.buffers[1]);
+            of.buffers[1] = offsets;
+            release_of_words = of.release;
+            of.release = release_but_offsets;
+        }
+        offsets = of.buffers[1];
+        maker_give_dictionary(&codes, of);
+        maker_batch(&maker, 2, 0, &codes);
+    }
+    margin_table *table = read_good(&maker, &no_target);
+    for (int i = 0; i < 4; i++)
+        assert_string_equal(word(table, i, 0), texts[i / 2][i % 2]);
+    margin_table_free(table);
+}
+
 /* ---- The same table as from a file ---------------------------------------------------------- */
 
 static char *rows_as_csv(void) {
@@ -413,6 +451,7 @@ int main(void) {
         cmocka_unit_test(every_number_is_read),
         cmocka_unit_test(signs_and_extremes_are_kept),
         cmocka_unit_test(texts_and_dictionaries_are_categories),
+        cmocka_unit_test(shared_offsets_are_not_shared_words),
         cmocka_unit_test(the_table_is_that_of_the_same_csv),
         cmocka_unit_test(columns_play_their_parts),
         cmocka_unit_test(what_is_not_read_is_named),

@@ -160,8 +160,9 @@ typedef struct margin_context_options {
      * MARGIN_STOPPED_TIME, everything else fails with MARGIN_ERROR_LIMIT (cause TIME_LIMIT), both
      * mostly within 100 ms; but a solver ends its pass over all rows first, kernel learners copy
      * the rows that their model keeps, and where the system's LAPACK is linked that ends its
-     * factorisation. Not for what runs on the calling thread alone and takes a row or a model
-     * (margin_predict and its like, saving, loading). */
+     * factorisation. What is done near the limit follows the clock: the bytes of such a fit may
+     * differ from run to run. Not for what runs on the calling thread alone and takes a row or a
+     * model (margin_predict and its like, saving, loading). */
     double time_limit;
     margin_allocator allocator;
     /* Messages for people, one sentence without newline. Called from the calling thread only. */

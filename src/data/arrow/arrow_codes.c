@@ -176,12 +176,16 @@ static margin_status encode_row(coder *c, int64_t row, double index) {
 
 /* ---- Pieces --------------------------------------------------------------------------------- */
 
+/* Whether all that words are read from is the same memory: offsets alone may be of several. */
+static bool are_same_words(const struct ArrowArray *a, const struct ArrowArray *b) {
+    return a->offset == b->offset && a->length == b->length && a->n_buffers == b->n_buffers &&
+           memcmp(a->buffers, b->buffers, (size_t)a->n_buffers * sizeof *a->buffers) == 0;
+}
+
 /* Batches that share a dictionary share the codes of its words. */
 static margin_status take_words(coder *c) {
-    const struct ArrowArray *words = c->piece.array->dictionary, *last = c->words;
-    if (last && last->buffers[1] == words->buffers[1] && last->offset == words->offset &&
-        last->length == words->length && last->buffers[0] == words->buffers[0])
-        return MARGIN_OK;
+    const struct ArrowArray *words = c->piece.array->dictionary;
+    if (c->words && are_same_words(c->words, words)) return MARGIN_OK;
     mg_free(c->arrow->heap, c->codes);
     c->codes = NULL;
     c->words = words;
