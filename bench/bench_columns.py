@@ -18,7 +18,7 @@ SHAPES = ((200_000, 20, ('ridge', 'logistic')), (100_000, 50, ('ridge', 'logisti
 def timed(spec, x, y):
     start = time.process_time()
     model = margin.fit(spec, x, y, threads=1)
-    return time.process_time() - start, model.to_bytes()
+    return time.process_time() - start, bytes(model)
 
 
 def main():
