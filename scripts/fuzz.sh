@@ -1,6 +1,6 @@
 #!/bin/sh
 # fuzz.sh [TARGET...]: runs the fuzz targets of build/fuzz, as many side by side as there are
-# processors, FUZZ_RUNS inputs each (default 20000) and at most FUZZ_SECONDS (default 600), starting
+# processors, FUZZ_RUNS inputs each (default 20000) and at most FUZZ_SECONDS (default 5400), starting
 # from fuzz/seeds/TARGET. What they find new is kept in build/fuzz/corpus; an input that breaks
 # something is written to build/fuzz/found.
 set -eu
@@ -21,8 +21,8 @@ mkdir -p "$corpus"
 dictionary=fuzz/${target}.dict
 log=build/fuzz/$target.log
 if ASAN_OPTIONS="detect_leaks=1:allocator_may_return_null=1" "build/fuzz/fuzz/$target" \
-    -runs="${FUZZ_RUNS:-20000}" -max_total_time="${FUZZ_SECONDS:-600}" -timeout=60 \
-    -rss_limit_mb=4096 -max_len=16384 -print_final_stats=1 \
+    -runs="${FUZZ_RUNS:-20000}" -max_total_time="${FUZZ_SECONDS:-5400}" -timeout=60 \
+    -rss_limit_mb=4096 -max_len=16384 -entropic=0 -print_final_stats=1 \
     -artifact_prefix="build/fuzz/found/$target-" \
     $([ -f "$dictionary" ] && echo "-dict=$dictionary") "$corpus" $seeds >"$log" 2>&1; then
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
