@@ -85,24 +85,33 @@ static const char *skip_gap(const char *at, const char *end) {
     return at;
 }
 
-/* Between blanks, the cell is what stands between two runs of them; CR is none of these, it may
- * end a row. */
+const char *mg_csv_row_end(const char *at, const char *end) {
+    at = skip_gap(at, end);
+    at += at < end && *at == '\r' && (at + 1 == end || at[1] == '\n');
+    return at == end || *at == '\n' ? at : NULL;
+}
+
+/* Between blanks, the cell is what stands between two runs of them. */
 bool mg_csv_next(mg_csv_cursor *cursor, const char **start, const char **stop, bool *row_ended) {
     if (cursor->at > cursor->end) return false;
     const bool blanks = cursor->separator == MG_CSV_BLANKS;
     bool quoted = false;
     const char *at = blanks ? skip_gap(cursor->at, cursor->end) : cursor->at;
+    const char *row_end = blanks ? mg_csv_row_end(at, cursor->end) : NULL;
     *start = at;
-    for (; at < cursor->end; at++) {
+    for (; !row_end && at < cursor->end; at++) {
         if (*at == '"')
             quoted = !quoted;
         else if (!quoted && (*at == '\n' || (blanks ? is_gap(*at) : *at == cursor->separator)))
             break;
     }
     *stop = at;
-    const char *rest = blanks ? mg_csv_skip_blanks(at, cursor->end) : at;
-    *row_ended = rest >= cursor->end || *rest == '\n';
-    cursor->at = *row_ended ? rest + 1 : blanks ? skip_gap(at, cursor->end) : at + 1;
+    if (blanks)
+        row_end = mg_csv_row_end(at, cursor->end);
+    else if (at >= cursor->end || *at == '\n')
+        row_end = at;
+    *row_ended = row_end != NULL;
+    cursor->at = row_end ? row_end + 1 : blanks ? skip_gap(at, cursor->end) : at + 1;
     return true;
 }
 

@@ -81,6 +81,10 @@ int64_t mg_csv_from_latin1(const char *text, int64_t length, char *to);
 enum { MG_CSV_BLANKS = ' ' };
 const char *mg_csv_skip_blanks(const char *at, const char *end);
 
+/* Where such a row ends, at a newline or `end`, if nothing is left of it but blanks and the CR of
+ * its CRLF; else NULL. Any other CR is part of a cell. */
+const char *mg_csv_row_end(const char *at, const char *end);
+
 /* ---- Cell after cell ------------------------------------------------------------------------
  * The plain way to walk over text: for the head, for samples, and for explaining an error. */
 typedef struct mg_csv_cursor {

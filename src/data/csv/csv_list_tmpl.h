@@ -37,12 +37,6 @@ MG_INLINE bool csv_is_blank_line(const char *start, const char *stop) {
     return start == stop || (start + 1 == stop && *start == '\r');
 }
 
-/* True if nothing but blanks stands between `stop` and the end of its row. */
-static bool csv_rest_is_blank(const char *stop, const char *text_end) {
-    stop = mg_csv_skip_blanks(stop, text_end);
-    return stop == text_end || *stop == '\n';
-}
-
 /* What the end of a cell at `stop` is where runs of blanks separate: of a cell, one more blank, or
  * of a row of nothing but blanks. *row_ends: set where only blanks are left of the line. */
 typedef enum csv_blank { CSV_BLANK_CELL, CSV_BLANK_MORE, CSV_BLANK_ROW } csv_blank;
@@ -50,11 +44,11 @@ typedef enum csv_blank { CSV_BLANK_CELL, CSV_BLANK_MORE, CSV_BLANK_ROW } csv_bla
 static csv_blank csv_judge_blank(const char *text, const char *cell, const char *stop,
                                  const char *text_end, bool *row_ends) {
     if (stop > cell || *row_ends) {
-        *row_ends = *row_ends || (stop > cell && csv_rest_is_blank(stop, text_end));
+        *row_ends = *row_ends || (stop > cell && mg_csv_row_end(stop, text_end) != NULL);
         return CSV_BLANK_CELL;
     }
     const bool line_starts = cell == text || cell[-1] == '\n';
-    return line_starts && csv_rest_is_blank(stop, text_end) ? CSV_BLANK_ROW : CSV_BLANK_MORE;
+    return line_starts && mg_csv_row_end(stop, text_end) ? CSV_BLANK_ROW : CSV_BLANK_MORE;
 }
 
 /* Room for `bytes` and what a dictionary reads over. */
