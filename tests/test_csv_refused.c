@@ -137,7 +137,8 @@ static void ragged_rows(void **state) {
     REFUSED("1\n2\r3\n\t\n4 5 6\n", MARGIN_ERROR_FORMAT, 3, 1, "has 0 cells", .separator = ' ');
     REFUSED("1 2\n2 3 \r 4\n", MARGIN_ERROR_FORMAT, 2, 1, "has 4 cells", .separator = ' ');
     REFUSED("1 2 3\t\r\r\n4 5 6\n", MARGIN_ERROR_FORMAT, 2, 1, "has 3 cells", .separator = ' ');
-    REFUSED("1 2\n \r\n", MARGIN_ERROR_FORMAT, 2, 1, "has 0 cells", .separator = ' ');
+    REFUSED("1 2 \r\n\r \r\n3 4\n", MARGIN_ERROR_FORMAT, 2, 1, "has 1 cell", .separator = ' ');
+    REFUSED("1 2\n \r\n3 4\n", MARGIN_ERROR_FORMAT, 2, 1, "has 0 cells", .separator = ' ');
     csv_values(READ("1 2\r\n 3  4 \r\n", PLAIN, .separator = ' '), VALUES(2, 2, 1, 2, 3, 4));
     REFUSED("1,2\n   \n3,4\n", MARGIN_ERROR_FORMAT, 2, 1, "has 1 cell");
     /* More cells than the text has bytes: found before the table is allocated. */
