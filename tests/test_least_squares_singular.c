@@ -3,7 +3,7 @@
 #include "least_squares_cases.h"
 
 #include "base/context.h"
-#include "linear/proof/exact_columns.h"
+#include "learn/exact/exact_columns.h"
 
 #include <math.h>
 #include <pthread.h>

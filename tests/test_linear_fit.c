@@ -1,6 +1,6 @@
 /* From options to objective, solver, report and proof: what mg_linear_fit and mg_linear_verify do
  * for every linear learner. */
-#include "linear/proof/exact_columns.h"
+#include "learn/exact/exact_columns.h"
 #include "linear_cases.h"
 
 #include <math.h>

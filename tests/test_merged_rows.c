@@ -2,7 +2,7 @@
  * with weights, dual variables of every row, layouts, threads, and what must not happen. */
 #include "linear_cases.h"
 
-#include "linear/design/merged_rows.h"
+#include "learn/exact/merged_rows.h"
 
 #include <math.h>
 #include <stdlib.h>

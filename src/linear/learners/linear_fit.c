@@ -1,7 +1,7 @@
 /* From options to a certified linear model: one function, or as many as the loss couples. */
 #include "linear/learners/linear_learner.h"
 
-#include "linear/design/merged_rows.h"
+#include "learn/exact/merged_rows.h"
 #include "linear/proof/goal.h"
 
 #include <math.h>

@@ -10,8 +10,8 @@
  * has factor 0: it stays out. */
 #pragma once
 
-#include "linear/newton/lbfgs_pairs.h"
 #include "linear/proof/goal.h"
+#include "math/rows/lbfgs_pairs.h"
 
 typedef struct mg_smooth_point {
     double *w, *b;    /* functions x columns, functions right behind; A's units */

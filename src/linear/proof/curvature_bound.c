@@ -28,7 +28,7 @@
  */
 #include "linear/proof/goal.h"
 
-#include "linear/proof/exact_columns.h"
+#include "learn/exact/exact_columns.h"
 #include "linear/proof/newton_matrix.h"
 
 #include "math/products/cholesky.h"

@@ -3,7 +3,7 @@
 #include "linear/squares/least_squares.h"
 
 #include "base/random.h"
-#include "linear/proof/exact_columns.h"
+#include "learn/exact/exact_columns.h"
 #include "math/products/cholesky.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
  * of ones the matrix is empty, and gets its mean diagonal there, which changes no solution. */
 #include "linear/squares/least_squares.h"
 
-#include "linear/proof/exact_columns.h"
+#include "learn/exact/exact_columns.h"
 #include "math/products/cholesky.h"
 #include "math/products/lapack.h"
 

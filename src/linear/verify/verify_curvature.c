@@ -20,12 +20,12 @@
  *
  * H is factored in extended precision, scaled to a diagonal of 1. Without a penalty a basis of the
  * columns is kept: as many as are independent, which is found without rounding
- * (linear/proof/exact_columns.h) over the rows with a part in g, which then has nothing outside the
+ * (learn/exact/exact_columns.h) over the rows with a part in g, which then has nothing outside the
  * span of H. If rounding of H is not small beside its
  * least eigenvalue, at least 1 / trace H^-1, the factor of one function is made from the rows
  * themselves, by rotations (Givens), where that of several has no bound; so it is if this does not
  * tell either. */
-#include "linear/proof/exact_columns.h"
+#include "learn/exact/exact_columns.h"
 #include "linear/verify/verification.h"
 
 #include <float.h>

@@ -6,7 +6,7 @@
  *
  * A row that a random vector of the null space of the rows so far sends to 0 is taken for one of
  * their span (Freivalds 1979; the same chance), so that most rows cost one product. */
-#include "linear/proof/exact_columns.h"
+#include "learn/exact/exact_columns.h"
 
 #include "base/random.h"
 #include "base/sort.h"

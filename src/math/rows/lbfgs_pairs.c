@@ -1,5 +1,5 @@
 /* Steps and changes of gradients, and the two-loop recursion. */
-#include "linear/newton/lbfgs_pairs.h"
+#include "math/rows/lbfgs_pairs.h"
 
 enum { PIECE = 1 << 15 }; /* numbers; shorter vectors are one piece */
 

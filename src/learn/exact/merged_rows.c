@@ -1,5 +1,5 @@
 /* Finding equal samples: by hash in parts, then compared with the one that stands for them. */
-#include "linear/design/merged_rows.h"
+#include "learn/exact/merged_rows.h"
 
 #include <string.h>
 
