@@ -25,10 +25,6 @@ static const margin_option option_table[] = {
 
 static const margin_component *const own = &mg_learner_kernel_logistic.info;
 
-static const mg_option_value *option(const mg_option_value *values, const char *name) {
-    return mg_option_named(own, values, name);
-}
-
 mg_penalty mg_kernel_logistic_penalty(const mg_fit *fit) {
     return mg_penalty_of(own, fit->options, 0.0, mg_total_weight(fit->problem));
 }
@@ -44,8 +40,9 @@ static margin_status kernel_logistic_check(const margin_component *info,
                MARGIN_ERROR_SPEC,
                "kernel-logistic: needs a kernel that is an inner product, as its objective else "
                "has no least value: rbf, laplacian, linear, exp, or poly with coef0 >= 0");
-    MG_REQUIRE(!option(values, "rate")->given || mg_option_is(own, values, "solver", "gd"), error,
-               MARGIN_ERROR_SPEC,
+    MG_REQUIRE(!mg_option_named(own, values, "rate")->given ||
+                   mg_option_is(own, values, "solver", "gd"),
+               error, MARGIN_ERROR_SPEC,
                "kernel-logistic: rate belongs to solver=gd; leave it out or choose that solver");
     return MARGIN_OK;
 }
@@ -54,21 +51,20 @@ static margin_status kernel_logistic_check(const margin_component *info,
 
 static margin_status kernel_logistic_fit_many(mg_fit *fits, int64_t count) {
     const mg_option_value *values = fits[0].options;
-    const margin_context *context = fits[0].context;
     const mg_kernel_choice choice = mg_kernel_options_of(own, values);
     const bool descent = mg_option_is(own, values, "solver", "gd");
     const int64_t m = fits[0].problem->count;
     const bool direct = mg_option_is(own, values, "solver", "cholesky") ||
                         (mg_option_is(own, values, "solver", "auto") && m <= DIRECT_ROWS &&
-                         mg_system_fits(context, MG_GRAM_SQUARE, m));
+                         mg_system_fits(fits[0].context, MG_GRAM_SQUARE, m));
     mg_kernel_task task = {.choice = &choice,
                            .loss = mg_loss_get(MG_LOSS_LOGISTIC),
                            .penalty = mg_kernel_logistic_penalty(&fits[0]),
                            .formula = "log(1+exp(-y f))",
                            .needs_definite = true,
-                           .tolerance = option(values, "tol")->number,
+                           .tolerance = mg_option_named(own, values, "tol")->number,
                            .minimise = descent ? mg_kernel_descend : mg_kernel_newton};
-    MG_TRY(mg_kernel_store(context, m, direct, "logistic", &task.storage, fits[0].error));
+    MG_TRY(mg_kernel_store(fits[0].context, m, direct, "logistic", &task.storage, fits[0].error));
     return mg_kernel_fit_all(&task, fits, count);
 }
 

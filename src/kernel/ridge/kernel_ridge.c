@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Rows up to which a factor, which also gives the errors at rows left out, is chosen. */
 enum { DIRECT_ROWS = 2048 };
@@ -51,15 +50,16 @@ mg_ridge_options mg_ridge_options_of(const mg_fit *fit) {
                                   mg_penalty_of(own, values, 0.0, mg_total_weight(fit->problem)),
                               .intercept = option(values, "intercept")->integer != 0,
                               .tolerance = option(values, "tol")->number,
-                              .solver = option(values, "solver")->text,
-                              .rate = option(values, "rate")->number,
+                              .automatic = mg_option_is(own, values, "solver", "auto"),
+                              .direct = mg_option_is(own, values, "solver", "cholesky"),
+                              .descends = mg_option_is(own, values, "solver", "gd"),
                               .max_iterations = option(values, "max_iter")->integer};
 }
 
 static margin_status kernel_ridge_check(const margin_component *info, const mg_option_value *values,
                                         margin_error *error) {
     MG_TRY(mg_kernel_options_check(info, values, error));
-    const bool descent = strcmp(option(values, "solver")->text, "gd") == 0;
+    const bool descent = mg_option_is(own, values, "solver", "gd");
     MG_REQUIRE(!option(values, "rate")->given || descent, error, MARGIN_ERROR_SPEC,
                "kernel-ridge: rate belongs to solver=gd; leave it out or choose that solver");
     MG_REQUIRE(!descent || option(values, "intercept")->integer == 0, error, MARGIN_ERROR_SPEC,
@@ -71,10 +71,6 @@ static margin_status kernel_ridge_check(const margin_component *info, const mg_o
 }
 
 /* ---- The way --------------------------------------------------------------------------------- */
-
-static bool is_word(const char *text, const char *word) {
-    return strcmp(text, word) == 0;
-}
 
 static margin_status refuse_work(const mg_ridge_run *run) {
     const long long m = (long long)run->count;
@@ -88,13 +84,13 @@ static margin_status refuse_work(const mg_ridge_run *run) {
 }
 
 static margin_status choose(const mg_ridge_run *run, mg_gram_storage *storage) {
-    const char *solver = run->options->solver;
+    const bool automatic = run->options->automatic;
     const double pairs = (double)run->count * (double)run->count;
     const bool direct =
-        is_word(solver, "cholesky") || (is_word(solver, "auto") && run->count <= DIRECT_ROWS &&
-                                        mg_system_fits(run->context, MG_GRAM_SQUARE, run->count));
+        run->options->direct || (automatic && run->count <= DIRECT_ROWS &&
+                                 mg_system_fits(run->context, MG_GRAM_SQUARE, run->count));
     MG_TRY(mg_kernel_store(run->context, run->count, direct, "ridge", storage, run->error));
-    if (is_word(solver, "auto") && *storage == MG_GRAM_NONE &&
+    if (automatic && *storage == MG_GRAM_NONE &&
         pairs * (mg_row_length(&run->problem->x) + 8.0) * EXPECTED_STEPS > most_work)
         return refuse_work(run);
     return MARGIN_OK;
@@ -112,8 +108,7 @@ static margin_status solve_direct(mg_ridge_run *run) {
 /* Conjugate gradients that would take longer than a factor. */
 static margin_status solve_conjugate(mg_ridge_run *run) {
     const bool square = mg_system_fits(run->context, MG_GRAM_SQUARE, run->count);
-    const bool may_change =
-        is_word(run->options->solver, "auto") && square && run->options->max_iterations < 0;
+    const bool may_change = run->options->automatic && square && run->options->max_iterations < 0;
     if (may_change) run->stop.max_iterations = MG_MAX(run->count / STEPS_OF_FACTOR, 50);
     MG_TRY(mg_ridge_conjugate(run));
     if (!may_change || run->ended != MARGIN_STOPPED_ITERATIONS) return MARGIN_OK;
@@ -150,23 +145,23 @@ static margin_status status_of(const mg_ridge_run *run, double gap) {
 
 static void describe_end(const mg_ridge_run *run, margin_report *report) {
     const mg_kernel_name kernel = mg_kernel_describe(&run->system.kernel);
-    const char *name = kernel.text;
     if (run->system.curvature != MG_KERNEL_DEFINITE)
         mg_report_reason(report,
                          "%s; but the kernel %s %s, so nothing bounds how low the objective could "
                          "be: take rbf, laplacian, linear or poly with coef0 >= 0",
-                         run->method, name, mg_kernel_doubt(run->system.curvature));
+                         run->method, kernel.text, mg_kernel_doubt(run->system.curvature));
     else if (report->status == MARGIN_STOPPED_TIME)
-        mg_report_reason(report, "the time limit came first: %s; kernel %s", run->method, name);
+        mg_report_reason(report, "the time limit came first: %s; kernel %s", run->method,
+                         kernel.text);
     else if (report->status == MARGIN_STOPPED_ITERATIONS)
         mg_report_reason(report, "the limit of %lld steps is reached: %s; raise max_iter or alpha",
                          (long long)run->iterations, run->method);
     else if (report->status == MARGIN_STOPPED_STALLED)
         mg_report_reason(report,
                          "rounding limits the residual (%s, kernel %s): take a larger alpha",
-                         run->method, name);
+                         run->method, kernel.text);
     else
-        mg_report_reason(report, "%s; kernel %s", run->method, name);
+        mg_report_reason(report, "%s; kernel %s", run->method, kernel.text);
 }
 
 static void describe(mg_ridge_run *run, int64_t t) {
@@ -227,7 +222,7 @@ static margin_status descend(mg_fit *fit, const mg_ridge_options *options) {
 
 static margin_status kernel_ridge_fit(mg_fit *fit) {
     const mg_ridge_options options = mg_ridge_options_of(fit);
-    MG_TRY(is_word(options.solver, "gd") ? descend(fit, &options) : fit_targets(fit, 1));
+    MG_TRY(options.descends ? descend(fit, &options) : fit_targets(fit, 1));
     return fit->report.status;
 }
 
@@ -239,7 +234,7 @@ static margin_status kernel_ridge_fit_many(mg_fit *fits, int64_t count) {
 static margin_status kernel_ridge_share(mg_shared *shared) {
     const mg_kernel_choice choice = mg_kernel_options_of(own, shared->options);
     MG_TRY(mg_kernel_share(shared, &choice, own->name));
-    const bool descent = is_word(option(shared->options, "solver")->text, "gd");
+    const bool descent = mg_option_is(own, shared->options, "solver", "gd");
     if (!descent || (shared->differ & MG_DIFFER_OPTIONS)) shared->together = shared->fits;
     return MARGIN_OK;
 }

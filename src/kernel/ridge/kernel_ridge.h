@@ -23,9 +23,8 @@ typedef struct mg_ridge_options {
     mg_penalty penalty;
     bool intercept;
     double tolerance;
-    const char *solver;
-    int64_t max_iterations; /* < 0: none */
-    double rate;            /* NaN: from the largest curvature */
+    bool automatic, direct, descends; /* the solver asked for; none of them: cg */
+    int64_t max_iterations;           /* < 0: none */
 } mg_ridge_options;
 
 /* What `targets` fits over the same samples have in common, and their numbers one target after the

@@ -8,7 +8,6 @@
 #include "learn/kernel_sums.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct verification {
     mg_fit *fit;
@@ -86,8 +85,7 @@ static margin_status judge(verification *v, const mg_ridge_options *o) {
         factor * (double)(s.loss + (long double)v->alpha * fmaxl(s.norm, 0.0L));
     double distance = (double)s.gap + 2.0 * v->alpha * fabs(b * (double)s.sum);
     const double enough = (o->tolerance * fmax(1.0, objective)) / factor;
-    const bool descends = strcmp(o->solver, "gd") == 0;
-    if (v->matches && (descends || distance > enough) && !o->intercept && definite) {
+    if (v->matches && (o->descends || distance > enough) && !o->intercept && definite) {
         double other = 0.0;
         MG_TRY(distance_of_dual(v, &other));
         distance = fmin(distance, other);

@@ -307,11 +307,9 @@ static void count_support(const mg_svm_machine *m) {
     const mg_smo *s = &m->smo;
     int64_t support = 0, bounded = 0;
     for (int64_t v = 0; v < s->count; v++) {
-        double low, high, target;
-        const double beta = mg_svm_beta(m, v);
-        mg_svm_box(&m->options, m->problem, m->sample[v], &low, &high, &target);
+        const double beta = s->beta[v];
         support += beta != 0.0;
-        bounded += beta != 0.0 && (beta == low || beta == high);
+        bounded += beta != 0.0 && (beta == s->low[v] || beta == s->high[v]);
     }
     mg_report_set(&m->fit->report, "support_vectors", (double)support);
     mg_report_set(&m->fit->report, "bounded_vectors", (double)bounded);
