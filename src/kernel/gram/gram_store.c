@@ -194,13 +194,9 @@ static margin_status compute_missing(mg_gram *gram, margin_context *context, int
 /* The rows are there. */
 static margin_status hold_rows(mg_gram *gram, margin_context *context, const int64_t *rows,
                                int64_t count, margin_error *error) {
-    if (gram->whole) {
-        MG_TRY(mg_gram_fill(gram, context, error));
-    } else {
-        const int64_t missing = take_slots(gram, rows, count);
-        if (missing > 0) MG_TRY(mg_kernel_fail(compute_missing(gram, context, missing), error));
-    }
-    return MARGIN_OK;
+    if (gram->whole) return mg_gram_fill(gram, context, error);
+    const int64_t missing = take_slots(gram, rows, count);
+    return missing ? mg_kernel_fail(compute_missing(gram, context, missing), error) : MARGIN_OK;
 }
 
 const double *mg_gram_row(mg_gram *gram, margin_context *context, int64_t i,

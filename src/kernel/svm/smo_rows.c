@@ -50,13 +50,12 @@ margin_status mg_smo_apply(mg_smo *s, const int64_t *changed, const double *move
     const int64_t most = s->gram ? MG_MIN(s->gram->slots, MG_SMO_MOST) : MG_SMO_MOST;
     for (int64_t first = 0; first < count; first += most) {
         apply_work work = {s, changed + first, moved + first, MG_MIN(most, count - first)};
-        if (s->gram) {
+        if (s->gram)
             MG_TRY(mg_gram_rows(s->gram, s->context, work.changed, work.count, apply_part, &work,
                                 error));
-        } else {
-            const int64_t blocks = (s->count + COLUMNS - 1) / COLUMNS;
-            MG_TRY(mg_parallel(s->context, blocks, apply_columns, &work, error));
-        }
+        else
+            MG_TRY(mg_parallel(s->context, (s->count + COLUMNS - 1) / COLUMNS, apply_columns, &work,
+                               error));
     }
     return MARGIN_OK;
 }

@@ -188,12 +188,6 @@ static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
 
 /* ---- Solving --------------------------------------------------------------------------------- */
 
-static bool is_proven(const mg_svm_machine *m) {
-    const mg_smo *s = &m->smo;
-    if (m->options.kkt > 0.0) return s->lowest - s->up <= m->options.kkt;
-    return s->dual_gap <= s->gap + m->options.tolerance * fabs(s->primal);
-}
-
 /* What single precision left: with rows in f64. */
 static margin_status finish_and_prove(mg_svm_machine *m, margin_status *ended) {
     mg_smo *s = &m->smo;
@@ -205,7 +199,7 @@ static margin_status finish_and_prove(mg_svm_machine *m, margin_status *ended) {
     *ended = mg_smo_finish(s, m->own, m->sample, m->factor, m->fit->error);
     if (*ended < 0) return *ended;
     MG_TRY(mg_svm_prove(m));
-    if (*ended == MARGIN_OK && !is_proven(m)) *ended = MARGIN_STOPPED_STALLED;
+    if (*ended == MARGIN_OK && !mg_svm_is_proven(m)) *ended = MARGIN_STOPPED_STALLED;
     return MARGIN_OK;
 }
 
@@ -216,7 +210,7 @@ static margin_status solve_and_prove(mg_svm_machine *m, margin_status *ended) {
     mg_smo *s = &m->smo;
     double before = (double)INFINITY;
     *ended = MARGIN_OK;
-    if (m->again && is_proven(m)) return MARGIN_OK;
+    if (m->again && mg_svm_is_proven(m)) return MARGIN_OK;
     m->pace = (mg_pace){.asked = mg_clock(), .behind = 1.0};
     m->stop.pace = &m->pace;
     for (int round = 0;; round++) {
@@ -225,7 +219,7 @@ static margin_status solve_and_prove(mg_svm_machine *m, margin_status *ended) {
         mg_stop_disarm(&m->stop);
         MG_TRY(mg_svm_prove(m));
         const double now = m->options.kkt > 0.0 ? s->lowest - s->up : s->dual_gap;
-        if (*ended != MARGIN_OK || is_proven(m)) return MARGIN_OK;
+        if (*ended != MARGIN_OK || mg_svm_is_proven(m)) return MARGIN_OK;
         if (round == REFINEMENTS || !(now < 0.7 * before)) break;
         before = now;
         s->kkt *= 0.7;
@@ -268,11 +262,14 @@ static margin_status list_support(mg_svm_machine *m, support_list *list) {
     const mg_kernel_points points = mg_kernel_points_of(m->problem);
     const bool given = m->kernel.kind == MG_KERNEL_PRECOMPUTED;
     double *beta; /* of each sample */
+    int64_t bounded = 0;
     MG_TRY(MG_PIECES(&m->arena, purpose, m->fit->error, MG_PIECE(list->rows, n),
                      MG_PIECE(list->originals, n), MG_PIECE(list->coefficients, n),
                      MG_PIECE(list->sizes, n), MG_PIECE(list->signs, n), MG_PIECE(beta, n)));
-    for (int64_t v = 0; v < n; v++)
+    for (int64_t v = 0; v < n; v++) {
         beta[m->sample[v]] = mg_svm_beta(m, v);
+        bounded += s->beta[v] != 0.0 && (s->beta[v] == s->low[v] || s->beta[v] == s->high[v]);
+    }
     for (int64_t i = 0; i < n; i++) {
         if (beta[i] == 0.0) continue;
         list->rows[list->count] = given ? mg_point_place(&points, i) : mg_point_row(&points, i);
@@ -281,6 +278,8 @@ static margin_status list_support(mg_svm_machine *m, support_list *list) {
         list->sizes[list->count] = fabs(beta[i]);
         list->signs[list->count++] = beta[i] > 0.0 ? 1.0 : -1.0;
     }
+    mg_report_set(&m->fit->report, "support_vectors", (double)list->count);
+    mg_report_set(&m->fit->report, "bounded_vectors", (double)bounded);
     return MARGIN_OK;
 }
 
@@ -294,31 +293,14 @@ static margin_status make_hypothesis(mg_svm_machine *m) {
     if (m->kernel.kind == MG_KERNEL_PRECOMPUTED) MG_TRY(make_unit_rows(m, &x));
     MG_TRY(mg_expansion_make(m->fit->context->heap, &m->kernel, &x, list.rows, list.coefficients,
                              list.count, mg_smo_intercept(&m->smo), &h, m->fit->error));
-    const margin_status status = mg_hypothesis_set_dual(h, list.count, list.originals, list.sizes,
-                                                        list.signs, list.sizes, m->fit->error);
-    if (status < 0)
-        mg_hypothesis_free(h);
-    else
-        m->fit->hypothesis = h;
-    return status;
-}
-
-static void count_support(const mg_svm_machine *m) {
-    const mg_smo *s = &m->smo;
-    int64_t support = 0, bounded = 0;
-    for (int64_t v = 0; v < s->count; v++) {
-        const double beta = s->beta[v];
-        support += beta != 0.0;
-        bounded += beta != 0.0 && (beta == s->low[v] || beta == s->high[v]);
-    }
-    mg_report_set(&m->fit->report, "support_vectors", (double)support);
-    mg_report_set(&m->fit->report, "bounded_vectors", (double)bounded);
+    m->fit->hypothesis = h; /* the fit's, also where this fails */
+    return mg_hypothesis_set_dual(h, list.count, list.originals, list.sizes, list.signs, list.sizes,
+                                  m->fit->error);
 }
 
 static void say_why(mg_svm_machine *m, margin_status ended) {
     margin_report *report = &m->fit->report;
-    const mg_number_text number = mg_about(report->gap);
-    const char *gap = number.text;
+    const mg_number_text gap = mg_about(report->gap);
     report->status = ended;
     if (m->definite != MG_KERNEL_DEFINITE) {
         report->status = MARGIN_STOPPED_STALLED;
@@ -328,18 +310,19 @@ static void say_why(mg_svm_machine *m, margin_status ended) {
                          "with KKT violation %s; choose other values for the kernel, or kernel=rbf",
                          mg_kernel_doubt(m->definite), mg_about(m->kkt).text);
     } else if (ended == MARGIN_OK) {
-        mg_report_reason(report, "the duality gap is at most %s, the KKT violation %s", gap,
+        mg_report_reason(report, "the duality gap is at most %s, the KKT violation %s", gap.text,
                          mg_about(m->kkt).text);
     } else if (ended == MARGIN_STOPPED_TIME) {
-        mg_report_reason(report, "the time limit was reached at a gap of %s; allow more time", gap);
+        mg_report_reason(report, "the time limit was reached at a gap of %s; allow more time",
+                         gap.text);
     } else if (ended == MARGIN_STOPPED_ITERATIONS) {
         mg_report_reason(report, "%lld steps were made and the gap is %s; raise max_iter",
-                         (long long)m->smo.steps, gap);
+                         (long long)m->smo.steps, gap.text);
     } else {
         mg_report_reason(report,
                          "rounding limits the gap, which is %s; bring the columns to one scale "
                          "(standardize | ...), or lower C",
-                         gap);
+                         gap.text);
     }
 }
 
@@ -366,11 +349,11 @@ static margin_status hand_over(mg_svm_machine *m, margin_status ended) {
     report->iterations = s->steps;
     snprintf(report->iteration_name, sizeof report->iteration_name, "steps");
     mg_svm_describe(&m->options, &m->kernel, report);
-    count_support(m);
+    MG_TRY(make_hypothesis(m));
     mg_svm_judge(m);
     mg_report_set(report, "kkt", m->kkt);
     say_why(m, ended);
-    return make_hypothesis(m);
+    return MARGIN_OK;
 }
 
 void mg_svm_machine_free(mg_heap *heap, mg_svm_machine *m) {

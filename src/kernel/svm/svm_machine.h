@@ -76,10 +76,13 @@ MG_INLINE bool mg_svm_may_keep(const mg_svm_machine *m) {
 }
 
 /* Sets the gradient of the machine's variables in f64 (smo.f), from that of the last call and what
- * changed since, and from it up, lowest, primal and dual gap. Unless whole_proof, a row whose
+ * changed since (or from nothing, where the proof would hold and digits were lost on the way), and
+ * from it up, lowest, primal and dual gap. Unless whole_proof, a row whose
  * variable is 0 keeps the solver's gradient in f32 where no rounding of it could make the row cost
  * anything: it then takes no part in the objective or the gap. */
 margin_status mg_svm_prove(mg_svm_machine *m);
+/* The gap, or the KKT violation if that was asked for, is at most what it may be. */
+bool mg_svm_is_proven(const mg_svm_machine *m);
 /* The report's training accuracy, from the proof's gradient: where no sign is in doubt. */
 void mg_svm_judge(mg_svm_machine *m);
 /* Sets m->definite: by the kernel, by what the solver met, or by a Cholesky factor. */

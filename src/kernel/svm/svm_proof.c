@@ -30,15 +30,16 @@ static void list_changes(const mg_svm_machine *m, const double *base, proof_list
     }
 }
 
-/* Whether more variables changed than are not 0. */
-static bool is_anew(const mg_svm_machine *m) {
-    int64_t changed = 0, support = 0;
+/* Coefficients were so large once that the gradient may be their rounding. */
+static bool lost_digits(const mg_svm_machine *m) {
+    static const double most = 16.0;
+    double reached = 0.0, now = 0.0; /* sizes of the sums for a row */
     for (int64_t v = 0; v < m->smo.count; v++) {
-        const double beta = mg_svm_beta(m, v);
-        changed += beta != m->proven_beta[v];
-        support += beta != 0.0;
+        const double length = sqrt(fabs((double)m->diagonal[v]));
+        reached += length * m->reach[v];
+        now += length * fabs(m->proven_beta[v]);
     }
-    return changed >= support;
+    return reached > most * now;
 }
 
 /* What f32 may have done to a gradient: it came from at most these coefficients in f32, and from
@@ -123,6 +124,7 @@ static margin_status add_changes(mg_svm_machine *m) {
         if (mg_cancelled(m->fit->context)) return mg_fail_cancelled(m->fit->error);
         ops->add(m->proven_f, beta - m->proven_beta[v], values + v * ld, n);
         m->proven_beta[v] = beta;
+        m->reach[v] = fmax(m->reach[v], fabs(beta));
     }
     memcpy(m->smo.f, m->proven_f, (size_t)n * sizeof *m->smo.f);
     mg_smo_measure(&m->smo);
@@ -147,18 +149,19 @@ static margin_status prove_listed(mg_svm_machine *m, bool proven, const proof_li
     return MARGIN_OK;
 }
 
-/* What was proven follows the change; then rows that are needed and not proven, until there is no
- * such row at the intercept that they make. */
+/* What was proven follows the change, unless fewer are not 0 than changed; then rows that are
+ * needed and not proven, until there is no such row at the intercept that they make. */
 static margin_status prove_rows(mg_svm_machine *m, proof_lists *lists, const double *squares) {
     const int64_t n = m->smo.count;
     find_errors(m, lists);
-    if (is_anew(m)) {
-        memset(m->is_proven, 0, (size_t)n * sizeof *m->is_proven);
-    } else {
-        list_needed(m, true, lists);
-        list_changes(m, m->proven_beta, lists);
+    list_changes(m, NULL, lists);
+    const int64_t support = lists->support_count;
+    list_needed(m, true, lists);
+    list_changes(m, m->proven_beta, lists);
+    if (lists->support_count < support)
         MG_TRY(prove_listed(m, true, lists, squares));
-    }
+    else
+        memset(m->is_proven, 0, (size_t)n * sizeof *m->is_proven);
     list_changes(m, NULL, lists);
     for (int64_t v = 0; v < n; v++) {
         m->proven_beta[v] = mg_svm_beta(m, v);
@@ -172,7 +175,7 @@ static margin_status prove_rows(mg_svm_machine *m, proof_lists *lists, const dou
     }
 }
 
-margin_status mg_svm_prove(mg_svm_machine *m) {
+static margin_status prove_changes(mg_svm_machine *m) {
     margin_context *context = m->fit->context;
     margin_error *error = m->fit->error;
     const int64_t n = m->smo.count;
@@ -195,6 +198,22 @@ margin_status mg_svm_prove(mg_svm_machine *m) {
 done:
     mg_arena_free(&arena);
     return status;
+}
+
+bool mg_svm_is_proven(const mg_svm_machine *m) {
+    const mg_smo *s = &m->smo;
+    if (m->options.kkt > 0.0) return s->lowest - s->up <= m->options.kkt;
+    return s->dual_gap <= s->gap + m->options.tolerance * fabs(s->primal);
+}
+
+margin_status mg_svm_prove(mg_svm_machine *m) {
+    MG_TRY(prove_changes(m));
+    if (!mg_svm_is_proven(m) || !lost_digits(m)) return MARGIN_OK;
+    for (int64_t v = 0; v < m->smo.count; v++) {
+        m->proven_beta[v] = 0.0;
+        m->proven_f[v] = -m->smo.target[v];
+    }
+    return prove_changes(m);
 }
 
 /* ---- The training rows ----------------------------------------------------------------------- */
