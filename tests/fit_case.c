@@ -13,10 +13,14 @@ typedef struct fit_case {
     int64_t size;
     /* data, as they are laid out for the fit */
     int64_t rows, columns, selected, targets;
-    bool sparse, single, missing, weighted;
+    bool sparse, single, missing, weighted, by_columns;
     double x[MOST_VALUES], y[MOST_ROWS * MOST_TARGETS], weights[MOST_ROWS];
     double f64[MOST_VALUES];
     float f32[MOST_VALUES];
+    double turned_f64[MOST_VALUES];
+    float turned_f32[MOST_VALUES];
+    const double *columns_f64[MOST_COLUMNS];
+    const float *columns_f32[MOST_COLUMNS];
     int32_t index[MOST_VALUES];
     int64_t start[MOST_ROWS + 1], selection[MOST_ROWS];
     margin_data data;
@@ -162,6 +166,20 @@ static int64_t lay_out(fit_case *c) {
     return count;
 }
 
+/* The same values by columns. */
+static margin_matrix turn(fit_case *c) {
+    for (int64_t j = 0; j < c->columns; j++) {
+        c->columns_f64[j] = c->turned_f64 + j * c->rows;
+        c->columns_f32[j] = c->turned_f32 + j * c->rows;
+        for (int64_t i = 0; i < c->rows; i++) {
+            c->turned_f64[j * c->rows + i] = c->f64[i * c->columns + j];
+            c->turned_f32[j * c->rows + i] = c->f32[i * c->columns + j];
+        }
+    }
+    return c->single ? margin_columns_f32(c->columns_f32, c->rows, c->columns)
+                     : margin_columns_f64(c->columns_f64, c->rows, c->columns);
+}
+
 static void make_data(fit_case *c) {
     static const double weights[] = {0, 1, 1, 2, 0.5, 3.75};
     c->rows = between(c, "rows", "", chance(c, "one row", "", 0.02) ? 1 : 2,
@@ -171,6 +189,7 @@ static void make_data(fit_case *c) {
     c->single = chance(c, "single", "", 0.35);
     c->missing = chance(c, "missing", "", 0.15);
     c->weighted = chance(c, "weighted", "", 0.3);
+    c->by_columns = !c->sparse && chance(c, "by columns", "", 0.25);
     fill_features(c);
     fill_target(c);
     lay_out(c);
@@ -191,8 +210,9 @@ static void make_data(fit_case *c) {
     if (c->weighted) d->weights = margin_values_f64(c->weights, m);
     if (chance(c, "selection", "", 0.1)) d->selection = c->selection;
     if (!d->selection) d->selected = 0;
-    snprintf(c->out->data, sizeof c->out->data, "%d x %d %s f%d%s%s%s, %d targets", (int)m, (int)n,
-             c->sparse ? "csr" : "dense", c->single ? 32 : 64, c->missing ? ", missing" : "",
+    snprintf(c->out->data, sizeof c->out->data, "%d x %d %s f%d%s%s%s%s, %d targets", (int)m,
+             (int)n, c->sparse ? "csr" : "dense", c->single ? 32 : 64,
+             c->by_columns ? ", by columns" : "", c->missing ? ", missing" : "",
              c->weighted ? ", weighted" : "", d->selection ? ", selected" : "", (int)c->targets);
 }
 
@@ -463,14 +483,17 @@ static void judge_copy(fit_case *c, margin_context *context, const fitted *f) {
 }
 
 static void judge(fit_case *c, margin_context *one, margin_context *three) {
-    fitted f = fit(one, c), again = fit(three, c);
+    fitted f = fit(one, c), again;
+    if (c->by_columns) c->data.x = turn(c);
+    again = fit(three, c);
     c->out->refused = f.status < 0;
     c->out->converged = f.status == MARGIN_OK;
     const bool late = is_late_fit(&f) || is_late_fit(&again);
     if (!late && (f.status != again.status || f.length != again.length ||
                   (f.status < 0 ? strcmp(f.error.text, again.error.text)
                                 : memcmp(f.bytes, again.bytes, (size_t)f.length)) != 0))
-        complain(c, "three threads make another model than one");
+        complain(c, "%s make another model",
+                 c->by_columns ? "columns and three threads" : "three threads");
     if (f.status < 0) {
         judge_refusal(c, &f);
     } else {
