@@ -12,7 +12,7 @@
 
 enum {
     FIT_CASE_BYTES = 512,
-    FIT_CASE_SECONDS = 5 /* the time limit of both contexts */
+    FIT_CASE_SECONDS = 1 /* the time limit of both contexts */
 };
 
 typedef struct fit_outcome {

@@ -71,6 +71,14 @@ double mg_kernel_sums_score(const mg_fit *fit, const mg_hypothesis *h, const mar
     return (double)sum;
 }
 
+double mg_kernel_sums_square(const mg_fit *fit, const mg_hypothesis *h, const margin_matrix *x,
+                             int64_t row, double *blur) {
+    const mg_kernel *kernel = &h->view.expansion.kernel;
+    const double value = mg_kernel_rows(fit->context, kernel, x, row, x, row);
+    *blur = MG_ROUNDING * terms_of(kernel, value, norm_of(x, row), norm_of(x, row));
+    return value;
+}
+
 margin_status mg_kernel_sums_norm(const mg_fit *fit, const mg_hypothesis *h, long double *norm,
                                   double *blur) {
     *norm = 0.0L;

@@ -11,6 +11,9 @@ void mg_kernel_sums_match(mg_fit *fit, const mg_hypothesis *h, int64_t *entries,
  * what rounding may have made of it in training. */
 double mg_kernel_sums_score(const mg_fit *fit, const mg_hypothesis *h, const margin_matrix *x,
                             int64_t row, double *blur);
+/* k(x, x) at a row, and what rounding may have made of it. */
+double mg_kernel_sums_square(const mg_fit *fit, const mg_hypothesis *h, const margin_matrix *x,
+                             int64_t row, double *blur);
 /* |f|^2 = a'Ka over the support rows, and its rounding. CANCELLED. */
 margin_status mg_kernel_sums_norm(const mg_fit *fit, const mg_hypothesis *h, long double *norm,
                                   double *blur);

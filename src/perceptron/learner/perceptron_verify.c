@@ -14,7 +14,8 @@ typedef struct verification {
     int64_t errors, doubtful; /* rows so near the plane that rounding decides their sign */
     long double criterion;
     double error_weight, weight, least, radius_square, constant;
-    double blur, most_blur; /* what rounding may have made of the criterion, and of any margin */
+    /* what rounding may have made of the criterion, of any margin, and of the radius' square */
+    double blur, most_blur, square_blur;
 } verification;
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
@@ -91,11 +92,11 @@ static void add_sample(verification *v, int64_t sample) {
     const int64_t row = mg_sample_row(p, sample);
     const rounded score = margin_of(v, sample);
     const double margin = (double)score.sum, weight = mg_sample_weight(p, sample);
-    double square = (double)product(&p->x, row, NULL).sum;
+    double square_blur = 0.0, square = (double)product(&p->x, row, NULL).sum;
     if (v->h->kind == &mg_hypothesis_expansion)
-        square =
-            mg_kernel_rows(v->fit->context, &v->h->view.expansion.kernel, &p->x, row, &p->x, row);
+        square = mg_kernel_sums_square(v->fit, v->h, &p->x, row, &square_blur);
     v->radius_square = fmax(v->radius_square, square + v->constant);
+    v->square_blur = fmax(v->square_blur, square_blur + MG_ROUNDING * fabs(square));
     v->least = fmin(v->least, margin);
     v->weight += weight;
     const double blur = MG_ROUNDING * score.terms;
@@ -164,8 +165,10 @@ margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis)
     report->gap = report->objective / fmax(1.0, report->objective);
     report->tolerance = 0.0;
     report->status = v.errors <= v.doubtful ? MARGIN_OK : MARGIN_STOPPED_STALLED;
-    mg_report_set(report, "radius", sqrt(v.radius_square));
-    MG_TRY(claim_margin(fit, hypothesis, sqrt(v.radius_square)));
+    const double radius = sqrt(v.radius_square);
+    mg_report_claim(report, &fit->verified, "radius", radius,
+                    radius > 0.0 ? v.square_blur / radius : 0.0);
+    MG_TRY(claim_margin(fit, hypothesis, radius));
     mg_report_claim(report, &fit->verified, "errors", (double)v.errors, (double)v.doubtful);
     mg_report_claim(report, &fit->verified, "least_margin", v.least, v.most_blur);
     fit->verified.objective = fit->verified.gap = v.blur;
