@@ -374,6 +374,7 @@ static void test_extremes(void **state) {
 
 /* Targets and weights whose sums are larger than any double, though their means are not. */
 static void test_large_targets(void **state) {
+    if (SUPPORT_SLOWER >= 30) return; /* valgrind calculates long double in double precision */
     static const double x[4] = {0, 1, 2, 3}, most = 1.7e308;
     static const double same[4] = {1.7e308, 1.7e308, 1.7e308, 1.7e308};
     static const double mixed[4] = {1.7e308, -1.7e308, 1.7e308, 1.6e308};
@@ -394,17 +395,14 @@ static void test_large_targets(void **state) {
         margin_report found = {0};
         double value;
         if (weighted) data.weights = margin_values_f64(heavy, 4);
-        if (SUPPORT_SLOWER < 30) /* valgrind calculates long double in double precision */
-            assert_true(value_at(context, spec, &data, at) == most);
+        assert_true(value_at(context, spec, &data, at) == most);
         data.y = margin_values_f64(mixed, 4);
         margin_model *model = fit_text(context, spec, &data, NULL);
         assert_int_equal(margin_predict_values(model, &q, &value, NULL), MARGIN_OK);
         /* the nearest row weighs more than k */
         assert_close(value / 1e308, weighted && n < 4 ? 1.7 : means[n / 2], 1e-14);
-        if (SUPPORT_SLOWER < 30) {
-            assert_int_equal(margin_verify(context, model, &data, &found, NULL), MARGIN_OK);
-            assert_true(margin_report_item_value(&found, "differences") == 0);
-        }
+        assert_int_equal(margin_verify(context, model, &data, &found, NULL), MARGIN_OK);
+        assert_true(margin_report_item_value(&found, "differences") == 0);
         margin_model_free(model);
     }
     margin_context_free(context);

@@ -51,7 +51,8 @@ static void assert_rows(const char *spec, int64_t first, int64_t last,
     margin_report report = {0};
     t.data.selection = t.selection;
     margin_model *model = fit_text(t.context, spec, &t.data, &report);
-    assert_int_equal(report.status, MARGIN_OK);
+    if (SUPPORT_SLOWER < 30) /* valgrind calculates long double in double precision */
+        assert_int_equal(report.status, MARGIN_OK);
     for (int j = 0; j < 4; j++)
         assert_close(margin_model_weights(model, 0)[j], expected->function[j], 1e-7);
     assert_close(margin_model_intercept(model, 0), expected->function[4], 1e-6);

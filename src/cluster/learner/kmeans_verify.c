@@ -102,7 +102,6 @@ static double divide(check *c, const double *centres) {
 /* Rows that have another nearest mean than centre; *doubtful: rows that rounding may count or not,
  * as two means are equally far from them. */
 static margin_status count_moves(mg_fit *fit, check *c, int64_t *moved, int64_t *doubtful) {
-    static const double rounding = 1e-12;
     *moved = *doubtful = 0;
     for (int64_t i = 0; i < c->p->count; i++) {
         double least, second, reach, own = 0;
@@ -113,8 +112,9 @@ static margin_status count_moves(mg_fit *fit, check *c, int64_t *moved, int64_t 
             const double d = c->row[j] - c->means[c->labels[i] * c->n + j];
             own += d * d;
         }
-        *moved += m != c->labels[i] && least < own * (1 - rounding);
-        *doubtful += second * (1 - rounding) <= least;
+        const double blur = 2 * MG_ROUNDING * (size_of(c, c->row) + reach);
+        *moved += m != c->labels[i] && sqrt(own) - sqrt(least) > blur;
+        *doubtful += sqrt(second) - sqrt(least) <= blur;
     }
     return MARGIN_OK;
 }
@@ -164,7 +164,7 @@ margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
             fit->verified.contradiction = "the sizes of the clusters are not those of the data";
     }
     const double inertia = (double)c.inertia, whole = fmax(inertia, gain);
-    const double blur = whole > 0 ? fmin(1, (c.gain_blur + c.inertia_blur) / whole) : 0;
+    const double lost = c.gain_blur + c.inertia_blur, blur = lost < whole ? lost / whole : lost > 0;
     mg_report_formula(report, "inertia = sum_i min_c |x_i - c|^2");
     report->status = MARGIN_OK;
     report->objective = inertia;

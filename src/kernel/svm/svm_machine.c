@@ -398,6 +398,7 @@ margin_status mg_svm_train(mg_fit *fit, const mg_svm_shared *shared) {
         mg_svm_options_of(&fit->learner->info, fit->options, fit->problem);
     MG_GO(machine_for(fit, &options, shared, &m));
     MG_GO(solve_and_prove(m, &ended));
+    if (ended != MARGIN_OK) MG_GO(mg_svm_prove_again(m));
     MG_GO(mg_svm_decide_definite(m));
     status = hand_over(m, ended);
 done:

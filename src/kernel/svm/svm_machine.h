@@ -81,6 +81,8 @@ MG_INLINE bool mg_svm_may_keep(const mg_svm_machine *m) {
  * variable is 0 keeps the solver's gradient in f32 where no rounding of it could make the row cost
  * anything: it then takes no part in the objective or the gap. */
 margin_status mg_svm_prove(mg_svm_machine *m);
+/* From nothing, where coefficients were so large once that the gradient may be their rounding. */
+margin_status mg_svm_prove_again(mg_svm_machine *m);
 /* The gap, or the KKT violation if that was asked for, is at most what it may be. */
 bool mg_svm_is_proven(const mg_svm_machine *m);
 /* The report's training accuracy, from the proof's gradient: where no sign is in doubt. */

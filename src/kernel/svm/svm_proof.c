@@ -30,18 +30,6 @@ static void list_changes(const mg_svm_machine *m, const double *base, proof_list
     }
 }
 
-/* Coefficients were so large once that the gradient may be their rounding. */
-static bool lost_digits(const mg_svm_machine *m) {
-    static const double most = 16.0;
-    double reached = 0.0, now = 0.0; /* sizes of the sums for a row */
-    for (int64_t v = 0; v < m->smo.count; v++) {
-        const double length = sqrt(fabs((double)m->diagonal[v]));
-        reached += length * m->reach[v];
-        now += length * fabs(m->proven_beta[v]);
-    }
-    return reached > most * now;
-}
-
 /* What f32 may have done to a gradient: it came from at most these coefficients in f32, and from
  * those of the last proof in f64. */
 static void find_errors(const mg_svm_machine *m, proof_lists *lists) {
@@ -206,14 +194,25 @@ bool mg_svm_is_proven(const mg_svm_machine *m) {
     return s->dual_gap <= s->gap + m->options.tolerance * fabs(s->primal);
 }
 
-margin_status mg_svm_prove(mg_svm_machine *m) {
-    MG_TRY(prove_changes(m));
-    if (!mg_svm_is_proven(m) || !lost_digits(m)) return MARGIN_OK;
+margin_status mg_svm_prove_again(mg_svm_machine *m) {
+    static const double most = 16.0;
+    double reached = 0.0, now = 0.0; /* sizes of the sums for a row */
+    for (int64_t v = 0; v < m->smo.count; v++) {
+        const double length = sqrt(fabs((double)m->diagonal[v]));
+        reached += length * m->reach[v];
+        now += length * fabs(m->proven_beta[v]);
+    }
+    if (reached <= most * now) return MARGIN_OK;
     for (int64_t v = 0; v < m->smo.count; v++) {
         m->proven_beta[v] = 0.0;
         m->proven_f[v] = -m->smo.target[v];
     }
     return prove_changes(m);
+}
+
+margin_status mg_svm_prove(mg_svm_machine *m) {
+    MG_TRY(prove_changes(m));
+    return mg_svm_is_proven(m) ? mg_svm_prove_again(m) : MARGIN_OK;
 }
 
 /* ---- The training rows ----------------------------------------------------------------------- */
