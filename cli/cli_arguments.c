@@ -63,8 +63,9 @@ const cli_option cli_options[] = {
      "where the target goes when the table is written as npy or idx", NULL, KIND_OUTPUT,
      FIELD(labels_out)},
     {"--format", 0, "NAME", READS,
-     "file format if the extension does not say: csv, tsv, svmlight (svm, libsvm), npy, idx",
-     "csv|tsv|svmlight|svm|libsvm|npy|idx", KIND_TEXT, FIELD(format)},
+     "file format if the extension does not say: csv, tsv, svmlight (svm, libsvm), npy, idx, "
+     "arrow",
+     "csv|tsv|svmlight|svm|libsvm|npy|idx|arrow", KIND_TEXT, FIELD(format)},
     {"--header", 0, NULL, READS, "the first line holds column names (default: detected)", NULL,
      KIND_SWITCH, FIELD(header)},
     {"--no-header", 0, NULL, READS, "the first line holds data", NULL, KIND_SWITCH,

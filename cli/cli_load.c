@@ -16,13 +16,10 @@ margin_format cli_format(const cli_arguments *arguments) {
     static const struct {
         const char *name;
         margin_format format;
-    } formats[] = {{"csv", MARGIN_FORMAT_CSV},
-                   {"tsv", MARGIN_FORMAT_CSV},
-                   {"svmlight", MARGIN_FORMAT_SVMLIGHT},
-                   {"svm", MARGIN_FORMAT_SVMLIGHT},
-                   {"libsvm", MARGIN_FORMAT_SVMLIGHT},
-                   {"npy", MARGIN_FORMAT_NPY},
-                   {"idx", MARGIN_FORMAT_IDX}};
+    } formats[] = {{"csv", MARGIN_FORMAT_CSV},           {"tsv", MARGIN_FORMAT_CSV},
+                   {"svmlight", MARGIN_FORMAT_SVMLIGHT}, {"svm", MARGIN_FORMAT_SVMLIGHT},
+                   {"libsvm", MARGIN_FORMAT_SVMLIGHT},   {"npy", MARGIN_FORMAT_NPY},
+                   {"idx", MARGIN_FORMAT_IDX},           {"arrow", MARGIN_FORMAT_ARROW}};
     for (size_t i = 0; arguments->format && i < sizeof formats / sizeof formats[0]; i++)
         if (!strcmp(arguments->format, formats[i].name)) return formats[i].format;
     return MARGIN_FORMAT_AUTO;

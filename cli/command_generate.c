@@ -243,7 +243,7 @@ static void write_man(cli_text *text) {
                     "a proof\n.SH SYNOPSIS\n"
                     ".B margin\n.I command\n.RI [ words ]\n.RI [ options ]\n.SH DESCRIPTION\n"
                     "Trains, proves, applies and explains models on tables: .csv .tsv, .svm "
-                    ".libsvm .svmlight, .npy and idx "
+                    ".libsvm .svmlight, .npy, idx and .arrows "
                     "files, each also .gz; \\- is standard input.\nResults go to standard output, "
                     "everything else to standard "
                     "error.\nOutput files appear whole or not at all.\nThe same data, spec and "

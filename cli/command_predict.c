@@ -295,7 +295,7 @@ static bool ends_with(const char *name, const char *ending) {
  * deceive whoever reads the file. */
 static int choose_format(const cli_arguments *a, prediction *p) {
     static const char *const others[] = {".npy",     ".svm", ".libsvm", ".svmlight", ".idx",
-                                         ".parquet", ".gz",  ".xlsx",   ".arrow",    ".jsonl"};
+                                         ".parquet", ".gz",  ".xlsx",   ".arrow",    ".arrows", ".jsonl"};
     const char *path = a->output ? a->output : "";
     p->separator = ends_with(path, ".tsv") ? "\t" : ",";
     p->json = a->json || ends_with(path, ".json");

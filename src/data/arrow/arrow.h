@@ -46,6 +46,8 @@ typedef struct mg_arrow {
     margin_context *context;
     mg_heap *heap;
     struct ArrowArrayStream *stream;
+    const char *name; /* in sentences */
+    bool bytes;       /* it is decoded from a file */
     const margin_read_options *options;
     margin_error *error;
     struct ArrowSchema schema;
@@ -64,9 +66,13 @@ typedef struct mg_arrow {
 
 #define MG_MISSING_NAME "missing"
 
+/* name: of the file that the stream is decoded from; NULL: it is a program's. */
 margin_status mg_arrow_table(margin_context *context, struct ArrowArrayStream *stream,
-                             const margin_read_options *options, margin_table **table,
-                             margin_error *error);
+                             const char *name, const margin_read_options *options,
+                             margin_table **table, margin_error *error);
+
+/* arrow_ipc.c: whether bytes begin as a stream of Arrow IPC, or as the file that is none. */
+bool mg_arrow_looks(const char *text, int64_t length);
 
 /* Schema and types of the columns. */
 margin_status mg_arrow_read_schema(mg_arrow *arrow);

@@ -65,7 +65,7 @@ static margin_status fail_row(const coder *c, int64_t row, const char *what) {
     const int64_t number = c->piece.row + row + 1;
     return mg_fail_at(c->error, MARGIN_ERROR_FORMAT,
                       (mg_place){.row = number, .feature = c->column->plan.feature + 1},
-                      "the Arrow stream: row %lld: the text of column '%.60s' %s",
+                      "%s: row %lld: the text of column '%.60s' %s", c->arrow->name,
                       (long long)number, c->column->name, what);
 }
 

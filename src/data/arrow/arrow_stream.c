@@ -1,6 +1,7 @@
 /* The stream's schema and batches, and what of them can be checked. */
 #include "data/arrow/arrow.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,20 +12,23 @@ static const int64_t most_rows = INT64_MAX / 64; /* so that places in buffers co
 
 static margin_status fail_stream(const mg_arrow *arrow, int code) {
     const char *words = arrow->stream->get_last_error(arrow->stream);
-    return mg_fail_file(arrow->error, code, "the Arrow stream broke off: %.600s",
-                        words && *words ? words : strerror(code));
+    if (!words || !*words) words = strerror(code);
+    if (arrow->bytes)
+        return mg_fail(arrow->error, code == ENOMEM ? MARGIN_ERROR_MEMORY : MARGIN_ERROR_FORMAT,
+                       "%s is not readable as an Arrow stream: %.600s", arrow->name, words);
+    return mg_fail_file(arrow->error, code, "%s broke off: %.600s", arrow->name, words);
 }
 
 static margin_status fail_batch(const mg_arrow *arrow, const char *what) {
     return mg_fail(arrow->error, MARGIN_ERROR_FORMAT,
-                   "the Arrow stream: batch %lld %s; its producer is to be mended",
+                   "%s: batch %lld %s; its producer is to be mended", arrow->name,
                    (long long)arrow->batch_count, what);
 }
 
 static margin_status fail_column(const mg_arrow *arrow, const mg_arrow_column *column,
                                  const char *what) {
     return mg_fail(arrow->error, MARGIN_ERROR_FORMAT,
-                   "the Arrow stream: batch %lld: column '%.*s' %s; its producer is to be mended",
+                   "%s: batch %lld: column '%.*s' %s; its producer is to be mended", arrow->name,
                    (long long)arrow->batch_count, SHOWN_BYTES, column->name, what);
 }
 
@@ -83,10 +87,10 @@ static margin_status read_columns(mg_arrow *arrow) {
         mg_arrow_column *column = &arrow->columns[j];
         column->name = arrow->numbered.items[j].name;
         MG_REQUIRE(child && child->format, arrow->error, MARGIN_ERROR_FORMAT,
-                   "the Arrow stream: its schema lacks column %lld", (long long)j + 1);
+                   "%s: its schema lacks column %lld", arrow->name, (long long)j + 1);
         if (child->name && *child->name) column->name = child->name;
         MG_REQUIRE(is_text(column->name), arrow->error, MARGIN_ERROR_FORMAT,
-                   "the Arrow stream: the name of column %lld is not UTF-8", (long long)j + 1);
+                   "%s: the name of column %lld is not UTF-8", arrow->name, (long long)j + 1);
         column->type = column_type(child);
     }
     return MARGIN_OK;
@@ -100,16 +104,16 @@ margin_status mg_arrow_read_schema(mg_arrow *arrow) {
         return fail_stream(arrow, code);
     }
     MG_REQUIRE(schema->release && schema->format, arrow->error, MARGIN_ERROR_FORMAT,
-               "the Arrow stream has no schema");
-    MG_REQUIRE(strcmp(schema->format, "+s") == 0 && !schema->dictionary, arrow->error,
-               MARGIN_ERROR_FORMAT,
-               "the Arrow stream is one of single values (format %.40s) and not of rows with named "
-               "columns (+s): give it as a table",
-               schema->format);
+               "%s has no schema", arrow->name);
+    MG_REQUIRE(
+        strcmp(schema->format, "+s") == 0 && !schema->dictionary, arrow->error, MARGIN_ERROR_FORMAT,
+        "%s is one of single values (format %.40s) and not of rows with named columns (+s): give "
+        "it as a table",
+        arrow->name, schema->format);
     MG_REQUIRE(schema->n_children > 0 && schema->children, arrow->error, MARGIN_ERROR_DATA,
-               "the Arrow stream has no columns");
+               "%s has no columns", arrow->name);
     MG_REQUIRE(schema->n_children <= MARGIN_MAX_CSV_COLUMNS, arrow->error, MARGIN_ERROR_LIMIT,
-               "the Arrow stream has %lld columns, more than the limit of %d",
+               "%s has %lld columns, more than the limit of %d", arrow->name,
                (long long)schema->n_children, (int)MARGIN_MAX_CSV_COLUMNS);
     return read_columns(arrow);
 }
@@ -218,7 +222,7 @@ margin_status mg_arrow_read_batches(mg_arrow *arrow) {
         MG_TRY(read_batch(arrow, &more));
         mg_progress(arrow->context, "reading", (double)arrow->rows, (double)NAN, (double)NAN);
     }
-    MG_REQUIRE(arrow->rows > 0, arrow->error, MARGIN_ERROR_DATA, "the Arrow stream has no rows");
+    MG_REQUIRE(arrow->rows > 0, arrow->error, MARGIN_ERROR_DATA, "%s has no rows", arrow->name);
     return MARGIN_OK;
 }
 

@@ -7,7 +7,6 @@
 
 enum { SHOWN_BYTES = 60, CHUNK = 256 };
 
-static const char stream_name[] = "the Arrow stream";
 static const char purpose[] = "the columns of a table";
 
 /* ---- Roles ---------------------------------------------------------------------------------- */
@@ -36,14 +35,14 @@ static margin_status fail_type(const mg_arrow *arrow, int64_t j) {
                       "%s: column '%.*s' holds %s%s of the Arrow type %.40s; columns hold numbers, "
                       "booleans, texts or dictionaries of texts: cast it to one of these where the "
                       "data are made, or have it ignored",
-                      stream_name, SHOWN_BYTES, arrow->columns[j].name,
+                      arrow->name, SHOWN_BYTES, arrow->columns[j].name,
                       schema->dictionary ? "a dictionary of " : "",
                       format ? what_it_holds(format) : "values", format ? format : "");
 }
 
 static margin_status fail_texts(const mg_arrow *arrow, int64_t j, const char *wanted) {
     return mg_fail_at(arrow->error, MARGIN_ERROR_DATA, (mg_place){.column = j + 1},
-                      "%s: column '%.*s' holds texts, but %s numbers", stream_name, SHOWN_BYTES,
+                      "%s: column '%.*s' holds texts, but %s numbers", arrow->name, SHOWN_BYTES,
                       arrow->columns[j].name, wanted);
 }
 
@@ -79,7 +78,7 @@ static margin_status plan_columns(mg_arrow *arrow) {
     MG_GO_NEW(heap, plan, count, purpose, arrow->error);
     for (int64_t j = 0; j < count; j++)
         names[j] = arrow->columns[j].name;
-    MG_GO(mg_plan_columns(heap, names, true, count, arrow->options, stream_name, plan,
+    MG_GO(mg_plan_columns(heap, names, true, count, arrow->options, arrow->name, plan,
                           &arrow->features, arrow->error));
     MG_GO(mg_names_unique(heap, names, count, &arrow->unique, arrow->error));
     for (int64_t j = 0; j < count; j++) {
@@ -154,7 +153,7 @@ static margin_status fail_inexact(const mg_arrow *arrow, const mg_arrow_piece *p
     return mg_fail_at(arrow->error, MARGIN_ERROR_DATA, (mg_place){.row = number},
                       "%s: row %lld has the target %s, a whole number beyond 2^53, which cannot be "
                       "held exactly as a number",
-                      stream_name, (long long)number, text);
+                      arrow->name, (long long)number, text);
 }
 
 /* Labels whose digits a number would lose become categories, unless they have to be numbers. */
@@ -344,16 +343,18 @@ static void arrow_free(mg_arrow *arrow) {
 }
 
 margin_status mg_arrow_table(margin_context *context, struct ArrowArrayStream *stream,
-                             const margin_read_options *options, margin_table **table,
-                             margin_error *error) {
+                             const char *name, const margin_read_options *options,
+                             margin_table **table, margin_error *error) {
     mg_arrow arrow = {.context = context,
+                      .name = name ? name : "the Arrow stream",
+                      .bytes = name != NULL,
                       .heap = context->heap,
                       .stream = stream,
                       .options = options,
                       .error = error};
     margin_status status;
     mg_missing_begin(&arrow.missing);
-    MG_GO(mg_table_new(arrow.heap, stream_name, &arrow.table, error));
+    MG_GO(mg_table_new(arrow.heap, arrow.name, &arrow.table, error));
     arrow.table->details.format = MARGIN_FORMAT_ARROW;
     arrow.table->details.has_header = 1;
     MG_GO(fill_table(&arrow));

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const mg_reader *const readers[] = {&mg_reader_csv, &mg_reader_svmlight, &mg_reader_npy,
-                                           &mg_reader_idx};
+                                           &mg_reader_idx, &mg_reader_arrow};
 
 /* ---- By name -------------------------------------------------------------------------------- */
 
@@ -102,9 +102,14 @@ static bool looks_like_idx(const char *text, int64_t length) {
            text[3] >= 1 && text[3] <= 4;
 }
 
+static bool looks_like_parquet(const char *text, int64_t length) {
+    return length >= 4 && memcmp(text, "PAR1", 4) == 0;
+}
+
 static const mg_reader *reader_by_content(const mg_source *source) {
     if (looks_like_npy(source->text, source->length)) return &mg_reader_npy;
     if (looks_like_idx(source->text, source->length)) return &mg_reader_idx;
+    if (mg_arrow_looks(source->text, source->length)) return &mg_reader_arrow;
     if (looks_like_svmlight(source->text, source->length)) return &mg_reader_svmlight;
     return &mg_reader_csv;
 }
@@ -118,6 +123,13 @@ static margin_status choose_reader(const mg_source *source, const char *path, ma
     *reader = strcmp(path, "-") == 0 ? NULL : reader_by_ending(path);
     if (!*reader || (*reader == &mg_reader_csv && !is_surely_csv(path)))
         *reader = reader_by_content(source);
+    MG_REQUIRE(
+        *reader != &mg_reader_csv || !looks_like_parquet(source->text, source->length), error,
+        MARGIN_ERROR_FORMAT,
+        "%s: is a Parquet file, which is not read: have the program that made it, or duckdb, "
+        "write an Arrow stream (COPY (FROM 'x.parquet') TO 'x.arrows' (FORMAT ARROWS)) or "
+        "CSV",
+        source->name);
     return MARGIN_OK;
 }
 
@@ -192,6 +204,14 @@ static margin_status look_idx(const char *name, const char *head, int64_t length
     return MARGIN_OK;
 }
 
+static margin_status look_arrow(const char *name, const char *head, int64_t length,
+                                int64_t *longest_line, margin_error *error) {
+    (void)longest_line;
+    MG_REQUIRE(mg_arrow_looks(head, length), error, MARGIN_ERROR_FORMAT,
+               "%s: is not an Arrow stream (it does not begin with four bytes 255)", name);
+    return MARGIN_OK;
+}
+
 static margin_status look_lines(const char *name, const char *head, int64_t length,
                                 int64_t *longest_line, margin_error *error) {
     (void)name, (void)head, (void)length, (void)error;
@@ -201,13 +221,16 @@ static margin_status look_lines(const char *name, const char *head, int64_t leng
 
 static margin_status look_any(const char *name, const char *head, int64_t length,
                               int64_t *longest_line, margin_error *error) {
-    if (looks_like_npy(head, length) || looks_like_idx(head, length)) return MARGIN_OK;
+    if (looks_like_npy(head, length) || looks_like_idx(head, length) ||
+        mg_arrow_looks(head, length) || looks_like_parquet(head, length))
+        return MARGIN_OK;
     return look_lines(name, head, length, longest_line, error);
 }
 
 static mg_source_look look_of(const char *path, margin_format format) {
     const mg_reader *reader = format ? reader_by_format(format) : reader_by_ending(path);
     if (!reader || (!format && reader == &mg_reader_csv && !is_surely_csv(path))) return look_any;
+    if (reader == &mg_reader_arrow) return look_arrow;
     return reader == &mg_reader_npy ? look_npy : reader == &mg_reader_idx ? look_idx : look_lines;
 }
 
@@ -255,8 +278,8 @@ static margin_status read_arrow(margin_context *context, struct ArrowArrayStream
                MARGIN_ERROR_ARGUMENT, "the stream lacks some of its functions");
     MG_TRY(take_options(options, &known, error));
     mg_context_call(context, &call);
-    return mg_call_status(&call, mg_arrow_table(&call, stream, &known, table, error), out_of_time,
-                          error);
+    return mg_call_status(&call, mg_arrow_table(&call, stream, NULL, &known, table, error),
+                          out_of_time, error);
 }
 
 margin_status margin_table_from_arrow(margin_context *context, struct ArrowArrayStream *stream,
