@@ -49,7 +49,8 @@ void cli_print_help(const cli_command *command) {
         print_wrapped(cli_commands[i].summary, 14, 12);
     }
     puts(
-        "\nDATA is a table: .csv .tsv, .svm .libsvm .svmlight, .npy, idx, .arrows, each also .gz; - is "
+        "\nDATA is a table: .csv .tsv, .svm .libsvm .svmlight, .npy, idx, .arrows, each also .gz; "
+        "- is "
         "standard input.\n"
         "'margin help COMMAND' lists the options of a command, 'margin learners' what a spec may "
         "name.\n"

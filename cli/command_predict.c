@@ -294,8 +294,9 @@ static bool ends_with(const char *name, const char *ending) {
 /* CSV, tab-separated text or JSON by the name of the output; a name that says another format would
  * deceive whoever reads the file. */
 static int choose_format(const cli_arguments *a, prediction *p) {
-    static const char *const others[] = {".npy",     ".svm", ".libsvm", ".svmlight", ".idx",
-                                         ".parquet", ".gz",  ".xlsx",   ".arrow",    ".arrows", ".jsonl"};
+    static const char *const others[] = {".npy",   ".svm",     ".libsvm", ".svmlight",
+                                         ".idx",   ".parquet", ".gz",     ".xlsx",
+                                         ".arrow", ".arrows",  ".jsonl"};
     const char *path = a->output ? a->output : "";
     p->separator = ends_with(path, ".tsv") ? "\t" : ",";
     p->json = a->json || ends_with(path, ".json");

@@ -77,9 +77,10 @@ static margin_status write_format(const mg_write_job *job, margin_format format,
     case MARGIN_FORMAT_IDX:
         return mg_write_idx(job, error);
     case MARGIN_FORMAT_ARROW:
-        return mg_fail(error, MARGIN_ERROR_ARGUMENT,
-                       "%s: Arrow streams are read and not written; write CSV, svmlight, npy or idx",
-                       job->path);
+        return mg_fail(
+            error, MARGIN_ERROR_ARGUMENT,
+            "%s: Arrow streams are read and not written; write CSV, svmlight, npy or idx",
+            job->path);
     case MARGIN_FORMAT_AUTO:
         break;
     }
