@@ -101,7 +101,7 @@ static void what_was_found_holds_or_is_known(void **state) {
 /* What fuzzing found, in fuzz/seeds/fit: the choices that a number does not make. */
 static void what_fuzzing_found_holds(void **state) {
     static const char *const names[] = {"found_no_penalty", "found_lost_digits", "found_radius",
-                                        "found_stopped"};
+                                        "found_stopped", "found_distance"};
     static fit_outcome outcome;
     margin_context *one = patient_context(1), *three = patient_context(3);
     (void)state;

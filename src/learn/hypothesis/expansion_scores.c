@@ -172,6 +172,14 @@ static void finish_values(const mg_hypothesis *h, const double *squares, int64_t
         mg_kernel_finish(h->isa, kernel, support[s], squares, values + s * queries, queries);
 }
 
+/* In the order of sparse rows, so that a row is at no distance from itself among the support. */
+static double square_of_stored(const double *row, int64_t columns) {
+    double sum[4] = {0.0, 0.0, 0.0, 0.0};
+    for (int64_t j = 0, k = 0; j < columns; j++)
+        if (row[j] != 0.0) sum[k++ & 3] += row[j] * row[j];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 /* Scores of dense query rows dense[q * columns + j]. */
 static void score_dense(const mg_hypothesis *h, const double *dense, int64_t queries, double *out) {
     static const double no_intercept[QUERIES];
@@ -182,7 +190,8 @@ static void score_dense(const mg_hypothesis *h, const double *dense, int64_t que
     const mg_vector_ops *vectors = mg_vector_ops_for(h->isa);
     start_scores(h, queries, out);
     for (int64_t q = 0; q < queries; q++)
-        squares[q] = vectors->square(dense + q * h->columns, h->columns);
+        squares[q] = mg_is_csr(support) ? square_of_stored(dense + q * h->columns, h->columns)
+                                        : vectors->square(dense + q * h->columns, h->columns);
     for (int64_t c = 0; c < plan->chunks; c++) {
         int64_t first = c * MG_EXPANSION_CHUNK;
         int64_t count = MG_MIN(support->rows - first, MG_EXPANSION_CHUNK);
