@@ -181,6 +181,39 @@ static void columns_give_the_bytes_of_rows(void **state) {
 }
 
 /* Weights of 0 leave out so many rows, or a fold has so few, that columns are more. */
+/* Rows enough for a choice of solvers by price. */
+static void choices_of_solvers_are_told_alike(void **state) {
+    enum { MANY = 20000, WIDTH = 20 };
+    static const char *const specs[] = {"logistic", "svm", "svm(loss=squared-hinge)", "ridge",
+                                        "least-squares"};
+    double *rows = malloc(2 * MANY * WIDTH * sizeof *rows), *turned = rows + MANY * WIDTH;
+    const double *columns[WIDTH];
+    int32_t *labels = malloc(MANY * sizeof *labels);
+    margin_context *context = support_context(NULL, 2);
+    uint64_t random = 5;
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        for (int j = 0; j < WIDTH; j++)
+            rows[i * WIDTH + j] = turned[j * MANY + i] = support_normal(&random);
+        labels[i] = rows[i * WIDTH] + 0.5 * support_normal(&random) > 0;
+    }
+    for (int j = 0; j < WIDTH; j++)
+        columns[j] = turned + j * MANY;
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        margin_data data = {.x = margin_dense_f64(rows, MANY, WIDTH, WIDTH),
+                            .y = margin_labels_i32(labels, MANY)};
+        margin_model *plain = fit(context, specs[k], &data);
+        data.x = margin_columns_f64(columns, MANY, WIDTH);
+        margin_model *other = fit(context, specs[k], &data);
+        assert_same_models(specs[k], plain, other);
+        margin_model_free(plain);
+        margin_model_free(other);
+    }
+    margin_context_free(context);
+    free(labels);
+    free(rows);
+}
+
 static void selections_and_weights_too(void **state) {
     (void)state;
     margin_context *context = support_context(NULL, 2);
@@ -344,6 +377,7 @@ int main(void) {
     make_table(&t);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_give_the_bytes_of_rows),
+        cmocka_unit_test(choices_of_solvers_are_told_alike),
         cmocka_unit_test(selections_and_weights_too),
         cmocka_unit_test(the_first_bad_value_is_named),
         cmocka_unit_test(columns_are_found_by_name),

@@ -42,7 +42,7 @@ static bool dual_cd_can(const mg_objective *objective, char *why) {
         reason = "it has no steps for |w|_1";
     else if (several)
         return true;
-    else if (objective->design->made)
+    else if (objective->design->problem->maker)
         reason = "it reads rows again and again, and these are made afresh each time";
     else if (objective->design->shift && !objective->intercept)
         reason = "columns that are shifted need an intercept";

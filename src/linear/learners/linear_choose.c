@@ -145,7 +145,10 @@ const mg_linear_solver *mg_linear_choose(const mg_objective *objective, char why
         return &mg_solver_dual_cd;
     }
     const mg_linear_solver *solver = cheapest(objective, why);
-    if (solver) return solver;
+    /* of data by columns it is priced, so that they are told what rows are, and never chosen: where
+     * it is the cheapest they were copied */
+    const bool unread = solver == &mg_solver_dual_cd && objective->design->made;
+    if (solver && !unread) return solver;
     why[0] = 0;
     if (mg_solver_lbfgs.can(objective, why)) {
         snprintf(why, ROOM, "the %s loss is smooth", loss->name);
