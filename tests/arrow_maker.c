@@ -294,3 +294,21 @@ void maker_rows(arrow_maker *maker, int batch_rows) {
         free(size), free(number), free(colour), free(label), free(there);
     }
 }
+
+void maker_assert_same_tables(const margin_table *a, const margin_table *b) {
+    const margin_data p = margin_table_data(a), q = margin_table_data(b);
+    assert_int_equal(p.x.rows, q.x.rows);
+    assert_int_equal(p.x.columns, q.x.columns);
+    assert_memory_equal(p.x.values, q.x.values, (size_t)(p.x.rows * p.x.columns) * sizeof(double));
+    assert_memory_equal(p.y.values, q.y.values, (size_t)p.x.rows * sizeof(double));
+    for (int64_t j = 0; j < p.x.columns; j++) {
+        assert_string_equal(p.columns[j].name, q.columns[j].name);
+        assert_int_equal(p.columns[j].category_count, q.columns[j].category_count);
+        for (int64_t k = 0; k < p.columns[j].category_count; k++)
+            assert_string_equal(p.columns[j].categories[k], q.columns[j].categories[k]);
+    }
+    assert_string_equal(p.target->name, q.target->name);
+    assert_int_equal(p.target->category_count, q.target->category_count);
+    for (int64_t k = 0; k < p.target->category_count; k++)
+        assert_string_equal(p.target->categories[k], q.target->categories[k]);
+}

@@ -54,5 +54,7 @@ margin_status maker_read(margin_context *with, arrow_maker *maker,
 void maker_assert_refused(margin_context *with, arrow_maker *maker,
                           const margin_read_options *options, margin_status status,
                           const char *part);
+/* Tables of f64 with the same rows, target, names and categories. */
+void maker_assert_same_tables(const margin_table *a, const margin_table *b);
 
 #endif

@@ -233,21 +233,6 @@ static char *rows_as_csv(void) {
     return text;
 }
 
-static void assert_same_tables(const margin_table *a, const margin_table *b) {
-    const margin_data p = margin_table_data(a), q = margin_table_data(b);
-    assert_int_equal(p.x.rows, q.x.rows);
-    assert_int_equal(p.x.columns, q.x.columns);
-    assert_memory_equal(p.x.values, q.x.values, (size_t)(p.x.rows * p.x.columns) * sizeof(double));
-    assert_memory_equal(p.y.values, q.y.values, (size_t)p.x.rows * sizeof(double));
-    for (int64_t j = 0; j < p.x.columns; j++) {
-        assert_string_equal(p.columns[j].name, q.columns[j].name);
-        assert_int_equal(p.columns[j].category_count, q.columns[j].category_count);
-        for (int64_t k = 0; k < p.columns[j].category_count; k++)
-            assert_string_equal(p.columns[j].categories[k], q.columns[j].categories[k]);
-    }
-    assert_string_equal(p.target->name, q.target->name);
-}
-
 static void the_table_is_that_of_the_same_csv(void **state) {
     (void)state;
     char *text = rows_as_csv();
@@ -263,7 +248,7 @@ static void the_table_is_that_of_the_same_csv(void **state) {
             maker_rows(&maker, lengths[k]);
             margin_context *with = support_context(NULL, threads);
             if (maker_read(with, &maker, NULL, &table, &error) < 0) fail_msg("%s", error.text);
-            assert_same_tables(from_csv, table);
+            maker_assert_same_tables(from_csv, table);
             assert_int_equal(table_details(table).missing, table_details(from_csv).missing);
             margin_table_free(table);
             margin_context_free(with);

@@ -1,4 +1,6 @@
 /* Streams of Arrow IPC: those of fuzz/seeds/arrow, written by polars 2.1. */
+#include "arrow_maker.h"
+
 #include "margin/margin.h"
 #include "support/group_context.h"
 
@@ -25,21 +27,6 @@ static const char same_csv[] = "size,count,hot,colour,class\n"
                                "0.5,22,1,,yes\n0.75,29,0,blue,no\n1.0,36,1,red,no\n"
                                "1.25,43,0,green,yes\n,50,1,,no\n1.75,57,0,blue,no\n";
 
-static void assert_same_tables(const margin_table *a, const margin_table *b) {
-    const margin_data p = margin_table_data(a), q = margin_table_data(b);
-    assert_int_equal(p.x.rows, q.x.rows);
-    assert_int_equal(p.x.columns, q.x.columns);
-    assert_memory_equal(p.x.values, q.x.values, (size_t)(p.x.rows * p.x.columns) * sizeof(double));
-    assert_memory_equal(p.y.values, q.y.values, (size_t)p.x.rows * sizeof(double));
-    for (int64_t j = 0; j < p.x.columns; j++) {
-        assert_string_equal(p.columns[j].name, q.columns[j].name);
-        assert_int_equal(p.columns[j].category_count, q.columns[j].category_count);
-        for (int64_t k = 0; k < p.columns[j].category_count; k++)
-            assert_string_equal(p.columns[j].categories[k], q.columns[j].categories[k]);
-    }
-    assert_string_equal(p.target->categories[0], q.target->categories[0]);
-}
-
 static void a_stream_is_the_table_of_its_csv(void **state) {
     static const char *const names[] = {"texts", "words", "views"};
     margin_table *from_csv, *table;
@@ -54,7 +41,7 @@ static void a_stream_is_the_table_of_its_csv(void **state) {
         for (int odd = 0; odd < 2; odd++) {
             if (parse(odd ? moved + 1 : bytes, length, odd ? "-" : "t.arrows", &table, &error) < 0)
                 fail_msg("%s", error.text);
-            assert_same_tables(from_csv, table);
+            maker_assert_same_tables(from_csv, table);
             margin_table_details details = {.size = sizeof details};
             margin_table_info(table, &details);
             assert_int_equal(details.format, MARGIN_FORMAT_ARROW);

@@ -129,8 +129,8 @@ typedef enum margin_format {
     MARGIN_FORMAT_SVMLIGHT, /* .svm .libsvm .svmlight */
     MARGIN_FORMAT_NPY,      /* .npy */
     MARGIN_FORMAT_IDX,      /* *-ubyte, .idx */
-    MARGIN_FORMAT_ARROW /* .arrows: streams of Arrow IPC (0.15 or later) that are not compressed,
-                           of the types below; also of a table from margin_table_from_arrow */
+    MARGIN_FORMAT_ARROW /* .arrows: streams of Arrow IPC (0.15 or later) that are not compressed, of
+                           the types of margin/arrow.h; also tables of margin_table_from_arrow */
 } margin_format;
 
 typedef enum margin_missing {

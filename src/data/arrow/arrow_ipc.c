@@ -76,7 +76,6 @@ typedef struct ipc_column {
 
 typedef struct ipc_stream {
     margin_context *context;
-    const mg_source *source;
     const char *at, *end;
     int64_t message;
     mg_arena arena;
@@ -436,10 +435,7 @@ static margin_status read_ipc(margin_context *context, mg_source *source,
                source->name);
     MG_REQUIRE(mg_arrow_looks(source->text, source->length), error, MARGIN_ERROR_FORMAT,
                "%s: is not an Arrow stream (it does not begin with four bytes 255)", source->name);
-    ipc_stream s = {.context = context,
-                    .source = source,
-                    .at = source->text,
-                    .end = source->text + source->length};
+    ipc_stream s = {.context = context, .at = source->text, .end = source->text + source->length};
     struct ArrowArrayStream stream = {get_schema, get_next, get_last_error, stream_released, &s};
     mg_arena_init(&s.arena, context->heap);
     const margin_status status =

@@ -13,8 +13,10 @@ static const int64_t most_rows = INT64_MAX / 64; /* so that places in buffers co
 static margin_status fail_stream(const mg_arrow *arrow, int code) {
     const char *words = arrow->stream->get_last_error(arrow->stream);
     if (!words || !*words) words = strerror(code);
+    if (arrow->bytes && code == ENOMEM)
+        return mg_no_memory(arrow->heap, 1, 0, "the batches of an Arrow stream", arrow->error);
     if (arrow->bytes)
-        return mg_fail(arrow->error, code == ENOMEM ? MARGIN_ERROR_MEMORY : MARGIN_ERROR_FORMAT,
+        return mg_fail(arrow->error, MARGIN_ERROR_FORMAT,
                        "%s is not readable as an Arrow stream: %.600s", arrow->name, words);
     return mg_fail_file(arrow->error, code, "%s broke off: %.600s", arrow->name, words);
 }

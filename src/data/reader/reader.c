@@ -204,14 +204,6 @@ static margin_status look_idx(const char *name, const char *head, int64_t length
     return MARGIN_OK;
 }
 
-static margin_status look_arrow(const char *name, const char *head, int64_t length,
-                                int64_t *longest_line, margin_error *error) {
-    (void)longest_line;
-    MG_REQUIRE(mg_arrow_looks(head, length), error, MARGIN_ERROR_FORMAT,
-               "%s: is not an Arrow stream (it does not begin with four bytes 255)", name);
-    return MARGIN_OK;
-}
-
 static margin_status look_lines(const char *name, const char *head, int64_t length,
                                 int64_t *longest_line, margin_error *error) {
     (void)name, (void)head, (void)length, (void)error;
@@ -229,8 +221,9 @@ static margin_status look_any(const char *name, const char *head, int64_t length
 
 static mg_source_look look_of(const char *path, margin_format format) {
     const mg_reader *reader = format ? reader_by_format(format) : reader_by_ending(path);
-    if (!reader || (!format && reader == &mg_reader_csv && !is_surely_csv(path))) return look_any;
-    if (reader == &mg_reader_arrow) return look_arrow;
+    if (!reader || reader == &mg_reader_arrow ||
+        (!format && reader == &mg_reader_csv && !is_surely_csv(path)))
+        return look_any;
     return reader == &mg_reader_npy ? look_npy : reader == &mg_reader_idx ? look_idx : look_lines;
 }
 
