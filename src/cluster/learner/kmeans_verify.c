@@ -164,7 +164,8 @@ margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
             fit->verified.contradiction = "the sizes of the clusters are not those of the data";
     }
     const double inertia = (double)c.inertia, whole = fmax(inertia, gain);
-    const double lost = c.gain_blur + c.inertia_blur, blur = lost < whole ? lost / whole : lost > 0;
+    const double lost = c.gain_blur + c.inertia_blur;
+    const double blur = lost == 0 ? 0 : fmin(1, lost / whole); /* 1 where nothing is left of it */
     mg_report_formula(report, "inertia = sum_i min_c |x_i - c|^2");
     report->status = MARGIN_OK;
     report->objective = inertia;

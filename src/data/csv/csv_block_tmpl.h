@@ -157,8 +157,7 @@ static void CSV_NAME(parse)(const mg_csv_pass *pass, int64_t block, mg_csv_worke
         if (step + bytes == text_end) *ends_stop++ = (uint32_t)bytes;
         for (const uint32_t *next = ends; next < ends_stop; next++) {
             const char *const stop = step + *next;
-            const bool line_ends = stop == text_end || *stop == '\n';
-            bool row_ends = line_ends;
+            bool line_ends = stop == text_end || *stop == '\n', row_ends = line_ends;
             if (MG_UNLIKELY(blanks)) {
                 const csv_blank kind = csv_judge_blank(pass->text, cell, stop, text_end, &row_ends);
                 if (kind == CSV_BLANK_ROW) row_start = cell;
