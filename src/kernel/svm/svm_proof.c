@@ -210,7 +210,29 @@ margin_status mg_svm_prove_again(mg_svm_machine *m) {
     return prove_changes(m);
 }
 
+/* What rounding of larger coefficients left of their sum goes to the largest inside its box. */
+static void balance(mg_svm_machine *m) {
+    mg_smo *s = &m->smo;
+    long double missing = (long double)(mg_svm_total(&m->options, m->problem) / m->factor);
+    double sizes = 0.0;
+    int64_t most = -1;
+    for (int64_t v = 0; v < s->count; v++) {
+        const double size = fabs(s->beta[v]);
+        missing -= (long double)s->beta[v];
+        sizes += size;
+        if (s->beta[v] > s->low[v] && s->beta[v] < s->high[v] &&
+            (most < 0 || size > fabs(s->beta[most])))
+            most = v;
+    }
+    if (most < 0 || !(fabs((double)missing) > 1e-10 * sizes)) return;
+    const double moved = s->beta[most] + (double)missing;
+    if (!(moved >= s->low[most] && moved <= s->high[most])) return;
+    s->beta[most] = moved;
+    m->whole_proof = true;
+}
+
 margin_status mg_svm_prove(mg_svm_machine *m) {
+    balance(m);
     MG_TRY(prove_changes(m));
     return mg_svm_is_proven(m) ? mg_svm_prove_again(m) : MARGIN_OK;
 }
