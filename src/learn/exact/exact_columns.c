@@ -213,26 +213,29 @@ static bool smaller(int64_t a, int64_t b, const void *values) {
 }
 
 static margin_status count_distinct(exact_run *run, const margin_context *context,
-                                    const double *weights, int64_t *order, int64_t *distinct,
-                                    margin_error *error) {
+                                    const double *weights, int64_t *order, int64_t *group,
+                                    int64_t *distinct, margin_error *error) {
     int64_t rows = 0;
     for (int64_t j = 0; j < run->columns; j++)
         run->null[j] = mg_random_below(0, MG_RANDOM_CHECK, (uint64_t)j, mg_modular_prime);
     for (int64_t i = 0; i < run->problem->count; i++) {
         if (mg_cancelled(context)) return mg_fail_cancelled(error);
-        if (!weights || weights[i] > 0.0) run->row[rows++] = sum_row(run, i);
+        if (weights && !(weights[i] > 0.0)) continue;
+        run->row[i] = sum_row(run, i);
+        order[rows++] = i;
     }
-    for (int64_t k = 0; k < rows; k++)
-        order[k] = k;
     mg_sort(order, rows, order + rows, smaller, run->row);
-    *distinct = rows > 0;
-    for (int64_t k = 1; k < rows; k++)
-        *distinct += run->row[order[k]] != run->row[order[k - 1]];
+    *distinct = 0;
+    for (int64_t k = 0; k < rows; k++) {
+        *distinct += k == 0 || run->row[order[k]] != run->row[order[k - 1]];
+        if (group) group[order[k]] = *distinct - 1;
+    }
     return MARGIN_OK;
 }
 
 margin_status mg_exact_rows(margin_context *context, const mg_problem *problem,
-                            const double *weights, int64_t *distinct, margin_error *error) {
+                            const double *weights, int64_t *group, int64_t *distinct,
+                            margin_error *error) {
     const int64_t n = problem->x.columns;
     exact_run run = {.problem = problem, .columns = n};
     int64_t *order;
@@ -243,7 +246,7 @@ margin_status mg_exact_rows(margin_context *context, const mg_problem *problem,
                     MG_PIECE(run.powers, 1), MG_PIECE(run.row, problem->count),
                     MG_PIECE(order, 2 * problem->count)));
     mg_modular_fill(run.powers);
-    status = count_distinct(&run, context, weights, order, distinct, error);
+    status = count_distinct(&run, context, weights, order, group, distinct, error);
 done:
     mg_arena_free(&arena);
     return status;

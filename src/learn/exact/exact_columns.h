@@ -25,7 +25,9 @@ typedef struct mg_column_sums {
 margin_status mg_exact_sums(margin_context *context, const mg_problem *problem, bool intercept,
                             const double *weights, const mg_column_sums *sums, bool *hold,
                             margin_error *error);
-/* How many of the rows with weight > 0 differ: told by a random combination of their numbers each
- * (the same chance). The rank is not more. MEMORY, CANCELLED. */
+/* How many of the rows with weight > 0 (NULL: all) differ: told by a random combination of their
+ * numbers each (the same chance). The rank is not more. group (NULL: not wanted): of these samples,
+ * a number below *distinct that equal rows have in common. MEMORY, CANCELLED. */
 margin_status mg_exact_rows(margin_context *context, const mg_problem *problem,
-                            const double *weights, int64_t *distinct, margin_error *error);
+                            const double *weights, int64_t *group, int64_t *distinct,
+                            margin_error *error);

@@ -175,7 +175,7 @@ static margin_status judge_rank(mg_squares *s, const mg_squares_factor *f, bool 
     int64_t rank, rows = s->samples;
     bool hold;
     if (s->samples < s->columns)
-        MG_TRY(mg_exact_rows(s->context, s->problem, s->c, &rows, s->error));
+        MG_TRY(mg_exact_rows(s->context, s->problem, s->c, NULL, &rows, s->error));
     s->is_partial = f->rank < rows - s->intercept;
     if (!s->is_partial) return MARGIN_OK; /* there can be no more */
     MG_TRY(mg_exact_sums(s->context, s->problem, s->intercept, s->c, &sums, &hold, s->error));

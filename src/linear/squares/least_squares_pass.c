@@ -122,10 +122,9 @@ static double residual_rounding(const mg_squares *s, double *ratio) {
 }
 
 static void find_gap(mg_squares *s) {
-    double square = 0.0, ratio;
+    double ratio;
     const double rounding = DBL_EPSILON * residual_rounding(s, &ratio);
-    for (int64_t j = 0; j < s->columns; j++)
-        square += s->w[j] * s->w[j];
+    const double square = mg_vector_ops_for(s->design.isa)->square(s->w, s->columns);
     s->now.objective = s->penalty.factor * s->unit * s->now.value;
     if (s->penalty.rho > 0.0) s->now.objective += s->penalty.rho / 2.0 * square;
     s->now.gap = s->penalty.rho > 0.0 ? duality_gap(s) / fmax(1.0, s->now.objective)

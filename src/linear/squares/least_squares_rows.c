@@ -178,9 +178,25 @@ static margin_status try_cholesky(mg_squares *s, row_system *system, bool *done)
     return MARGIN_OK;
 }
 
+/* Products of two rows do not tell a direction of a hundred-millionth from none: but for that of
+ * the ones and equal rows, what is left out may be what fits the target; and rounding of equal rows
+ * may look like more. */
+static margin_status find_rank(mg_squares *s, row_system *system) {
+    static const double apart = 4.0; /* what is a direction, and what is none */
+    const int64_t n = s->samples;
+    int64_t rows;
+    MG_TRY(mg_exact_rows(s->context, s->problem, s->c, NULL, &rows, s->error));
+    rows -= s->intercept;
+    s->is_partial = system->rank < rows;
+    system->rank = MG_MIN(system->rank, rows);
+    const double *first = system->values + n - system->rank; /* of the directions that are used */
+    if (system->rank > 0 && system->rank < n) s->is_partial |= first[0] < apart * first[-1];
+    return MARGIN_OK;
+}
+
 static margin_status rows_eigenvectors(mg_squares *s, row_system *system) {
     const int64_t n = s->samples;
-    int64_t info = 0, rows = n;
+    int64_t info = 0;
     MG_TRY(mg_squares_new(s, n, &system->values, "the eigenvalues"));
     MG_TRY(mg_squares_in_time(s, mg_lapack_dsyevd(&s->stop, 'V', 'U', n, system->matrix, n,
                                                   system->values, &info, s->error)));
@@ -191,12 +207,7 @@ static margin_status rows_eigenvectors(mg_squares *s, row_system *system) {
     system->rank = 0;
     for (int64_t l = 0; l < n; l++)
         system->rank += system->values[l] > least;
-    /* with a penalty everything is solved for, though rounding may hide it */
-    /* Products of two rows do not tell a direction of a hundred-millionth from none: but for that
-     * of the ones and equal rows, what is left out may be what fits the target. */
-    if (system->rank < n - s->intercept)
-        MG_TRY(mg_exact_rows(s->context, s->problem, s->c, &rows, s->error));
-    s->is_partial = system->rank < rows - s->intercept;
+    if (s->alpha == 0.0) MG_TRY(find_rank(s, system));
     const double used = s->alpha > 0.0     ? fmax(system->values[0], DBL_EPSILON * least)
                         : system->rank > 0 ? system->values[n - system->rank]
                                            : most;
@@ -218,6 +229,21 @@ static void solve_spectral(const mg_squares *s, const double *vectors, const dou
     memcpy(x, sum, (size_t)n * sizeof *x);
 }
 
+/* x becomes K^+ A A'x, from the gradient A'x. Where rows are equal, x has a part that nothing fits,
+ * and the least of the vectors that are used has its share of it: A'x has not. */
+static margin_status take_part(mg_squares *s, row_system *system, double *x) {
+    const int64_t n = s->samples;
+    double shift = 0.0;
+    for (int64_t j = 0; j < s->columns && s->intercept; j++)
+        shift += s->mean[j] * s->gradient[j];
+    MG_TRY(mg_design_scores(&s->design, s->gradient, -shift, x, s->error));
+    for (int64_t i = 0; i < n; i++)
+        x[i] *= system->root[i];
+    solve_spectral(s, system->matrix + (n - system->rank) * n, system->values + n - system->rank,
+                   system->rank, n, x, x + n);
+    return MARGIN_OK;
+}
+
 /* Corrects u by the residual of the system over the samples; step = A'(change of u). */
 static margin_status rows_correct(mg_squares *s, void *argument, double *step) {
     row_system *system = argument;
@@ -227,6 +253,8 @@ static margin_status rows_correct(mg_squares *s, void *argument, double *step) {
         const double r = -s->slopes[i] / (2.0 * s->c[i]) - s->now.excess / s->total;
         x[i] = system->root[i] * r - s->alpha * system->u[i];
     }
+    if (system->values && s->alpha == 0.0 && system->rank < n - s->intercept)
+        MG_TRY(take_part(s, system, x));
     if (system->values)
         solve_spectral(s, system->matrix + (n - system->rank) * n,
                        system->values + n - system->rank, system->rank, n, x, x + n);
