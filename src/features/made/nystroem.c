@@ -322,6 +322,7 @@ static void kernel_values(const nystroem_view *view, const double *x, double *ou
     }
     const double square = view->ops->square(&row, 0);
     mg_kernel_finish(view->isa, &view->kernel, square, view->squares, out, n);
+    mg_map_flush(out, n);
     for (int64_t k = 0; isnan(square) && k < n; k++)
         out[k] = square; /* a distance clipped at 0 hides a missing value */
 }

@@ -127,6 +127,7 @@ static void rbf_apply_row(const mg_fitted_stage *fitted, const double *in, doubl
     for (int64_t k = 0; k < view->count; k++)
         out[k] *= view->minus_gamma;
     mg_vector_exp(view->isa, out, view->count, out);
+    mg_map_flush(out, view->count);
     if (view->bias) out[view->count] = 1.0;
 }
 
