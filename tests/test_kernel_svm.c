@@ -515,6 +515,9 @@ static void test_refused(void **state) {
     for (int k = 0; k < MG_LENGTH(cases); k++)
         fit_refused(context, cases[k].spec, &data, MARGIN_ERROR_SPEC, cases[k].part);
     fit_refused(context, "svm(kernel=precomputed)", &data, MARGIN_ERROR_DATA, "not square");
+    s->f64[4] = 20.0; /* exp(400) */
+    fit_refused(context, "svm(kernel=exp)", &data, MARGIN_ERROR_DATA, "row 2: its kernel value");
+    fit_refused(context, "kernel-ridge(kernel=exp)", &data, MARGIN_ERROR_DATA, "beyond 1e150");
     margin_context_free(context);
     sample_free(s);
 }

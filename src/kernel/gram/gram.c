@@ -110,16 +110,11 @@ static margin_status fill_diagonal(margin_context *context, mg_gram *gram, margi
     return MARGIN_OK;
 }
 
-/* |k(x, z)| <= sqrt(k(x, x) k(z, z)): a finite diagonal is enough for the kernels that can
- * overflow. */
 static margin_status check_diagonal(mg_gram *gram, margin_error *error) {
     const bool bounded = mg_kernel_is_bounded(gram->kernel.kind);
     double most = 0.0;
     for (int64_t i = 0; i < gram->points.count; i++) {
-        MG_REQUIRE(isfinite(gram->diagonal[i]), error, MG_DATA(OVERFLOW),
-                   "row %lld: its kernel value with itself is beyond double precision; scale the "
-                   "columns first (standardize | ...) or use kernel=rbf",
-                   (long long)mg_point_place(&gram->points, i) + 1);
+        MG_TRY(mg_kernel_check_value(gram->diagonal[i], mg_point_place(&gram->points, i), error));
         most = fmax(most, fabs(gram->diagonal[i]));
     }
     gram->factor =

@@ -61,8 +61,8 @@ typedef struct mg_gram {
 int64_t mg_gram_bytes(int64_t points, margin_type type, int64_t rows);
 
 /* Computes the diagonal, no rows. `context` is that of the call, as later ones may be parts of it.
- * DATA for points that the kernel cannot have (mg_kernel_check), or whose kernel value with
- * themselves is beyond double precision; MEMORY, LIMIT, CANCELLED. */
+ * DATA for points that the kernel cannot have (mg_kernel_check, mg_kernel_check_value); MEMORY,
+ * LIMIT, CANCELLED. */
 margin_status mg_gram_create(margin_context *context, const mg_gram_request *request,
                              mg_gram **gram, margin_error *error);
 void mg_gram_free(mg_gram *gram);

@@ -62,6 +62,8 @@ MG_INLINE int64_t mg_point_place(const mg_kernel_points *points, int64_t i) {
  * the largest on the diagonal. DATA with the place. One pass over the square on all threads. */
 margin_status mg_kernel_check(margin_context *context, const mg_kernel *kernel,
                               const mg_kernel_points *points, margin_error *error);
+/* k(x, x) of that row (from 0) is at most 1e150, and with it every |k(x, z)|: DATA otherwise. */
+margin_status mg_kernel_check_value(double value, int64_t row, margin_error *error);
 
 /* Of the Gram matrix of the points: without a negative eigenvalue, but for rounding. Only then is a
  * dual a bound and a gap a proof. */

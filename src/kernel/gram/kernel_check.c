@@ -69,6 +69,15 @@ margin_status mg_kernel_check(margin_context *context, const mg_kernel *kernel,
     return check_symmetry(context, points, error);
 }
 
+margin_status mg_kernel_check_value(double value, int64_t row, margin_error *error) {
+    static const double most = 1e150;
+    MG_REQUIRE(fabs(value) <= most, error, MG_DATA(OVERFLOW),
+               "row %lld: its kernel value with itself is beyond 1e150, where squares overflow; "
+               "scale the columns first (standardize | ...) or use kernel=rbf",
+               (long long)row + 1);
+    return MARGIN_OK;
+}
+
 /* ---- An inner product ------------------------------------------------------------------------ */
 
 /* Gram matrices of more rows are not decided. */

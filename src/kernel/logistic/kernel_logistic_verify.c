@@ -49,6 +49,8 @@ static margin_status verify(mg_fit *fit, const mg_hypothesis *h, double *f, doub
     fit->verified.objective =
         s.blur + penalty.rho / 2.0 * s.norm_blur + MG_ROUNDING * report->objective;
     fit->verified.gap = penalty.rho / 2.0 * s.moved * (2.0 * sqrt(distance) + s.moved);
+    if (penalty.rho / 2.0 * distance >= report->objective)
+        fit->verified.gap = fmax(fit->verified.gap, fit->verified.objective);
     report->status =
         report->gap - fit->verified.gap / fmax(1.0, report->objective) <= report->tolerance
             ? MARGIN_OK

@@ -63,8 +63,6 @@ static mg_kernel_block block_of(const mg_kernel_system *system, int64_t first, i
                              .z_squares = system->squares};
 }
 
-/* |k(x, z)| <= sqrt(k(x, x) k(z, z)): for the kernels that can overflow a finite diagonal is
- * enough. */
 static margin_status make_diagonal(mg_kernel_system *system) {
     const mg_problem *p = system->problem;
     MG_NEW(system->context->heap, system->diagonal, system->count, purpose, system->error);
@@ -73,10 +71,7 @@ static margin_status make_diagonal(mg_kernel_system *system) {
         system->diagonal[i] =
             mg_kernel_rows(system->context, &system->kernel, &p->x, row, &p->x, row);
         if (i % 4096 == 0 && mg_cancelled(system->context)) return mg_fail_cancelled(system->error);
-        MG_REQUIRE(isfinite(system->diagonal[i]), system->error, MG_DATA(OVERFLOW),
-                   "row %lld: its kernel value with itself is beyond double precision; scale the "
-                   "columns first (minmax | ...) or use kernel=rbf",
-                   (long long)mg_sample_original(p, i) + 1);
+        MG_TRY(mg_kernel_check_value(system->diagonal[i], mg_sample_original(p, i), system->error));
     }
     return MARGIN_OK;
 }

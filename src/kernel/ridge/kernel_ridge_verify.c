@@ -82,7 +82,7 @@ static margin_status judge(verification *v, const mg_ridge_options *o) {
     margin_report *report = &v->fit->report;
     const sums s = add_up(v);
     const double objective =
-        factor * (double)(s.loss + (long double)v->alpha * fmaxl(s.norm, 0.0L));
+        (double)((long double)factor * (s.loss + (long double)v->alpha * fmaxl(s.norm, 0.0L)));
     double distance = (double)s.gap + 2.0 * v->alpha * fabs(b * (double)s.sum);
     const double enough = (o->tolerance * fmax(1.0, objective)) / factor;
     if (v->matches && (o->descends || distance > enough) && !o->intercept && definite) {
