@@ -41,6 +41,7 @@ typedef struct curvature {
     real *scale;                 /* size */
     real *x;                     /* blocks x size */
     int64_t *live, count;        /* those of the columns that are kept, in the factor's order */
+    real lost;                   /* the loss of the rows that do not count */
     bool *independent;           /* columns + 1 */
     real error;
 } curvature;
@@ -49,8 +50,9 @@ enum { MOST_SIZE = 4096 };
 static const real most_reach =
     1.0L / 3.0L; /* of L G; as in the training (proof/curvature_bound.c) */
 /* A row of the squared hinge counts if it is as far inside the margin: there the curvature is that
- * of a square. With G, and all those rows still inside wherever sqrt(d'Hd) <= 2 G, the distance is
- * at most G^2/2 as well: on the edge of that ball P is not below P(w). */
+ * of a square. With G, and all those rows still inside wherever sqrt(d'Hd) <= 2 G, their distance
+ * is at most G^2/2 as well: on the edge of that ball P is not below P(w). No loss of the others is
+ * below 0: they add at most what they have. */
 static const double inside = 1e-3;
 static const real most_error = 0.1L; /* of H, relative to its least eigenvalue */
 static double depth(const mg_verification *k, int64_t i) {
@@ -98,18 +100,17 @@ static margin_status fill_matrix(curvature *m) {
 /* How many columns are kept: what the matrix has of rank, without rounding. */
 static margin_status count_columns(curvature *m) {
     mg_verification *k = m->k;
-    const bool hinge = k->loss->kind == MG_LOSS_SQUARED_HINGE;
     margin_context *context = k->fit->context;
-    double *counts;
+    double *weights;
     int64_t rank;
     m->count = m->size;
     if (k->options->penalty.rho > 0.0) return MARGIN_OK;
-    MG_NEW(context->heap, counts, k->samples, "a verification", k->fit->error);
+    MG_NEW(context->heap, weights, k->samples, "a verification", k->fit->error);
     for (int64_t i = 0; i < k->samples; i++)
-        counts[i] = k->c[i] > 0 && (!hinge || depth(k, i) > 0) ? 1.0 : 0.0;
+        weights[i] = k->c[i] > 0 && counts(k, i) ? 1.0 : 0.0;
     const margin_status status = mg_exact_columns(context, k->problem, k->options->intercept,
-                                                  counts, m->independent, &rank, k->fit->error);
-    mg_free(context->heap, counts);
+                                                  weights, m->independent, &rank, k->fit->error);
+    mg_free(context->heap, weights);
     m->count = m->blocks * rank;
     return status;
 }
@@ -376,8 +377,23 @@ static real gradient_blur(const curvature *m) {
     return most;
 }
 
+/* Takes the rows that do not count out of the gradient. */
+static margin_status leave_out(curvature *m) {
+    mg_verification *k = m->k;
+    for (int64_t i = 0; i < k->samples; i++) {
+        const real inner = (real)depth(k, i);
+        if (counts(k, i) || !(inner > 0.0L)) continue;
+        m->lost += k->c[i] * inner * inner;
+        MG_TRY(mg_verify_row(k, i));
+        for (int64_t e = 0; e < k->entries; e++)
+            k->v[k->at[e]] += 2.0L * k->c[i] * inner * (real)k->problem->sign[i] * k->values[e];
+    }
+    return MARGIN_OK;
+}
+
 static margin_status judge(curvature *m, real *distance, real *moved) {
     real reach;
+    if (m->k->loss->kind == MG_LOSS_SQUARED_HINGE) MG_TRY(leave_out(m));
     MG_TRY(make_factor(m));
     if (!(m->error <= most_error)) return MARGIN_OK;
     const real square = gradient_length(m), blur = gradient_blur(m);
@@ -386,10 +402,43 @@ static margin_status judge(curvature *m, real *distance, real *moved) {
     const real t = reach > 0.0L ? sqrtl(reach * square) : 0.0L;
     if (!(t <= most_reach)) return MARGIN_OK;
     if (t < 1e-3L) /* the closed form has few digits left; this is a little more */
-        *distance = square * (0.5L + t / 6.0L + t * t / 10.0L);
+        *distance = m->lost + square * (0.5L + t / 6.0L + t * t / 10.0L);
     else
         *distance = square * ((1.0L - t) * log1pl(-t) + t) / (t * t);
     return MARGIN_OK;
+}
+
+/* Of more columns than a factor is made of, least squares without a penalty: no weights tell equal
+ * rows apart, so P* is at least what is left when each of them has the mean of all. */
+static margin_status between_rows(mg_verification *k, real *distance, real *moved) {
+    margin_context *context = k->fit->context;
+    const int64_t n = k->samples;
+    double *weights;
+    int64_t *group, distinct;
+    real *sum, *weight;
+    mg_arena arena;
+    margin_status status;
+    mg_arena_init(&arena, context->heap);
+    MG_GO(MG_PIECES(&arena, "a verification", k->fit->error, MG_PIECE(weights, n),
+                    MG_PIECE(group, n), MG_PIECE(sum, n), MG_PIECE(weight, n)));
+    for (int64_t i = 0; i < n; i++) {
+        weights[i] = (double)k->c[i];
+        sum[i] = weight[i] = 0.0L;
+    }
+    MG_GO(mg_exact_rows(context, k->problem, weights, group, &distinct, k->fit->error));
+    for (int64_t i = 0; i < n; i++) {
+        if (!(weights[i] > 0.0)) continue;
+        sum[group[i]] += k->c[i] * ((real)k->problem->target[i] - k->scores[i]);
+        weight[group[i]] += k->c[i];
+    }
+    *distance = 0.0L;
+    for (int64_t g = 0; g < distinct; g++)
+        *distance += sum[g] * sum[g] / weight[g];
+    *moved = k->rounding;
+    status = MARGIN_OK;
+done:
+    mg_arena_free(&arena);
+    return status;
 }
 
 margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real *moved) {
@@ -398,6 +447,9 @@ margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real 
     m.size = m.blocks * m.block;
     *distance = (real)INFINITY;
     *moved = 0.0L;
+    if (m.size > MOST_SIZE && k->loss->kind == MG_LOSS_SQUARED && k->options->penalty.rho == 0.0 &&
+        k->options->penalty.kappa == 0.0)
+        return between_rows(k, distance, moved);
     if (!k->loss->self_bounding || m.size > MOST_SIZE) return MARGIN_OK;
     mg_arena arena;
     mg_arena_init(&arena, k->fit->context->heap);

@@ -109,16 +109,20 @@ static void add_sample(verification *v, int64_t sample) {
     v->criterion -= (long double)weight * score.sum;
 }
 
-/* |f|, and what rounding may have made of it, relative to it. */
+/* |f|, and what rounding may have made of it, relative to it: infinite where there is no more. */
 static margin_status find_norm(const mg_fit *fit, const mg_hypothesis *h, double *norm,
                                double *blur) {
     long double square = 0.0L;
     *blur = 0.0;
-    if (h->kind == &mg_hypothesis_expansion) MG_TRY(mg_kernel_sums_norm(fit, h, &square, blur));
+    const bool expansion = h->kind == &mg_hypothesis_expansion;
+    if (expansion) MG_TRY(mg_kernel_sums_norm(fit, h, &square, blur));
     for (int64_t j = 0; j < h->columns && h->kind == &mg_hypothesis_linear; j++)
         square += (long double)h->view.linear.weights[j] * (long double)h->view.linear.weights[j];
     *norm = sqrt(fmax((double)square, 0.0));
-    *blur = MG_ROUNDING + (square > 0.0L ? *blur / (double)square : 0.0);
+    if (expansion && !((double)square > *blur && isfinite((double)square)))
+        *blur = (double)INFINITY;
+    else
+        *blur = MG_ROUNDING + (square > 0.0L ? *blur / (double)square : 0.0);
     return MARGIN_OK;
 }
 
@@ -177,6 +181,8 @@ margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis)
     MG_TRY(find_norm(fit, hypothesis, &norm, &blur));
     mg_report_claim(report, &fit->verified, "least_geometric_margin",
                     norm > 0.0 ? v.least / norm : (double)NAN,
-                    norm > 0.0 ? (v.most_blur + fabs(v.least) * blur) / norm : 0.0);
+                    isinf(blur)  ? blur
+                    : norm > 0.0 ? (v.most_blur + fabs(v.least) * blur) / norm
+                                 : 0.0);
     return MARGIN_OK;
 }
