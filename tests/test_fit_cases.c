@@ -64,6 +64,8 @@ static const struct {
     {3333877, NULL},
     {3610651, NULL},
     {3856532, NULL},
+    {4495792, NULL},
+    {4576139, NULL},
     {2213197, "softmax on columns of 1, 1e6, 1e12 and 1e18: another proof than the fit's"},
 };
 

@@ -210,13 +210,18 @@ margin_status mg_svm_prove_again(mg_svm_machine *m) {
     return prove_changes(m);
 }
 
-/* What rounding of larger coefficients left of their sum goes to the largest inside its box. */
+/* What the factor rounds to its bound is on it. What rounding of larger coefficients left of their
+ * sum goes to the largest inside its box. */
 static void balance(mg_svm_machine *m) {
     mg_smo *s = &m->smo;
     long double missing = (long double)(mg_svm_total(&m->options, m->problem) / m->factor);
     double sizes = 0.0;
     int64_t most = -1;
     for (int64_t v = 0; v < s->count; v++) {
+        double low, high, target;
+        mg_svm_box(&m->options, m->problem, m->sample[v], &low, &high, &target);
+        if (m->factor * s->beta[v] >= high) s->beta[v] = s->high[v];
+        if (m->factor * s->beta[v] <= low) s->beta[v] = s->low[v];
         const double size = fabs(s->beta[v]);
         missing -= (long double)s->beta[v];
         sizes += size;
