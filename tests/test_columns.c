@@ -180,40 +180,55 @@ static void columns_give_the_bytes_of_rows(void **state) {
     }
 }
 
-/* Weights of 0 leave out so many rows, or a fold has so few, that columns are more. */
-/* Rows enough for a choice of solvers by price. */
-static void choices_of_solvers_are_told_alike(void **state) {
-    enum { MANY = 20000, WIDTH = 20 };
-    static const char *const specs[] = {"logistic", "svm", "svm(loss=squared-hinge)", "ridge",
-                                        "least-squares"};
-    double *rows = malloc(2 * MANY * WIDTH * sizeof *rows), *turned = rows + MANY * WIDTH;
-    const double *columns[WIDTH];
-    int32_t *labels = malloc(MANY * sizeof *labels);
+/* Random rows, of which the first columns tell the class. */
+static void compare_large(const char *text, int rows, int width, int classes) {
+    double *values = malloc(2 * (size_t)rows * (size_t)width * sizeof *values);
+    double *turned = values + (size_t)rows * (size_t)width;
+    const double **columns = malloc((size_t)width * sizeof *columns);
+    int32_t *labels = malloc((size_t)rows * sizeof *labels);
     margin_context *context = support_context(NULL, 2);
     uint64_t random = 5;
-    (void)state;
-    for (int i = 0; i < MANY; i++) {
-        for (int j = 0; j < WIDTH; j++)
-            rows[i * WIDTH + j] = turned[j * MANY + i] = support_normal(&random);
-        labels[i] = rows[i * WIDTH] + 0.5 * support_normal(&random) > 0;
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < width; j++)
+            values[i * width + j] = turned[j * rows + i] = support_normal(&random);
+        labels[i] =
+            classes > 2 ? i % classes : values[i * width] + 0.5 * support_normal(&random) > 0;
     }
-    for (int j = 0; j < WIDTH; j++)
-        columns[j] = turned + j * MANY;
-    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
-        margin_data data = {.x = margin_dense_f64(rows, MANY, WIDTH, WIDTH),
-                            .y = margin_labels_i32(labels, MANY)};
-        margin_model *plain = fit(context, specs[k], &data);
-        data.x = margin_columns_f64(columns, MANY, WIDTH);
-        margin_model *other = fit(context, specs[k], &data);
-        assert_same_models(specs[k], plain, other);
-        margin_model_free(plain);
-        margin_model_free(other);
-    }
+    for (int j = 0; j < width; j++)
+        columns[j] = turned + j * rows;
+    margin_data data = {.x = margin_dense_f64(values, rows, width, width),
+                        .y = margin_labels_i32(labels, rows)};
+    margin_model *plain = fit(context, text, &data);
+    data.x = margin_columns_f64(columns, rows, width);
+    margin_model *other = fit(context, text, &data);
+    assert_same_models(text, plain, other);
+    margin_model_free(plain);
+    margin_model_free(other);
     margin_context_free(context);
     free(labels);
-    free(rows);
+    free((void *)columns);
+    free(values);
 }
 
+/* Rows enough for a choice of solvers by price. */
+static void choices_of_solvers_are_told_alike(void **state) {
+    static const char *const specs[] = {"logistic", "svm", "svm(loss=squared-hinge)", "ridge",
+                                        "least-squares"};
+    (void)state;
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++)
+        compare_large(specs[k], 20000, 20, 2);
+}
+
+/* Sums so long that a block has many of the runs of rows put together, whose ends are in the
+ * middle of chunks. */
+static void many_classes_see_every_row(void **state) {
+    (void)state;
+    compare_large("softmax(max_iter=2)", 8192, 97, 33);
+    compare_large("svm(multiclass=argmax, max_iter=2)", 8192, 97, 33);
+    compare_large("softmax(max_iter=2)", 2048, 1100, 9);
+}
+
+/* Weights of 0 leave out so many rows, or a fold has so few, that columns are more. */
 static void selections_and_weights_too(void **state) {
     (void)state;
     margin_context *context = support_context(NULL, 2);
@@ -378,6 +393,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_give_the_bytes_of_rows),
         cmocka_unit_test(choices_of_solvers_are_told_alike),
+        cmocka_unit_test(many_classes_see_every_row),
         cmocka_unit_test(selections_and_weights_too),
         cmocka_unit_test(the_first_bad_value_is_named),
         cmocka_unit_test(columns_are_found_by_name),

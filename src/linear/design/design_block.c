@@ -30,25 +30,19 @@ void mg_design_from_rows(const mg_design *d, double total, double *gradient) {
 
 /* ---- Rows that are made ---------------------------------------------------------------------- */
 
-/* Columns are put together many rows at a time, so that each is read on for a while: a power of two
- * within a block of a pass. */
+/* Columns are put together many rows at a time, so that each is read on for a while: not fewer than
+ * MG_CHUNK_ROWS, and as many as divide a block of a pass. */
 static int64_t rows_together(const mg_design *d) {
-    int64_t rows = mg_block_rows(mg_row_bytes(&d->problem->x));
-    while (rows > d->block_rows)
-        rows /= 2;
-    return rows;
-}
-
-static int64_t made_room(const mg_design *d) {
-    const bool by_columns = mg_is_by_columns(&d->problem->x);
-    return by_columns ? MG_MAX(rows_together(d), (int64_t)MG_CHUNK_ROWS) : d->chunk_rows;
+    return mg_block_rows(mg_row_bytes(&d->problem->x));
 }
 
 margin_status mg_made_rows_new(mg_design *d, margin_error *error) {
-    const int64_t workers = mg_threads(d->context), room = made_room(d);
+    const bool by_columns = mg_is_by_columns(&d->problem->x);
+    const int64_t workers = mg_threads(d->context);
+    const int64_t room = by_columns ? rows_together(d) : d->chunk_rows;
     const int64_t row = d->columns * (int64_t)sizeof(double);
     const int64_t bytes = workers * ((int64_t)sizeof(mg_made_rows) + (room + 1) * row);
-    if (!d->problem->maker && !mg_is_by_columns(&d->problem->x)) return MARGIN_OK;
+    if (!d->problem->maker && !by_columns) return MARGIN_OK;
     MG_NEW_BYTES(d->heap, d->made, bytes, "rows that are made", error);
     memset(d->made, 0, (size_t)workers * sizeof *d->made);
     char *rows = (char *)(d->made + workers);
@@ -66,12 +60,13 @@ static void list_rows(const mg_visit_list *list, int64_t first, int64_t count,
         rows[k] = mg_design_row(list->design, mg_visit_sample(list, first + k));
 }
 
-/* Of all samples, up to where those that are put together with this one end. */
-static void put_together(const mg_design *d, mg_made_rows *made, int64_t first) {
+/* Of all samples, up to where those that are put together with the first one end, and all `count`:
+ * a chunk may reach over that end. */
+static void put_together(const mg_design *d, mg_made_rows *made, int64_t first, int64_t count) {
     const mg_problem *p = d->problem;
-    const int64_t rows = rows_together(d), end = MG_MIN((first / rows + 1) * rows, d->samples);
+    const int64_t rows = rows_together(d), end = MG_MAX((first / rows + 1) * rows, first + count);
     made->first = first;
-    made->count = end - first;
+    made->count = MG_MIN(end, d->samples) - first;
     mg_rows_from_columns(&p->x, p->index ? p->index + first : NULL, first, made->count, made->rows);
 }
 
@@ -96,7 +91,7 @@ static void make_rows(const mg_visit_list *list, int64_t first, int64_t count,
     if (!list->chosen && mg_is_by_columns(&d->problem->x)) {
         const bool there =
             made->first >= 0 && first >= made->first && first + count <= made->first + made->count;
-        if (!there) put_together(d, made, first);
+        if (!there) put_together(d, made, first, count);
         skipped = first - made->first;
     } else {
         list_rows(list, first, count, numbers);

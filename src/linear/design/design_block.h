@@ -34,7 +34,7 @@ typedef struct mg_made_rows {
 margin_status mg_made_rows_new(mg_design *d, margin_error *error);
 
 /* Addresses of the dense rows of positions [first, first + count), count <= design->chunk_rows, or
- * MG_CHUNK_ROWS where rows are not made. */
+ * MG_CHUNK_ROWS where no stage makes them. */
 void mg_design_find_rows(const mg_visit_list *list, int64_t first, int64_t count,
                          const void *rows[MG_CHUNK_ROWS]);
 

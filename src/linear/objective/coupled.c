@@ -20,7 +20,7 @@ static int64_t block_rows_for(const mg_design *d, int64_t functions) {
 /* Rows that are read twice while they lie in the second cache. */
 static int64_t chunk_rows_for(const mg_design *d) {
     const int64_t bytes = 512 * 1024, fitting = bytes / MG_MAX(mg_row_bytes(&d->problem->x), 1);
-    if (d->made) return d->chunk_rows;
+    if (d->problem->maker) return d->chunk_rows;
     return MG_MAX(8, MG_MIN(fitting / 8 * 8, MG_CHUNK_ROWS));
 }
 
