@@ -1,4 +1,4 @@
-/* Streams of Arrow IPC: those of fuzz/seeds/arrow, written by polars 2.1. */
+/* Streams of Arrow IPC: those of fuzz/seeds/arrow, written by polars 2.1 (`shared`: by hand). */
 #include "arrow_maker.h"
 
 #include "margin/margin.h"
@@ -52,6 +52,50 @@ static void a_stream_is_the_table_of_its_csv(void **state) {
         free(bytes);
     }
     margin_table_free(from_csv);
+}
+
+static void assert_same_as_csv(const char *csv, const void *bytes, size_t length) {
+    margin_table *from_csv, *table;
+    margin_error error;
+    assert_int_equal(parse(csv, strlen(csv), "t.csv", &from_csv, &error), MARGIN_OK);
+    if (parse(bytes, length, "t.arrows", &table, &error) < 0) fail_msg("%s", error.text);
+    maker_assert_same_tables(from_csv, table);
+    margin_table_free(table);
+    margin_table_free(from_csv);
+}
+
+/* Two columns have one dictionary, which is replaced between the batches. */
+static void columns_share_a_dictionary(void **state) {
+    enum { TYPE_OF_B = 203 };
+    size_t length;
+    char *bytes = stream_bytes("shared", &length);
+    margin_table *table;
+    margin_error error;
+    (void)state;
+    assert_same_as_csv("a,b,c,y\nu,w,p,1\nv,w,q,2\nw,u,p,3\nw,x,q,4\nx,w,q,5\n", bytes, length);
+    assert_int_equal(bytes[TYPE_OF_B], 5);
+    bytes[TYPE_OF_B] = 20;
+    assert_int_equal(parse(bytes, length, "t.arrows", &table, &error), MARGIN_ERROR_FORMAT);
+    assert_non_null(strstr(error.text, "has a dictionary of two types"));
+    free(bytes);
+}
+
+/* What lies where a value is missing is nobody's. */
+static void views_of_missing_texts_may_be_anything(void **state) {
+    static const char red[] = "\3\0\0\0red";
+    size_t length, at = 0;
+    char *bytes = stream_bytes("views", &length);
+    (void)state;
+    while (memcmp(bytes + at, red, sizeof red) != 0)
+        at++;
+    memset(bytes + at + 32, 0x7f, 16); /* of row 3 */
+    assert_same_as_csv(same_csv, bytes, length);
+    memset(bytes + at + 16, 0x7f, 16);
+    margin_table *table;
+    margin_error error;
+    assert_int_equal(parse(bytes, length, "t.arrows", &table, &error), MARGIN_ERROR_FORMAT);
+    assert_non_null(strstr(error.text, "row 2: the text of column 'colour' lies outside"));
+    free(bytes);
 }
 
 static void single_precision_stays(void **state) {
@@ -136,6 +180,30 @@ static void a_changed_stream_does_no_harm(void **state) {
     }
 }
 
+/* All columns are one field of the header, so that its name is as long as all of them together. */
+static void names_are_not_longer_than_their_header(void **state) {
+    enum { COLUMNS = 1000, NAME = 1000, FIELD = 12 };
+    static const uint16_t head[] = {
+        16, 0, 10, 12, 0, 8, 4, 0, 12,      0, 16, 0, 1, 0, /* message: its type and table */
+        8,  8, 0,  4,  8, 0, 4, 0, COLUMNS, 0};             /* schema: the list of its fields */
+    static const uint16_t field[] = {12, 16, 4, 0, 12, 8, 12, 0, 20,   0,
+                                     12, 0,  5, 0, 4,  4, 4,  0, NAME, 0};
+    const int32_t size = sizeof head + 4 * COLUMNS + sizeof field + NAME + 4;
+    char *bytes = calloc((size_t)size + 8, 1), *to = bytes + 8 + sizeof head;
+    (void)state;
+    memset(bytes, 0xff, 4);
+    memcpy(bytes + 4, &size, sizeof size);
+    memcpy(bytes + 8, head, sizeof head);
+    for (int32_t j = 0; j < COLUMNS; j++, to += sizeof j) {
+        const int32_t distance = 4 * (COLUMNS - j) + FIELD;
+        memcpy(to, &distance, sizeof distance);
+    }
+    memcpy(to, field, sizeof field);
+    memset(to + sizeof field, 'n', NAME);
+    refused(bytes, (size_t)size + 8, "t.arrows", "message 1 has a damaged header");
+    free(bytes);
+}
+
 /* The end of the message at `at`: its header and what follows it up to `next`. */
 static size_t header_end(const char *bytes, size_t at) {
     int32_t length;
@@ -184,10 +252,13 @@ static void batches_follow_each_other_within_the_memory_limit(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stream_is_the_table_of_its_csv),
+        cmocka_unit_test(columns_share_a_dictionary),
+        cmocka_unit_test(views_of_missing_texts_may_be_anything),
         cmocka_unit_test(single_precision_stays),
         cmocka_unit_test(what_is_not_read_is_told),
         cmocka_unit_test(a_cut_stream_has_fewer_rows_or_is_refused),
         cmocka_unit_test(a_changed_stream_does_no_harm),
+        cmocka_unit_test(names_are_not_longer_than_their_header),
         cmocka_unit_test(batches_follow_each_other_within_the_memory_limit),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);

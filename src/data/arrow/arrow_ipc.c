@@ -6,6 +6,7 @@
  * Not read: compression, nested columns, dictionaries that grow (isDelta), the other byte order,
  * streams before Arrow 0.15. */
 #include "base/context.h"
+#include "base/sort.h"
 #include "data/arrow/arrow.h"
 #include "data/arrow/flatbuffer.h"
 #include "data/source/source.h"
@@ -68,10 +69,10 @@ static ipc_type type_of(int64_t number, const mg_flat_table *details) {
 
 typedef struct ipc_column {
     const char *name;
-    ipc_type type, values; /* values: of a dictionary, of which `type` are the codes */
-    int64_t dictionary;    /* its number; the format of values is NULL: none */
-    bool nullable;
-    struct ArrowArray words; /* the latest; not released: some have come */
+    ipc_type type, values;    /* values: of a dictionary, of which `type` are the codes */
+    int64_t dictionary;       /* its number; the format of values is NULL: none */
+    struct ipc_column *keeps; /* the words: one of the columns of that dictionary */
+    struct ArrowArray words;  /* the latest; not released: some have come */
 } ipc_column;
 
 typedef struct ipc_stream {
@@ -79,8 +80,8 @@ typedef struct ipc_stream {
     const char *at, *end;
     int64_t message;
     mg_arena arena;
-    ipc_column *columns;
-    int64_t count;
+    ipc_column *columns, **keepers; /* keepers: of the words, by the number of the dictionary */
+    int64_t count, dictionaries;
     char why[200];
 } ipc_stream;
 
@@ -197,22 +198,13 @@ static int take_texts(ipc_batch *b, int width, struct ArrowArray *array) {
     return code ? code : check_offsets(b, array, width, size);
 }
 
-/* Views of texts: up to 12 bytes in themselves, longer ones in one of several buffers. */
+/* Whoever reads a view holds it against the sizes of these buffers. */
 static int take_views(ipc_batch *b, int64_t parts, struct ArrowArray *array) {
     int64_t size, *sizes = (int64_t *)(void *)(array->buffers + 2 + parts + 1);
     int code = take_buffer(b, 16 * array->length, &array->buffers[1], &size);
     for (int64_t k = 0; !code && k < parts; k++)
         code = take_buffer(b, 0, &array->buffers[2 + k], &sizes[k]);
     array->buffers[2 + parts] = sizes;
-    mg_flatbuffer views = {array->buffers[1], INT64_MAX, false};
-    for (int64_t i = 0; !code && i < array->length; i++) {
-        const int64_t length = mg_flat_value(&views, 16 * i, 4);
-        const int64_t part = mg_flat_value(&views, 16 * i + 8, 4);
-        const int64_t at = mg_flat_value(&views, 16 * i + 12, 4);
-        if (length < 0 || (length > 12 && (part < 0 || part >= parts || at < 0 ||
-                                           length > sizes[part] || at > sizes[part] - length)))
-            code = broken(b->stream, "has a text outside of its buffer");
-    }
     return code;
 }
 
@@ -254,8 +246,7 @@ static int open_batch(ipc_stream *s, ipc_message *m, mg_flat_table head, mg_aren
                       ipc_batch *b) {
     *b = (ipc_batch){.stream = s, .message = m, .head = head, .arena = arena};
     const mg_flat_table compression = mg_flat_child(&head, 3);
-    if (compression.fields || compression.at)
-        return broken(s, "is compressed: write the stream without compression");
+    if (compression.at) return broken(s, "is compressed: write the stream without compression");
     return m->bytes.broken ? broken(s, "has a damaged header") : 0;
 }
 
@@ -265,8 +256,7 @@ static int take_field(ipc_stream *s, const mg_flat_table *field, ipc_column *col
     const mg_flat_table details = mg_flat_child(field, 3), code = mg_flat_child(field, 4);
     const mg_flat_table index = mg_flat_child(&code, 1);
     *column = (ipc_column){.name = mg_flat_text(field, 0),
-                           .type = type_of(mg_flat_number(field, 2, 1, 0), &details),
-                           .nullable = mg_flat_number(field, 1, 1, 0)};
+                           .type = type_of(mg_flat_number(field, 2, 1, 0), &details)};
     if (!column->name) column->name = "";
     if (!column->type.format) {
         snprintf(s->why, sizeof s->why,
@@ -284,21 +274,49 @@ static int take_field(ipc_stream *s, const mg_flat_table *field, ipc_column *col
     return column->type.format ? 0 : broken(s, "has a dictionary of a kind that is not known");
 }
 
+static bool has_lower_number(int64_t a, int64_t b, const void *columns) {
+    const ipc_column *of = columns;
+    return of[a].dictionary < of[b].dictionary;
+}
+
+/* Columns of one dictionary have its words in one place, which is found by the number. */
+static int find_keepers(ipc_stream *s) {
+    int64_t *order = mg_arena_new(&s->arena, 2 * s->count, sizeof *order), count = 0;
+    s->keepers = mg_arena_new(&s->arena, s->count, sizeof *s->keepers);
+    if (!order || !s->keepers) return ENOMEM;
+    for (int64_t j = 0; j < s->count; j++)
+        if (s->columns[j].values.format) order[count++] = j;
+    mg_sort(order, count, order + s->count, has_lower_number, s->columns);
+    for (int64_t k = 0; k < count; k++) {
+        ipc_column *column = &s->columns[order[k]];
+        ipc_column *last = s->dictionaries > 0 ? s->keepers[s->dictionaries - 1] : column;
+        if (last == column || last->dictionary != column->dictionary)
+            s->keepers[s->dictionaries++] = last = column;
+        column->keeps = last;
+        if (strcmp(last->values.format, column->values.format) != 0)
+            return broken(s, "has a dictionary of two types");
+    }
+    return 0;
+}
+
 static int read_schema(ipc_stream *s) {
     ipc_message m;
+    int64_t names = 0; /* bytes of all, which are in the header one after the other */
     int code = next_message(s, &m);
     if (code) return code;
     if (m.kind != IPC_SCHEMA) return broken(s, "is no schema");
-    if (mg_flat_number(&m.head, 0, 2, 0) != 0) return broken(s, "is in the other byte order");
+    if (mg_host_is_big_endian() || mg_flat_number(&m.head, 0, 2, 0) != 0)
+        return broken(s, "is in the other byte order");
     const int64_t first = mg_flat_list(&m.head, 1, 4, &s->count);
     s->columns = mg_arena_new(&s->arena, s->count, sizeof *s->columns);
     if (!s->columns) return ENOMEM;
     for (int64_t j = 0; !code && j < s->count; j++) {
         const mg_flat_table field = mg_flat_item(&m.head, first, j);
         code = take_field(s, &field, &s->columns[j]);
-        if (m.bytes.broken) code = broken(s, "has a damaged header");
+        names += (int64_t)strlen(s->columns[j].name);
+        if (m.bytes.broken || names > m.bytes.size) code = broken(s, "has a damaged header");
     }
-    return code;
+    return code ? code : find_keepers(s);
 }
 
 static void schema_released(struct ArrowSchema *schema) {
@@ -317,7 +335,7 @@ static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out) 
         children[j] = &fields[j];
         fields[j] = (struct ArrowSchema){.format = column->type.format,
                                          .name = column->name,
-                                         .flags = column->nullable ? ARROW_FLAG_NULLABLE : 0,
+                                         .flags = ARROW_FLAG_NULLABLE,
                                          .release = schema_released};
         if (!column->values.format) continue;
         fields[s->count + j] = (struct ArrowSchema){
@@ -334,22 +352,17 @@ static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out) 
 
 /* ---- Batches -------------------------------------------------------------------------------- */
 
-/* All columns of that dictionary have its latest words. */
 static int take_dictionary(ipc_stream *s, ipc_message *m) {
     ipc_batch b;
+    int64_t k;
     const int64_t number = mg_flat_number(&m->head, 0, 8, 0);
-    const mg_flat_table head = mg_flat_child(&m->head, 1);
     if (mg_flat_number(&m->head, 2, 1, 0))
         return broken(s, "adds to a dictionary, which is not read: write dictionaries whole");
-    for (int64_t j = 0; j < s->count; j++) {
-        ipc_column *column = &s->columns[j];
-        if (!column->values.format || column->dictionary != number) continue;
-        int code = open_batch(s, m, head, &s->arena, &b);
-        if (!code) code = take_array(&b, &column->values, &column->words);
-        if (!code && m->bytes.broken) code = broken(s, "has a damaged header");
-        if (code) return code;
-    }
-    return 0;
+    MG_BISECT(k, 0, s->dictionaries, s->keepers[k]->dictionary < number);
+    if (k == s->dictionaries || s->keepers[k]->dictionary != number) return 0;
+    int code = open_batch(s, m, mg_flat_child(&m->head, 1), &s->arena, &b);
+    if (!code) code = take_array(&b, &s->keepers[k]->values, &s->keepers[k]->words);
+    return !code && m->bytes.broken ? broken(s, "has a damaged header") : code;
 }
 
 static void batch_released(struct ArrowArray *array) {
@@ -371,8 +384,9 @@ static int take_columns(ipc_stream *s, ipc_batch *b, struct ArrowArray *out, mg_
         if (code) return code;
         if (arrays[j].length != out->length) return broken(s, "has columns of several lengths");
         if (!column->values.format) continue;
-        if (!column->words.release) return broken(s, "has codes of a dictionary that has not come");
-        arrays[s->count + j] = column->words;
+        if (!column->keeps->words.release)
+            return broken(s, "has codes of a dictionary that has not come");
+        arrays[s->count + j] = column->keeps->words;
         arrays[j].dictionary = &arrays[s->count + j];
     }
     return b->message->bytes.broken ? broken(s, "has a damaged header") : 0;
