@@ -8,16 +8,14 @@ import numpy as np
 
 from margin._binding import ffi, lib
 from margin.contexts import running
-from margin.data import Data
 from margin.errors import check, new_error
-from margin.fitting import fit_data
-from margin.labels import target
 from margin.model import Model
-from margin.views import Matrix, address, borrowed
+from margin.views import Matrix, address, borrowed, floats
 
 
 class Neighbors:
-    """The training rows of a knn model, to be asked. Any number of threads may use one at the same time.
+    """Rows to be asked for their nearest: an array of float64 or float32, or the training rows of a knn model.
+    Any number of threads may use one at the same time.
 
     Attributes
     ----------
@@ -28,10 +26,16 @@ class Neighbors:
         "tree" or "brute"; the answers are identical.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, source: Any, p: float = 2.0) -> None:
         made, error = ffi.new("margin_neighbors **"), new_error()
-        check(lib.margin_neighbors_of(model._handle, made, error), error)
-        self._model = model  # the index borrows from it
+        if isinstance(source, Model):  # the index borrows from it
+            check(lib.margin_neighbors_of(source._handle, made, error), error)
+        else:
+            rows, options = Matrix(source), ffi.new("margin_neighbors_options *")
+            options.size, options.p = ffi.sizeof("margin_neighbors_options"), p
+            with running() as context:
+                check(lib.margin_neighbors_build(context, rows.view, options, made, error), error)
+        self._source = source
         self._index = ffi.gc(made[0], lib.margin_neighbors_free)
         info = ffi.new("margin_neighbors_info *")
         info.size = ffi.sizeof("margin_neighbors_info")
@@ -40,7 +44,7 @@ class Neighbors:
         self.method = "tree" if info.method == lib.MARGIN_NEIGHBORS_TREE else "brute"
 
     def __reduce__(self) -> Any:
-        return Neighbors, (self._model,)
+        return Neighbors, (self._source, self.p)
 
     def __repr__(self) -> str:
         return f"<margin.Neighbors: {self.rows} rows, {self.columns} columns, {self.method}>"
@@ -75,7 +79,9 @@ class Neighbors:
 
     def points(self) -> np.ndarray:
         """The rows, in their order."""
-        tensors = self._model.tensors
+        if not isinstance(self._source, Model):
+            return np.asarray(self._source)
+        tensors = self._source.tensors
         points = tensors["hypothesis.points"]
         if "hypothesis.row" not in tensors:
             return points
@@ -117,10 +123,7 @@ class KDTree:
         if metric not in self._POWERS:
             raise ValueError(f"metric={metric!r} of KDTree is not supported; it takes {', '.join(self._POWERS)}")
         power = self._POWERS[metric] or p
-        rows = Data(X, target(np.zeros(np.shape(X)[0])))
-        method = "tree" if rows.x.columns <= 64 else "brute"
-        model, _ = fit_data(f"knn(k=1, p={float(power)!r}, task=regress, method={method})", rows)
-        self._neighbors = Neighbors(model)
+        self._neighbors = Neighbors(floats(X, "X"), power)
 
     @property
     def data(self) -> np.ndarray:

@@ -94,6 +94,18 @@ def test_neighbors_of_models(iris):
     assert margin.fit("knn", X, y).neighbors.nearest(X[:2], 1)[1].ravel().tolist() == [0, 1]
 
 
+def test_an_index_of_rows(points):
+    X, Q = points
+    index = margin.Neighbors(X, p=1)
+    again = pickle.loads(pickle.dumps(index))
+    model = margin.fit("knn(p=1)", X, X[:, 0])
+    for other in (again, model.neighbors):
+        assert other.p == 1 and other.rows == 300 and np.array_equal(other.points(), X)
+        assert all(np.array_equal(a, b) for a, b in zip(index.nearest(Q, 5), other.nearest(Q, 5)))
+    with pytest.raises(margin.DataError):
+        margin.Neighbors(X * np.nan)
+
+
 def test_mixed_bayes(rng):
     pandas = pytest.importorskip("pandas")
     kinds = rng.integers(0, 3, (200, 2))

@@ -20,7 +20,7 @@ PLACE = "MARGIN_ACCEL_COUNTS"  # the folder in which child processes leave their
 
 
 class Fallback(RuntimeError):
-    """In strict mode: a fit that margin did not take, and why."""
+    """In strict mode: a call that margin did not take, and why."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def proof_of(report: Any, modulus: float, rounding: float) -> Proof:
 
 
 TAKEN, SMALL, LEFT = "taken", "small", "left"
-_counts: dict[tuple[str, str, str], list[float]] = {}  # class, how, reason: fits, seconds, greatest distance
+_counts: dict[tuple[str, str, str], list[float]] = {}  # class (and method), how, reason: calls, seconds, greatest distance
 _lock = threading.Lock()
 _maker, _folder = 0, ""  # the process that made the folder for its children
 
@@ -86,7 +86,7 @@ def end() -> None:
 
 
 def note(name: str, how: str, reason: str = "", seconds: float = 0.0, found: Proof | None = None) -> None:
-    """One fit. A child writes a line at once, as nobody knows how it will end."""
+    """One call. A child writes a line at once, as nobody knows how it will end."""
     distance = found.distance if found else 0.0
     with _lock:
         new = _add(_counts, (name, how, reason), 1, seconds, distance)
@@ -95,14 +95,14 @@ def note(name: str, how: str, reason: str = "", seconds: float = 0.0, found: Pro
             with open(os.path.join(place, f"{os.getpid()}.jsonl"), "a") as lines:
                 lines.write(json.dumps([name, how, reason, seconds, distance]) + "\n")
     if new and how == LEFT:
-        logger.warning("%s.fit is left to scikit-learn: %s", name, reason)
+        logger.warning("%s is left to scikit-learn: %s", name if "." in name else f"{name}.fit", reason)
 
 
-def _add(counts: dict[tuple[str, str, str], list[float]], key: tuple[str, str, str], fits: float, seconds: float,
+def _add(counts: dict[tuple[str, str, str], list[float]], key: tuple[str, str, str], calls: float, seconds: float,
          distance: float) -> bool:
     new = key not in counts
     held = counts.setdefault(key, [0, 0.0, 0.0])
-    held[:] = held[0] + fits, held[1] + seconds, max(held[2], distance)
+    held[:] = held[0] + calls, held[1] + seconds, max(held[2], distance)
     return new
 
 
@@ -112,7 +112,7 @@ def _of_children() -> Iterator[pathlib.Path]:
 
 
 def report(file: Any = None) -> str:
-    """The table of fits taken and left, child processes included; printed to `file` if one is given."""
+    """The table of calls taken and left, child processes included; printed to `file` if one is given."""
     counts = {key: list(held) for key, held in _counts.items()}
     children = list(_of_children())
     for child in children:
@@ -129,14 +129,14 @@ def _lines(counts: dict[tuple[str, str, str], list[float]], children: int) -> It
     def total(how: str, name: str | None = None) -> int:
         return int(sum(held[0] for key, held in counts.items() if key[1] == how and name in (None, key[0])))
 
-    yield (f"margin.accel: {total(TAKEN)} fits taken, {total(SMALL)} where nothing is gained, {total(LEFT)} left to "
+    yield (f"margin.accel: {total(TAKEN)} calls taken, {total(SMALL)} where nothing is gained, {total(LEFT)} left to "
            f"scikit-learn" + (f", {children} child processes among them" if children else ""))
     if counts:
-        yield f"  {'class':<22}{'taken':>7}{'seconds':>10}{'no gain':>9}{'left':>6}   |w - w*| at most"
+        yield f"  {'class':<33}{'taken':>7}{'seconds':>10}{'no gain':>9}{'left':>6}   |w - w*| at most"
     for name in sorted({key[0] for key in counts}):
         _, seconds, distance = counts.get((name, TAKEN, ""), (0, 0.0, math.nan))
         proven = f"{distance:.2g}" if 0 < distance < math.inf else "no bound" if distance == math.inf else ""
-        yield (f"  {name:<22}{total(TAKEN, name):>7}{seconds:>10.3f}{total(SMALL, name):>9}{total(LEFT, name):>6}   {proven}").rstrip()
+        yield (f"  {name:<33}{total(TAKEN, name):>7}{seconds:>10.3f}{total(SMALL, name):>9}{total(LEFT, name):>6}   {proven}").rstrip()
     for (name, how, reason), held in sorted(counts.items()):
         if how == LEFT:
             yield f"  {name} left {int(held[0])}: {reason}"

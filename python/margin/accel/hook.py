@@ -1,4 +1,4 @@
-"""Where `fit` of scikit-learn's classes turns to margin: now for modules that are loaded, later for others."""
+"""Where methods of scikit-learn's classes turn to margin: now for modules that are loaded, later for others."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ import weakref
 from typing import Any, Callable, Sequence
 
 from margin.accel import counts
-from margin.accel.table import TABLE, Accelerated, Unsuited, fit_with_margin
+from margin.accel.fits import Fit, Unsuited
+from margin.accel.neighbors import Queries
+from margin.accel.table import TABLE
 
 VARIABLE = "MARGIN_ACCEL"
-_originals: dict[type, Any] = {}  # class: its own fit
+_originals: dict[tuple[type, str], Any] = {}  # class and method: its own
 _proofs: "weakref.WeakKeyDictionary[Any, counts.Proof]" = weakref.WeakKeyDictionary()
 _strict = False
 _small = False
@@ -28,14 +30,14 @@ def asked(word: str) -> bool:
 
 
 def install(*, strict: bool = False, small: bool = False, at_exit: bool = False) -> None:
-    """Lets margin fit what it can, in this process and its children.
+    """Lets margin do what it can, in this process and its children.
 
     Parameters
     ----------
     strict : bool, default=False
-        A fit that margin does not take raises `Fallback` in place of going to scikit-learn.
+        A call that margin does not take raises `Fallback` in place of going to scikit-learn.
     small : bool, default=False
-        Take small data, too, which scikit-learn fits as quickly: for tests.
+        Take small data, too, where scikit-learn is as quick: for tests.
     at_exit : bool, default=False
         Print the table (`report`) to the standard error when the program ends.
     """
@@ -59,13 +61,13 @@ def start() -> None:
 
 
 def uninstall() -> None:
-    """Gives scikit-learn's classes their own fit again; estimators that are fitted stay so."""
+    """Gives scikit-learn's classes their own methods again; estimators that are fitted stay so."""
     os.environ.pop(VARIABLE, None)
     counts.end()
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
-    for owner, original in _originals.items():
-        owner.fit = original  # type: ignore[attr-defined]
+    for (owner, method), original in _originals.items():
+        setattr(owner, method, original)
     _originals.clear()
 
 
@@ -103,13 +105,14 @@ def _take(module: str) -> None:
     for name, entry in TABLE.items():
         if entry.module == module and hasattr(sys.modules[module], name):
             theirs = getattr(sys.modules[module], name)
-            owner = next(base for base in theirs.__mro__ if "fit" in vars(base))
-            if owner not in _originals:
-                _originals[owner] = vars(owner)["fit"]
-                owner.fit = _dispatched(_originals[owner])
+            for method in entry.methods:
+                owner = next((base for base in theirs.__mro__ if method in vars(base)), None)
+                if owner is not None and (owner, method) not in _originals:
+                    original = _originals[owner, method] = vars(owner)[method]
+                    setattr(owner, method, _dispatched(method, original))
 
 
-def _entry(estimator: Any) -> tuple[str, Accelerated] | None:
+def _entry(estimator: Any) -> tuple[str, Fit | Queries] | None:
     """That of its class, or of the one a user's class is made from; scikit-learn's own subclasses have none."""
     for base in type(estimator).__mro__:
         if base.__module__.startswith("sklearn.") and ".tests." not in base.__module__:
@@ -130,37 +133,42 @@ def _is_internal(caller: Any, estimator: Any) -> bool:
             and caller.f_locals.get("self") is not estimator)
 
 
-def _dispatched(original: Callable[..., Any]) -> Callable[..., Any]:
+def _dispatched(method: str, original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
-    def fit(self: Any, X: Any, y: Any = None, sample_weight: Any = None, **others: Any) -> Any:
-        given = {} if sample_weight is None else {"sample_weight": sample_weight}
-        theirs = functools.partial(original, self, X, y, **given, **others)
+    def called(self: Any, *given: Any, **named: Any) -> Any:
+        theirs = functools.partial(original, self, *given, **named)
         found = _entry(self)
-        if found is None or _is_internal(sys._getframe(1), self):
+        if found is None or not found[1].answers(method, self) or _is_internal(sys._getframe(1), self):
             return theirs()
         name, entry = found
-        self._validate_params()
-        if not _small and not entry.gains(X):
-            counts.note(name, counts.SMALL)
+        if method == "fit":
+            self._validate_params()
+        if not _small and not entry.gains(method, self, given[0] if given else named.get("X")):
+            _note(entry, name, method, counts.SMALL)
             return theirs()
         before = dict(vars(self))
         began = time.perf_counter()
         try:
-            proven = fit_with_margin(name, entry, self, X, y, sample_weight, others)
+            answer, proven = entry.run(name, method, self, *given, **named)
         except Exception as reason:
             vars(self).clear()
             vars(self).update(before)
             answer = theirs()  # if the data are at fault, this says it in scikit-learn's words
             why = str(reason) if isinstance(reason, Unsuited) else f"{type(reason).__name__}: {reason}"
-            counts.note(name, counts.LEFT, why)
+            _note(entry, name, method, counts.LEFT, why)
             if _strict:
-                raise counts.Fallback(f"{name}.fit cannot be done by margin: {why}") from reason
+                raise counts.Fallback(f"{name}.{method} cannot be done by margin: {why}") from reason
             return answer
-        counts.note(name, counts.TAKEN, "", time.perf_counter() - began, proven)
-        _proofs.pop(self, None)
+        _note(entry, name, method, counts.TAKEN, "", time.perf_counter() - began, proven)
+        if method == "fit":
+            _proofs.pop(self, None)
         if proven is not None:
             _proofs[self] = proven
-        return self
+        return answer
 
-    return fit
+    return called
 
+
+def _note(entry: Fit | Queries, name: str, method: str, *rest: Any) -> None:
+    if method in entry.counted or rest[0] == counts.LEFT:  # others call one of these
+        counts.note(name if method == "fit" else f"{name}.{method}", *rest)
