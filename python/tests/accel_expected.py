@@ -23,6 +23,7 @@ EXPECTED = {
     "test_logistic::test_penalty_deprecated": _SAID,
     "test_neighbors::test_k_and_radius_neighbors_duplicates": _ORDER,
     "test_neighbors::test_k_and_radius_neighbors_train_is_not_query": _ORDER,
+    "test_sparse::test_sparse_oneclasssvm": _LOOSE,
     "test_sparse::test_sparse_realdata": _LOOSE,
     "test_sparse::test_svc_iris": _LOOSE,
     "test_svm::test_libsvm_parameters": "wants libsvm's last digits: 0.25 and not 0.24999999845",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 from dataclasses import dataclass
@@ -25,14 +26,14 @@ class Fit:
     """The fit of one class of scikit-learn.
 
     module : where scikit-learn defines it
-    cells : with fewer rows x columns than that scikit-learn is as quick (bench/accel_small.py measures it)
+    cells : with fewer values than that scikit-learn is as quick (bench/accel_small.py measures it)
     tol : the relative gap that is asked; less where the program's own tol is very small
     max_iter : scikit-learn's default; a smaller one asks for an early stop, which is left to scikit-learn
     suits : raises Unsuited where the answer would be another
     attributes : from the program's estimator, margin's, and the data
     modulus : of strong convexity, in the units of margin's objective; 0: none
     rows : X as margin's fit gets it; may change margin's estimator
-    tall : only where there are more rows than columns
+    values : what `cells` counts, of rows and columns
     """
 
     module: str
@@ -43,7 +44,7 @@ class Fit:
     attributes: Callable[[Any, Any, Any, Any], Attributes]
     modulus: Callable[[Any, Any], float] = lambda theirs, ours: 0.0
     rows: Callable[[Any, Any, Any], Any] = lambda theirs, ours, X: X
-    tall: bool = False
+    values: Callable[[int, int], int] = lambda rows, columns: rows * columns
 
     methods = counted = ("fit",)
 
@@ -53,7 +54,7 @@ class Fit:
     def gains(self, method: str, theirs: Any, X: Any) -> bool:
         shape = getattr(X, "shape", (0, 0))
         rows, columns = shape if len(shape) == 2 else (0, 0)
-        return getattr(X, "nnz", rows * columns) >= self.cells and (rows > columns or not self.tall)
+        return int(getattr(X, "nnz", self.values(rows, columns))) >= self.cells
 
     def run(self, name: str, method: str, theirs: Any, X: Any, y: Any = None, sample_weight: Any = None, **others: Any) -> tuple[Any, Proof | None]:
         return theirs, _fit(name, self, theirs, X, y, sample_weight, others)
@@ -115,6 +116,8 @@ def _our_estimator(name: str, entry: Fit, theirs: Any) -> Any:
             setattr(ours, word, value)
     if hasattr(ours, "tol") and entry.tol:
         ours.tol = min(entry.tol, max(1e-14, given["tol"] ** 2))
+    elif entry.tol:  # theirs is a factorisation
+        ours._train = functools.partial(ours._train, extra={"tol": entry.tol})
     ours.n_jobs = threads()
     ours._warns = lambda report: False  # what does not converge is left to scikit-learn, which warns itself
     return ours

@@ -155,13 +155,14 @@ def _linear_svc(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
     return {**_split_ones(theirs, ours.coef_), "classes_": np.unique(np.asarray(y)), "n_iter_": int(ours.n_iter_), "double": True}
 
 
+_if_tall = lambda rows, columns: rows * columns * (rows > columns)  # noqa: E731
 _PLACE, _CD = "sklearn.linear_model.", "sklearn.linear_model._coordinate_descent"
 
 FITS = {
     "LinearRegression": Fit(_PLACE + "_base", 100_000, 0, None, _least_squares_suits, _least_squares, _least_squares_modulus),
     "Ridge": Fit(_PLACE + "_ridge", 100_000, 1e-12, None, _ridge_suits, _ridge, lambda theirs, ours: 2 * theirs.alpha),
-    "Lasso": Fit(_CD, 2_000_000, 1e-10, 1000, _l1_suits, _l1, tall=True),
-    "ElasticNet": Fit(_CD, 2_000_000, 1e-10, 1000, _l1_suits, _l1, lambda theirs, ours: 2 * theirs.alpha * (1 - theirs.l1_ratio), tall=True),
+    "Lasso": Fit(_CD, 2_000_000, 1e-10, 1000, _l1_suits, _l1, values=_if_tall),
+    "ElasticNet": Fit(_CD, 2_000_000, 1e-10, 1000, _l1_suits, _l1, lambda theirs, ours: 2 * theirs.alpha * (1 - theirs.l1_ratio), values=_if_tall),
     "LogisticRegression": Fit(_PLACE + "_logistic", 500, 1e-9, 100, _logistic_suits, _logistic, _logistic_modulus, _logistic_rows),
     "LinearSVC": Fit("sklearn.svm._classes", 50_000, 1e-10, 1000, _linear_svc_suits, _linear_svc, lambda theirs, ours: 1.0, _with_ones),
 }
