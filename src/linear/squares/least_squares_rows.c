@@ -188,6 +188,7 @@ static margin_status find_rank(mg_squares *s, row_system *system) {
     MG_TRY(mg_exact_rows(s->context, s->problem, s->c, NULL, &rows, s->error));
     rows -= s->intercept;
     s->is_partial = system->rank < rows;
+    if (s->alpha > 0.0) return MARGIN_OK;
     system->rank = MG_MIN(system->rank, rows);
     const double *first = system->values + n - system->rank; /* of the directions that are used */
     if (system->rank > 0 && system->rank < n) s->is_partial |= first[0] < apart * first[-1];
@@ -207,7 +208,7 @@ static margin_status rows_eigenvectors(mg_squares *s, row_system *system) {
     system->rank = 0;
     for (int64_t l = 0; l < n; l++)
         system->rank += system->values[l] > least;
-    if (s->alpha == 0.0) MG_TRY(find_rank(s, system));
+    MG_TRY(find_rank(s, system));
     const double used = s->alpha > 0.0     ? fmax(system->values[0], DBL_EPSILON * least)
                         : system->rank > 0 ? system->values[n - system->rank]
                                            : most;
