@@ -161,11 +161,17 @@ static margin_status find_sums(mg_verification *k) {
 
 /* ---- Rounding -------------------------------------------------------------------------------- */
 
-/* The slope of the loss in score m, for one function at its steepest nearby. */
+/* The slope of the loss in score m, for one function at its steepest nearby. Those of shares are
+ * larger by a power of e where rounding moves scores by whole numbers. */
 static real slope_of(const mg_verification *k, int64_t i, int64_t m) {
     if (!k->loss->smooth) return k->loss->coupled || at_loss(k, i) < 1.0 + 1e-9 ? 1.0L : 0.0L;
-    if (k->loss->coupled) return fabsl(mg_verify_share(k, i, m));
-    return fabsl((real)k->loss->slope(at_loss(k, i)));
+    const bool shares = k->loss->coupled || k->loss->kind == MG_LOSS_LOGISTIC;
+    const real slope =
+        k->loss->coupled ? mg_verify_share(k, i, m) : (real)k->loss->slope(at_loss(k, i));
+    real most = 0.0L;
+    for (int64_t l = 0; shares && l < k->functions; l++)
+        most = fmaxl(most, unit * k->terms[l]);
+    return shares ? fminl(fabsl(slope) * expl(2.0L * most), 1.0L) : fabsl(slope);
 }
 
 /* Absolute values of what score m of a sample is the sum of. */
