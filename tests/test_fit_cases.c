@@ -68,6 +68,8 @@ static const struct {
     {4576139, NULL},
     {4918582, "its features in single precision are not those of a prediction, and far from it"},
     {5009046, NULL},
+    {5128583, NULL},
+    {5230086, NULL},
     {2213197, "softmax on columns of 1, 1e6, 1e12 and 1e18: another proof than the fit's"},
 };
 

@@ -41,7 +41,8 @@ typedef struct curvature {
     real *scale;                 /* size */
     real *x;                     /* blocks x size */
     int64_t *live, count;        /* those of the columns that are kept, in the factor's order */
-    real lost;                   /* the loss of the rows that do not count */
+    bool apart;                  /* the rows that do not count are taken out of the gradient, */
+    real lost;                   /* and their loss is this */
     bool *independent;           /* columns + 1 */
     real error;
 } curvature;
@@ -51,8 +52,9 @@ static const real most_reach =
     1.0L / 3.0L; /* of L G; as in the training (proof/curvature_bound.c) */
 /* A row of the squared hinge counts if it is as far inside the margin: there the curvature is that
  * of a square. With G, and all those rows still inside wherever sqrt(d'Hd) <= 2 G, their distance
- * is at most G^2/2 as well: on the edge of that ball P is not below P(w). No loss of the others is
- * below 0: they add at most what they have. */
+ * is at most G^2/2 as well: on the edge of that ball P is not below P(w). The others, whose losses
+ * are convex, may have their part in the gradient; where that leaves the span of H, they are taken
+ * out of it, and as no loss is below 0 they add at most what they have. */
 static const double inside = 1e-3;
 static const real most_error = 0.1L; /* of H, relative to its least eigenvalue */
 static double depth(const mg_verification *k, int64_t i) {
@@ -100,6 +102,7 @@ static margin_status fill_matrix(curvature *m) {
 /* How many columns are kept: what the matrix has of rank, without rounding. */
 static margin_status count_columns(curvature *m) {
     mg_verification *k = m->k;
+    const bool hinge = k->loss->kind == MG_LOSS_SQUARED_HINGE;
     margin_context *context = k->fit->context;
     double *weights;
     int64_t rank;
@@ -107,7 +110,8 @@ static margin_status count_columns(curvature *m) {
     if (k->options->penalty.rho > 0.0) return MARGIN_OK;
     MG_NEW(context->heap, weights, k->samples, "a verification", k->fit->error);
     for (int64_t i = 0; i < k->samples; i++)
-        weights[i] = k->c[i] > 0 && counts(k, i) ? 1.0 : 0.0;
+        weights[i] =
+            k->c[i] > 0 && (m->apart || !hinge ? counts(k, i) : depth(k, i) > 0) ? 1.0 : 0.0;
     const margin_status status = mg_exact_columns(context, k->problem, k->options->intercept,
                                                   weights, m->independent, &rank, k->fit->error);
     mg_free(context->heap, weights);
@@ -380,6 +384,7 @@ static real gradient_blur(const curvature *m) {
 /* Takes the rows that do not count out of the gradient. */
 static margin_status leave_out(curvature *m) {
     mg_verification *k = m->k;
+    m->apart = true;
     for (int64_t i = 0; i < k->samples; i++) {
         const real inner = (real)depth(k, i);
         if (counts(k, i) || !(inner > 0.0L)) continue;
@@ -393,11 +398,10 @@ static margin_status leave_out(curvature *m) {
 
 static margin_status judge(curvature *m, real *distance, real *moved) {
     real reach;
-    if (m->k->loss->kind == MG_LOSS_SQUARED_HINGE) MG_TRY(leave_out(m));
     MG_TRY(make_factor(m));
     if (!(m->error <= most_error)) return MARGIN_OK;
     const real square = gradient_length(m), blur = gradient_blur(m);
-    *moved = sqrtl(square * blur) + blur;
+    *moved = sqrtl(square * blur) + blur + m->lost; /* training did not take them out */
     MG_TRY(find_reach(m, square, &reach));
     const real t = reach > 0.0L ? sqrtl(reach * square) : 0.0L;
     if (!(t <= most_reach)) return MARGIN_OK;
@@ -458,6 +462,10 @@ margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real 
                   MG_PIECE(m.scale, m.size), MG_PIECE(m.x, m.size * m.blocks),
                   MG_PIECE(m.live, m.size), MG_PIECE(m.independent, k->columns + 1));
     if (status >= 0) status = judge(&m, distance, moved);
+    if (status >= 0 && isinf(*distance) && k->loss->kind == MG_LOSS_SQUARED_HINGE) {
+        status = leave_out(&m);
+        if (status >= 0) status = judge(&m, distance, moved);
+    }
     mg_arena_free(&arena);
     return status;
 }
