@@ -80,6 +80,59 @@ def test_fork(rng):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
+SCRIPT = """
+import multiprocessing
+import margin
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.model_selection import GridSearchCV
+
+random = np.random.default_rng(0)
+X = random.normal(size=(300, 4))
+y = (X @ [1, 2, 0, -1] + random.normal(size=300) > 0).astype(int)
+
+
+def fitted(spec):
+    return margin.fit(spec, X, y)
+
+
+def estimated(estimator):
+    return estimator.fit(X, y)
+
+
+def answered(model):
+    return model.predict(X)
+
+
+SPECS = ["logistic", "standardize | svm(kernel=rbf)", "knn(k=3)", "naive-bayes", "kmeans(k=3)"]
+ESTIMATORS = [margin.LogisticRegression(), margin.SVC(), margin.KNeighborsClassifier(3), margin.GaussianNB(), margin.KMeans(3), margin.StandardScaler(),
+              margin.Ridge(), margin.NearestNeighbors(), margin.Model("minmax | svm(C=2)")]
+
+if __name__ == "__main__":
+    here = [fitted(spec) for spec in SPECS]
+    for method in ("spawn", "forkserver"):
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            assert list(map(bytes, pool.map(fitted, SPECS))) == list(map(bytes, here))
+            for model, answer in zip(here, pool.map(answered, here)):
+                assert np.array_equal(answer, model.predict(X)), model
+            for made, original in zip(pool.map(estimated, ESTIMATORS), ESTIMATORS):
+                assert bytes(made.model_) == bytes(original.fit(X, y).model_), made
+    loky = Parallel(n_jobs=2, backend="loky")
+    assert list(map(bytes, loky(delayed(fitted)(spec) for spec in SPECS))) == list(map(bytes, here))
+    for made, original in zip(loky(delayed(estimated)(estimator) for estimator in ESTIMATORS), ESTIMATORS):
+        assert bytes(made.model_) == bytes(original.model_), made
+    search = [GridSearchCV(margin.SVC(), {"C": [0.1, 1, 10]}, cv=3, n_jobs=jobs).fit(X, y) for jobs in (1, 2)]
+    assert np.array_equal(*[found.cv_results_["mean_test_score"] for found in search])
+    print("alike")
+"""
+
+
+def test_processes_that_begin_anew(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    done = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    assert done.returncode == 0 and done.stdout == "alike\n", done.stderr[-3000:]
+
+
 def test_nothing_is_leaked(iris):
     X, y = iris
 
