@@ -9,8 +9,7 @@ seed, limits, a bar) is said in a context made from it, which starts no threads.
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager, nullcontext
-from typing import Any, Iterator
+from typing import Any
 
 from margin._binding import ffi, lib
 from margin.config import asked, bytes_of
@@ -50,27 +49,33 @@ def _changed(threads: int, seed: int, time_limit: float, memory: int, watch: Wat
     return made[0]
 
 
-@contextmanager
-def running(
-    threads: int | None = None, seed: int | None = None, time_limit: float | None = None,
-    memory: int | str | None = None, progress: Asked = None,
-) -> Iterator[Any]:
+class running:
     """A context for one long call: Ctrl-C in the main thread cancels it. What is None is as `margin.set_config`
     has it."""
-    threads, time_limit, memory, progress = asked(threads, time_limit, memory, progress)
-    watch = Watch(progress) if progress else None
-    changes = (int(threads or 0), seed or 0, time_limit or 0.0, bytes_of(memory), watch)
-    mine = _changed(*changes) if any(changes) else context()
-    try:
-        with watch or nullcontext():
-            if not _mine.is_main:
-                yield mine
-                return
-            outer = lib.interrupt_begin(mine)
-            try:
-                yield mine
-            finally:
-                lib.interrupt_end(mine, outer)
-    finally:
-        if any(changes):
-            lib.margin_context_free(mine)
+
+    __slots__ = ("_asked", "_context", "_outer", "_watch")
+
+    def __init__(
+        self, threads: int | None = None, seed: int | None = None, time_limit: float | None = None,
+        memory: int | str | None = None, progress: Asked = None,
+    ) -> None:
+        threads, time_limit, memory, progress = asked(threads, time_limit, memory, progress)
+        self._watch = Watch(progress) if progress else None
+        changes = (int(threads or 0), seed or 0, time_limit or 0.0, bytes_of(memory), self._watch)
+        self._asked = changes if any(changes) else None
+
+    def __enter__(self) -> Any:
+        self._context = _changed(*self._asked) if self._asked else context()
+        if _mine.is_main:
+            self._outer = lib.interrupt_begin(self._context)
+        return self._context
+
+    def __exit__(self, *raised: Any) -> None:
+        if _mine.is_main:
+            lib.interrupt_end(self._context, self._outer)
+        try:
+            if self._watch:
+                self._watch.end()
+        finally:
+            if self._asked:
+                lib.margin_context_free(self._context)

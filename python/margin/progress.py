@@ -141,9 +141,7 @@ class Watch:
             self.screen.show(progress, seconds)
         return 0
 
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *what: Any) -> None:
+    def end(self) -> None:
         if self.screen:
             self.screen.close(time.monotonic() - self.start)
         if self.exception is not None:

@@ -25,6 +25,8 @@ _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 def address(array: np.ndarray) -> Any:
     """Where the numbers of an array begin."""
+    if array.flags.c_contiguous:
+        return ffi.from_buffer(array)
     return ffi.cast("void *", array.__array_interface__["data"][0])
 
 

@@ -41,8 +41,10 @@ class _Search:
         return {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}.get(self._index.p, "minkowski")
 
     def _asked(self, X: Any) -> Any:
+        if X is not None:
+            return self._query(X)
         check_is_fitted(self)
-        return self._index.points() if X is None else self._query(X)
+        return self._index.points()
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
         """Distances and numbers of the nearest training rows, n_queries x n_neighbors each, nearest first."""

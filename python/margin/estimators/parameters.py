@@ -63,14 +63,15 @@ def fail(estimator: str, name: str, value: Any, why: str) -> UnsupportedError:
 
 
 def text_of(value: Any) -> str:
-    """A value as a spec writes it."""
+    """A value as a spec writes it. Plain types are asked for first: the abstract ones take longer than a small fit's
+    arithmetic."""
     if isinstance(value, str):
         return value
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
-    if isinstance(value, (Integral, np.integer)):
+    if isinstance(value, (int, Integral)):
         return str(int(value))
-    if isinstance(value, (Real, np.floating)):
+    if isinstance(value, (float, Real)):
         return "inf" if value == np.inf else repr(float(value))
     return str(value)
 
@@ -81,8 +82,8 @@ def number(option: str, *, low: float = -np.inf, open_low: bool = False, whole: 
     def use(estimator: str, name: str, value: Any, facts: Facts) -> Options:
         if value is None:
             return {}
-        kind = Integral if whole else Real
-        if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
+        kinds = (int, Integral) if whole else (float, int, Real)
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, kinds):
             if not (whole and isinstance(value, Real) and float(value).is_integer()):
                 wanted = "a whole number" if whole else "a number"
                 raise ValueError(f"{name} of {estimator} has to be {wanted}, not {value!r}")
