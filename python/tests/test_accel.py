@@ -208,6 +208,23 @@ def test_pipelines_and_searches(iris, taken):
     assert "7 calls taken" in accel.report()
 
 
+def test_a_proof_is_of_the_last_fit(iris, lenient):
+    model = kind("Ridge")().fit(*iris)
+    assert accel.proof(model) is not None
+    assert accel.proof(model.set_params(alpha=0).fit(*iris)) is None  # left to scikit-learn
+
+
+def test_arguments_by_place(iris, taken):
+    accel.counts.forget()
+    kind("Ridge")().fit(iris[0], iris[1], None)
+    kind("LogisticRegression")().fit(iris[0], y=iris[1], sample_weight=np.ones(len(iris[1])))
+    assert " 2 calls taken" in accel.report()
+    accel.install(small=True)
+    assert kind("Lasso")().fit(iris[0], iris[1], None, True).n_iter_ > 0
+    with pytest.raises(TypeError, match="'y'"):
+        kind("Lasso")().fit(iris[0])
+
+
 def test_frames(iris, taken):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(iris[0], columns=list("abcd"))

@@ -143,6 +143,7 @@ def _dispatched(method: str, original: Callable[..., Any]) -> Callable[..., Any]
             return theirs()
         name, entry = found
         if method == "fit":
+            _proofs.pop(self, None)
             self._validate_params()
         if not _small and not entry.gains(method, self, given[0] if given else named.get("X")):
             _note(entry, name, method, counts.SMALL)
@@ -161,8 +162,6 @@ def _dispatched(method: str, original: Callable[..., Any]) -> Callable[..., Any]
                 raise counts.Fallback(f"{name}.{method} cannot be done by margin: {why}") from reason
             return answer
         _note(entry, name, method, counts.TAKEN, "", time.perf_counter() - began, proven)
-        if method == "fit":
-            _proofs.pop(self, None)
         if proven is not None:
             _proofs[self] = proven
         return answer
