@@ -214,6 +214,28 @@ def test_a_proof_is_of_the_last_fit(iris, lenient):
     assert accel.proof(model.set_params(alpha=0).fit(*iris)) is None  # left to scikit-learn
 
 
+def test_liblinear_weighs_the_one_against_the_rest_alone(iris, lenient):
+    X, y = iris
+    labels = np.unique(y)
+    weighed = kind("LinearSVC")(class_weight={labels[0]: 1.0, labels[1]: 5.0})
+    assert accel.proof(weighed.fit(X, y)) is None
+    two = y != labels[2]
+    assert accel.proof(weighed.fit(X[two], y[two])) is not None
+
+
+def test_attributes_have_scikit_learns_types(iris, lenient):
+    X, y = iris
+
+    def fits():
+        yield kind("GaussianNB")().fit(X, np.array(["a", "bc", "d"], object)[np.unique(y, return_inverse=True)[1]]).classes_.dtype
+        yield type(kind("Ridge")(fit_intercept=False).fit(np.float32(X), X[:, 0]).intercept_)
+        yield np.shape(kind("LinearRegression")().fit(X[:, :2], X[:, 2:3]).intercept_)
+
+    ours = list(fits())
+    accel.uninstall()
+    assert ours == list(fits())
+
+
 def test_arguments_by_place(iris, taken):
     accel.counts.forget()
     kind("Ridge")().fit(iris[0], iris[1], None)

@@ -144,5 +144,6 @@ def _rounded(attributes: Attributes, X: Any) -> float:
         return least
     for word in ("coef_", "intercept_"):
         value = attributes[word]
-        attributes[word] = np.float32(value) if np.ndim(value) == 0 else np.asarray(value, np.float32)
+        if type(value) is not float:  # 0.0 without an intercept
+            attributes[word] = np.float32(value) if np.ndim(value) == 0 else np.asarray(value, np.float32)
     return least + float(np.linalg.norm(attributes["coef_"] - exact))

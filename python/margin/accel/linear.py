@@ -14,6 +14,7 @@ def _intercept(theirs: Any, value: Any) -> Any:
 
 
 def _linear(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
+    require(np.ndim(y) == 1 or np.shape(y)[1] > 1, "y is a column")
     return {"coef_": np.array(ours.coef_), "intercept_": _intercept(theirs, ours.intercept_)}
 
 
@@ -61,7 +62,6 @@ def _ridge(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
     if solver == "auto":
         solver = "sparse_cg" if is_sparse(X) else "cholesky"
     targets = 1 if np.ndim(y) == 1 else np.shape(y)[1]
-    require(np.ndim(y) == 1 or targets > 1, "y is a column")
     steps = None if solver not in _ITERATIVE else np.full(targets, ours.n_iter_, np.int32)
     return {**_linear(theirs, ours, X, y), "n_iter_": steps, "solver_": solver}
 
@@ -152,7 +152,9 @@ def _linear_svc_suits(theirs: Any, X: Any) -> None:
 
 
 def _linear_svc(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
-    return {**_split_ones(theirs, ours.coef_), "classes_": np.unique(np.asarray(y)), "n_iter_": int(ours.n_iter_), "double": True}
+    classes = np.unique(np.asarray(y))
+    require(theirs.class_weight is None or len(classes) == 2, "of several classes liblinear weighs the one against the rest alone")
+    return {**_split_ones(theirs, ours.coef_), "classes_": classes, "n_iter_": int(ours.n_iter_), "double": True}
 
 
 _if_tall = lambda rows, columns: rows * columns * (rows > columns)  # noqa: E731

@@ -10,6 +10,8 @@ from margin.accel.fits import Attributes, Fit, is_single, is_sparse, require
 
 
 def _gaussian(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
+    from sklearn.utils.multiclass import unique_labels
+
     numbers = ours.model_.tensors
     counts = np.array(numbers["hypothesis.class_counts"])
     weight, mean, squares = np.moveaxis(np.reshape(numbers["hypothesis.statistics"], (len(counts), -1, 3)), 2, 0)
@@ -20,7 +22,7 @@ def _gaussian(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
     made = {"theta_": np.array(mean), "var_": squares / weight + epsilon, "class_count_": counts, "class_prior_": shares, "epsilon_": epsilon}
     if is_single(X):
         made = {word: np.float32(value) for word, value in made.items()}
-    return {**made, "classes_": np.unique(np.asarray(y))}
+    return {**made, "classes_": unique_labels(np.asarray(y))}
 
 
 def _gaussian_suits(theirs: Any, X: Any) -> None:
