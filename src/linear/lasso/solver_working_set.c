@@ -224,7 +224,7 @@ static bool leads_down(const mg_working *s, double t) {
 static margin_status go_part_of_the_way(mg_working *s) {
     double t;
     MG_TRY(find_length(s, &t));
-    mg_working_learn(s, t);
+    s->length = t;
     for (int64_t j = 0; j < s->columns; j++)
         s->there.w[j] = s->here.w[j] + t * (s->there.w[j] - s->here.w[j]);
     s->there.b = s->here.b + t * (s->there.b - s->here.b);
@@ -281,7 +281,7 @@ static margin_status working_step(mg_working *s, bool *moved) {
     if (!(s->slope < 0.0)) return MARGIN_OK;
     MG_TRY(working_evaluate(s, &s->there, curvatures));
     if (leads_down(s, 1.0)) {
-        mg_working_learn(s, 1.0);
+        s->length = 1.0;
     } else {
         MG_TRY(go_part_of_the_way(s));
         MG_TRY(working_evaluate(s, &s->there, curvatures));

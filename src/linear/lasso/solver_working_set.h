@@ -63,7 +63,6 @@ typedef struct mg_working {
     int64_t first;    /* and that it has at least, where there are so many */
     double violation; /* of the optimality conditions at `here`, as a share of kappa */
     double slope;     /* of P along the last step */
-    double caution;   /* 0..1: share of the curvature's bound in the model */
     double length;    /* of the last step, as a part of what the model asked for */
     int64_t stride;   /* the matrix is made from every stride-th row where these are many */
     int64_t *rows;    /* samples / stride of them, their curvatures; NULL: never */
@@ -87,10 +86,6 @@ void mg_working_choose(mg_working *s);
 
 /* solver_working_set_model.c: memory, the matrix and the step. */
 margin_status mg_working_build(mg_working *s);
-/* Adds to s->curvatures what that asks for. */
-void mg_working_take_caution(mg_working *s);
-/* Learns from a step of length t, 0..1, how cautious the next model must be. */
-void mg_working_learn(mg_working *s, double t);
 /* there.w and there.b, the best point of the model, and s->slope. */
 margin_status mg_working_solve(mg_working *s);
 void mg_working_begin_step(mg_working *s);

@@ -179,7 +179,6 @@ static margin_status pack_some(void *argument, int64_t task, int worker) {
 static margin_status pack(mg_working *s, double *unit) {
     double *root = s->there.scores, total = 0.0; /* not needed now */
     MG_TRY(columns_make_room(s));
-    mg_working_take_caution(s);
     for (int64_t i = 0; i < s->samples; i++)
         total += s->curvatures[i];
     *unit = fmax(total / (double)s->samples, 1e-300);

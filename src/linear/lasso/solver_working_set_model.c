@@ -47,37 +47,6 @@ static void add_ridge(mg_working *s) {
     }
 }
 
-/* A parabola with this curvature, that touches the loss at t, is nowhere below it (logistic:
- * Jaakkola and Jordan, "Bayesian parameter estimation via variational methods", 2000). */
-static double curvature_bound(const mg_loss *loss, double t) {
-    if (loss->kind != MG_LOSS_LOGISTIC) return loss->curvature_bound;
-    return fabs(t) < 1e-3 ? 0.25 : (mg_sigmoid(t) - 0.5) / t;
-}
-
-/* Rows far on one side have next to no curvature: the model then promises much for steps across to
- * where they have some. After steps that had to be cut it leans towards the bound. */
-void mg_working_take_caution(mg_working *s) {
-    const mg_loss *loss = s->objective->loss;
-    const int8_t *sign = s->design->problem->sign;
-    if (s->caution == 0.0 || !loss->margin_based || isinf(loss->curvature_bound)) return;
-    for (int64_t i = 0; i < s->samples; i++) {
-        const double bound =
-            s->objective->c[i] * curvature_bound(loss, sign[i] * s->here.scores[i]);
-        s->curvatures[i] += s->caution * fmax(bound - s->curvatures[i], 0.0);
-    }
-}
-
-void mg_working_learn(mg_working *s, double t) {
-    static const double fits = 0.5, fails = 0.1, more = 0.3, less = 0.25, least = 0.01;
-    s->length = t;
-    if (t < fails)
-        s->caution = 1.0;
-    else if (t < fits)
-        s->caution = fmin(fmax(2.0 * s->caution, more), 1.0);
-    else
-        s->caution = s->caution > least ? less * s->caution : 0.0;
-}
-
 /* Every stride-th row in place of all of them, as long as these are many beside the columns. */
 static void leave_out_rows(mg_working *s, mg_gram_request *request) {
     enum { ROWS_A_COLUMN = 64 };
@@ -104,7 +73,6 @@ margin_status mg_working_build(mg_working *s) {
                                .columns = model->member,
                                .column_count = model->count};
     MG_TRY(working_set_make_room(s));
-    mg_working_take_caution(s);
     leave_out_rows(s, &request);
     MG_TRY(mg_design_gram(s->design, &request, model->matrix, s->job->error));
     model->centre = s->centre;
