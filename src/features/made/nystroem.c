@@ -322,7 +322,6 @@ static void kernel_values(const nystroem_view *view, const double *x, double *ou
     }
     const double square = view->ops->square(&row, 0);
     mg_kernel_finish(view->isa, &view->kernel, square, view->squares, out, n);
-    mg_map_flush(out, n);
     for (int64_t k = 0; isnan(square) && k < n; k++)
         out[k] = square; /* a distance clipped at 0 hides a missing value */
 }
@@ -333,6 +332,7 @@ static void nystroem_apply_row(const mg_fitted_stage *fitted, const double *in, 
     kernel_values(view, in, out);
     for (int64_t k = view->centres.rows - 1; k >= 0; k--)
         out[k] = view->ops->dot(&view->inverse, k, out);
+    mg_map_flush(out, view->centres.rows);
 }
 
 /* A chunk of rows reads the inverse once; a row's bits do not depend on those beside it. */
@@ -358,6 +358,7 @@ static margin_status map_block(const mg_block *block, void *argument) {
             kernel_values(view, row, values + i * n);
         }
         view->ops->scores(&rows, 0, count, view->inverse.values, view->zero, n, features);
+        mg_map_flush(features, count * n);
         for (int64_t i = 0; i < count; i++)
             mg_row_store(map->out, first + i, features + i * n);
     }
