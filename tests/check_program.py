@@ -786,6 +786,49 @@ def boundaries(d):
     expect('the first 8 of 26 classes' in (d / 'p.svg').read_text(), 'a picture says what it leaves out')
 
 
+def curves_of(d, *words):
+    """The points of each curve that gnuplot is given to draw."""
+    script = d / 'gnuplot'
+    script.write_text(f'#!/bin/sh\ncat > {d}/script\n')
+    script.chmod(0o755)
+    subprocess.run([program, 'plot', *map(str, words), '-o', str(d / 'p.svg')], env={'PATH': f'{d}:{os.environ["PATH"]}'}, capture_output=True)
+    script.unlink()
+    curves, inside = [[]], False
+    for line in (d / 'script').read_text().splitlines():
+        if inside and line == 'e':
+            curves.append([])
+        elif inside and re.match(r'[-+0-9.einfa ]+$', line):
+            curves[-1].append(tuple(map(float, line.split())))
+        else:
+            inside = line.startswith('plot ')
+    return curves[:-1]
+
+
+def kernel_pictures(d):
+    """Margin lines and support vectors of an svm; the tube of its regression; kernels add up to the curve."""
+    two, cars, model = d / 'two.csv', examples / 'cars.csv', d / 'k.margin'
+    two.write_text(''.join(line + '\n' for line in (examples / 'iris.csv').read_text().splitlines() if 'virginica' not in line))
+    for spec in ('svm(kernel=rbf, C=5, gamma=1, tol=1e-9)', 'standardize | svm(C=1)'):
+        fit = answer('fit', spec, two, '--ignore', 'sepal_length,sepal_width', '-o', model)
+        curves = curves_of(d, 'boundary', model, two)
+        # an image; a ring and a disc for each class; scores of -1, 0 and 1; support vectors
+        expect(len(curves) == 9 and all(len(curves[k]) > 50 for k in (5, 6, 7)), f'margin lines of {spec}: {[len(c) for c in curves]}')
+        if 'support_vectors' in fit and 'rbf' in spec:
+            expect(len(curves[8]) == fit['support_vectors'], f'rings of {spec}: {len(curves[8])} {fit["support_vectors"]}')
+        ends = d / 'ends.csv'
+        ends.write_text('petal_length,petal_width\n' + ''.join(f'{x!r},{y!r}\n' for x, y, _, _ in curves[6]))
+        scores = [float(line.split(',')[0]) for line in run('predict', model, ends, '--scores').stdout.splitlines()[1:]]
+        expect(len(scores) == len(curves[6]) and max(map(abs, scores)) < 0.01, f'the line of 0 of {spec}')
+    for spec, tube in (('kernel-ridge(kernel=rbf, sigma=3, alpha=0.5)', 0), ('standardize | svm(kernel=rbf, C=20, epsilon=8)', 8)):
+        run('fit', spec, cars, '--target', 'dist', '-o', model)
+        rows, curve, *rest = curves_of(d, 'fit', model, cars)
+        if tube:
+            expect(all(abs(y - b[1] - tube) < 1e-9 and abs(y + tube - c[1]) < 1e-9 for (_, y), b, c in zip(curve, *rest[:2])), 'the tube')
+        kernels = rest[2:] if tube else rest
+        apart = [y - sum(k[i][1] for k in kernels) for i, (_, y) in enumerate(curve)]
+        expect(len(kernels) > 5 and max(apart) - min(apart) < 1e-6, f'kernels of {spec} add up to the curve but for the intercept: {max(apart) - min(apart)}')
+
+
 def told_by_name(d):
     """Targets and columns are named where a reader could take them for others."""
     points, iris = examples / 'points.csv', examples / 'iris.csv'
@@ -964,6 +1007,7 @@ def pictures(d):
     refuses(1, 'plot', 'coefficients', line, cars, '--confidence', '2', says=('--confidence',))
     clusters_and_curves(d, model, line, logistic)
     boundaries(d)
+    kernel_pictures(d)
     pictures_of_targets(d)
     p = run('plot', 'trace', trace, '--float32')
     expect(p.returncode == 0 and p.stdout == run('plot', 'trace', trace).stdout, f'a trace in single precision: {p.stderr}')

@@ -128,6 +128,34 @@ static void put_samples(picture *p, const boundary *b, int64_t class) {
     picture_end(p);
 }
 
+/* The margin of an svm: where its score is -1, 0 and 1. */
+static void put_levels(picture *p, const boundary *b) {
+    for (int level = -1; level <= 1; level++) {
+        picture_curve(p,
+                      level < 0   ? "score -1 and 1"
+                      : level > 0 ? NULL
+                                  : "score 0",
+                      "with vectors nohead lw 1.5 dt %d lc rgb 'black'", level ? 2 : 1);
+        plane_level(p, &b->plane, level);
+    }
+}
+
+/* Rings around the rows that take part: those on the margin, inside of it or on the wrong side. */
+static void put_support(picture *p, const boundary *b) {
+    static const double near = 1e-3; /* of the solution */
+    const int64_t rows = b->data->x.rows;
+    double *scores = malloc((size_t)(rows + 1) * sizeof *scores);
+    picture_curve(p, "support vectors", "with points pt 6 ps 1.4 lc rgb 'black'");
+    if (scores && margin_predict_parallel(p->session->context, b->model, &b->data->x,
+                                          MARGIN_OUTPUT_SCORES, scores, &p->session->error) >= 0)
+        for (int64_t i = 0; i < rows; i++)
+            if (b->rows[i] >= 0 && (b->rows[i] ? scores[i] : -scores[i]) <= 1 + near)
+                picture_numbers(p, 2, picture_cell(&b->data->x, i, b->plane.axis[0]),
+                                picture_cell(&b->data->x, i, b->plane.axis[1]));
+    picture_end(p);
+    free(scores);
+}
+
 static void boundary_script(picture *p, const boundary *b) {
     const int64_t classes = margin_model_class_count(b->model);
     plane_axes(p, &b->plane, b->columns);
@@ -145,6 +173,10 @@ static void boundary_script(picture *p, const boundary *b) {
             picture_curve(p, name, "with points pt '%c'", (char)('A' + k % 26));
         }
         put_samples(p, b, k);
+    }
+    if (b->plane.scores) {
+        put_levels(p, b);
+        put_support(p, b);
     }
     picture_plot(p);
 }
@@ -183,6 +215,7 @@ int plot_boundary(picture *p, const margin_model *model, const margin_table *tab
     }
     const int code = draw(p, table, &b);
     free(b.plane.labels);
+    free(b.plane.scores);
     free(b.rows);
     free(b.held);
     return code;

@@ -20,7 +20,8 @@ typedef struct {
     int64_t targets;
     double *functions; /* STEPS x function_count: weight times feature; NULL: not drawn */
     int64_t function_count;
-    const margin_column *features;
+    const margin_column *features; /* NULL: the functions are kernels */
+    double tube;                   /* what an svm lets a row miss by; NaN: no svm */
 } fit_picture;
 
 /* The column from end to end, the others at their means or most frequent categories. */
@@ -43,12 +44,10 @@ static margin_status fill_grid(picture *pic, const margin_table *table, fit_pict
 
 /* Weight times feature at each step. One feature that is the column itself is a line, which the
  * curve shows already. */
-static margin_status fill_functions(picture *pic, fit_picture *p, const margin_matrix *grid) {
-    const double *weights = margin_model_weights(p->model, p->target);
+static margin_status fill_weighted(picture *pic, fit_picture *p, const double *weights,
+                                   const margin_matrix *grid) {
     p->features = margin_model_features(p->model, &p->function_count);
-    if (!weights || p->column_count > 1 || p->function_count < 2 ||
-        p->function_count > MOST_FUNCTIONS)
-        return MARGIN_OK;
+    if (p->function_count < 2 || p->function_count > MOST_FUNCTIONS) return MARGIN_OK;
     p->functions = malloc((size_t)(STEPS * p->function_count) * sizeof *p->functions);
     if (!p->functions) return MARGIN_ERROR_MEMORY;
     const margin_status status = margin_model_transform(pic->session->context, p->model, grid,
@@ -56,6 +55,68 @@ static margin_status fill_functions(picture *pic, fit_picture *p, const margin_m
     for (int64_t i = 0; status >= 0 && i < STEPS * p->function_count; i++)
         p->functions[i] *= weights[i % p->function_count];
     return status;
+}
+
+/* The learner of the model by itself, with the width that it was trained with. */
+static margin_status bare_learner(picture *pic, const fit_picture *p, margin_spec **bare) {
+    const char *text = margin_model_spec(p->model), *last = strrchr(text, '|');
+    const double gamma = margin_report_item_value(margin_model_report(p->model), "gamma");
+    margin_setting setting = {.size = sizeof setting};
+    margin_spec *given = NULL;
+    margin_error *error = &pic->session->error;
+    margin_status status =
+        margin_spec_parse(pic->session->context, last ? last + 1 : text, &given, error);
+    if (status >= 0) margin_spec_setting(given, 0, "gamma", &setting);
+    setting.given = 1;
+    setting.number = gamma;
+    setting.word = NULL;
+    const bool chosen = status >= 0 && isfinite(gamma) && setting.option;
+    if (chosen) status = margin_spec_with(given, 0, &setting, bare, error);
+    if (chosen && status == MARGIN_ERROR_SPEC) status = MARGIN_OK; /* sigma says it */
+    if (status >= 0 && !*bare)
+        *bare = given;
+    else
+        margin_spec_free(given);
+    return status;
+}
+
+/* Coefficient times kernel of each support row, from the Gram matrix of grid and support rows, as
+ * the stages make them. */
+static margin_status fill_kernels(picture *pic, fit_picture *p, const margin_matrix *grid) {
+    margin_tensor support = {.size = sizeof support}, alpha = {.size = sizeof alpha};
+    margin_error *error = &pic->session->error;
+    margin_context *context = pic->session->context;
+    if (!margin_model_tensor_find(p->model, "hypothesis.support", &support) || p->targets > 1 ||
+        !margin_model_tensor_find(p->model, "hypothesis.coefficients", &alpha) ||
+        support.shape[0] != alpha.shape[0] || alpha.shape[0] > MOST_FUNCTIONS ||
+        support.type != MARGIN_F64)
+        return MARGIN_OK;
+    const int64_t n = alpha.shape[0], columns = support.shape[1], all = STEPS + n;
+    double *rows = malloc((size_t)(all * (columns + all)) * sizeof *rows),
+           *gram = rows + all * columns;
+    margin_spec *bare = NULL;
+    int64_t made = 0;
+    p->functions = malloc((size_t)(STEPS * n + 1) * sizeof *p->functions);
+    margin_status status = rows && p->functions ? MARGIN_OK : MARGIN_ERROR_MEMORY;
+    if (status >= 0) status = margin_model_transform(context, p->model, grid, rows, error);
+    if (status >= 0) {
+        memcpy(rows + STEPS * columns, support.values, (size_t)(n * columns) * sizeof *rows);
+        status = bare_learner(pic, p, &bare);
+    }
+    const margin_data data = {.x = margin_dense_f64(rows, all, columns, columns)};
+    if (status >= 0) status = margin_gram(context, bare, &data, all * all, gram, &made, error);
+    for (int64_t i = 0; status >= 0 && i < STEPS * n; i++)
+        p->functions[i] = ((const double *)alpha.values)[i % n] * gram[i / n * all + STEPS + i % n];
+    p->function_count = n;
+    margin_spec_free(bare);
+    free(rows);
+    return status;
+}
+
+static margin_status fill_functions(picture *pic, fit_picture *p, const margin_matrix *grid) {
+    const double *weights = margin_model_weights(p->model, p->target);
+    if (p->column_count > 1) return MARGIN_OK;
+    return weights ? fill_weighted(pic, p, weights, grid) : fill_kernels(pic, p, grid);
 }
 
 static margin_status compute(picture *pic, const margin_table *table, fit_picture *p) {
@@ -101,6 +162,14 @@ static void put_curve(picture *pic, const fit_picture *p) {
     for (int64_t i = 0; i < STEPS; i++)
         if (isfinite(p->curve[i])) picture_numbers(pic, 2, step_at(p, i), p->curve[i]);
     picture_end(pic);
+    for (int side = -1; side <= 1 && pic->image && p->tube > 0; side += 2) {
+        picture_curve(pic, side < 0 ? "epsilon below and above" : NULL,
+                      "with lines lw 1.5 dt 2 lc rgb '#D55E00'");
+        for (int64_t i = 0; i < STEPS; i++)
+            if (isfinite(p->curve[i]))
+                picture_numbers(pic, 2, step_at(p, i), p->curve[i] + side * p->tube);
+        picture_end(pic);
+    }
 }
 
 /* Whether a function is 0 all over: the constant column, whose work the intercept does. */
@@ -115,12 +184,12 @@ static void put_functions(picture *pic, const fit_picture *p) {
     for (int64_t f = 0; f < p->function_count; f++)
         shown += !is_zero(p, f);
     picture_label(pic, 'x', p->columns[p->axis].name);
-    picture_label(pic, 'y', "weight x function");
+    picture_label(pic, 'y', p->features ? "weight x function" : "coefficient x kernel");
     picture_set(pic, "set yrange [*:*]\nset key outside center top horizontal\nunset title\n");
     picture_function(pic, "0 lc rgb '#000000' lw 1 notitle");
     for (int64_t f = 0; f < p->function_count; f++) {
         if (is_zero(p, f)) continue;
-        picture_curve(pic, shown <= MOST_NAMED ? p->features[f].name : NULL,
+        picture_curve(pic, p->features && shown <= MOST_NAMED ? p->features[f].name : NULL,
                       "with lines lw 1.5 lc rgb '%s'", picture_colour(drawn++));
         for (int64_t i = 0; i < STEPS; i++)
             picture_numbers(pic, 2, step_at(p, i), p->functions[i * p->function_count + f]);
@@ -160,6 +229,18 @@ static int draw(picture *pic, const fit_picture *p) {
     return picture_finish(pic);
 }
 
+/* Option epsilon of the model's svm. */
+static double tube_of(picture *pic, const margin_model *model) {
+    margin_setting setting = {.size = sizeof setting, .number = (double)NAN};
+    margin_spec *spec = NULL;
+    if (strcmp(margin_model_learner(model)->name, "svm") == 0 &&
+        margin_spec_parse(pic->session->context, margin_model_spec(model), &spec,
+                          &pic->session->error) >= 0)
+        margin_spec_setting(spec, margin_spec_steps(spec) - 1, "epsilon", &setting);
+    margin_spec_free(spec);
+    return setting.number;
+}
+
 static int check(cli_session *session, fit_picture *p) {
     if (margin_model_task(p->model) != MARGIN_REGRESS || p->data->x.row_starts) {
         fputs(
@@ -190,6 +271,7 @@ int plot_fit(picture *pic, const margin_model *model, const margin_table *table)
                      .target = pic->session->target,
                      .targets = margin_model_target_count(model)};
     p.columns = margin_model_columns(model, &p.column_count);
+    p.tube = tube_of(pic, model);
     int code = check(pic->session, &p);
     if (!code) {
         const margin_status status = compute(pic, table, &p);

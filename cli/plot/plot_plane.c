@@ -1,6 +1,7 @@
 /* A plane of two columns: the grid over it, and the regions of the classes. */
 #include "cli_gnuplot.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,14 @@ margin_status plane_predict(picture *p, const margin_model *model, const double 
     if (grid && of->labels)
         status = margin_predict_parallel(p->session->context, model, &x, MARGIN_OUTPUT_LABELS,
                                          of->labels, &p->session->error);
+    if (status >= 0 && p->image && strcmp(margin_model_learner(model)->name, "svm") == 0 &&
+        margin_model_score_count(model) == 1) {
+        of->scores = malloc((size_t)cells * sizeof *of->scores);
+        status = of->scores
+                     ? margin_predict_parallel(p->session->context, model, &x, MARGIN_OUTPUT_SCORES,
+                                               of->scores, &p->session->error)
+                     : MARGIN_ERROR_MEMORY;
+    }
     free(grid);
     return status;
 }
@@ -69,5 +78,31 @@ void plane_edges(picture *p, const plane *of) {
     picture_curve(p, "boundary", "with points pt '.'");
     for (int64_t i = 0; i < of->width * of->height; i++)
         if (at_edge(of, i)) picture_numbers(p, 2, grid_x(of, i), grid_y(of, i));
+    picture_end(p);
+}
+
+/* Where the line between the centres of two cells, one step of the grid apart, meets the level. */
+static bool meets(const plane *of, int64_t from, int64_t to, double level, double at[2]) {
+    const double a = of->scores[from] - level, b = of->scores[to] - level;
+    if (!isfinite(a) || !isfinite(b) || (a < 0) == (b < 0)) return false;
+    const double t = a / (a - b);
+    at[0] = grid_x(of, from) + t * (grid_x(of, to) - grid_x(of, from));
+    at[1] = grid_y(of, from) + t * (grid_y(of, to) - grid_y(of, from));
+    return true;
+}
+
+/* Through each square of four cells, from side to side in turn. */
+void plane_level(picture *p, const plane *of, double level) {
+    for (int64_t i = 0; i + of->width < of->width * of->height; i++) {
+        const int64_t corner[] = {i, i + 1, i + 1 + of->width, i + of->width, i};
+        double at[4][2];
+        int count = 0;
+        if (i % of->width + 1 == of->width) continue;
+        for (int k = 0; k < 4; k++)
+            count += meets(of, corner[k], corner[k + 1], level, at[count]);
+        for (int k = 0; k + 1 < count; k += 2)
+            picture_numbers(p, 4, at[k][0], at[k][1], at[k + 1][0] - at[k][0],
+                            at[k + 1][1] - at[k][1]);
+    }
     picture_end(p);
 }
