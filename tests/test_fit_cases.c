@@ -70,6 +70,8 @@ static const struct {
     {5009046, NULL},
     {5128583, NULL},
     {5230086, NULL},
+    {5915440, NULL},
+    {5936696, NULL},
     {2213197, "softmax on columns of 1, 1e6, 1e12 and 1e18: another proof than the fit's"},
 };
 
