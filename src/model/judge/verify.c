@@ -11,7 +11,7 @@
  * nor what was settled after the fit.
  *
  * Numbers agree if they differ by no more than what rounding may have made of them, which the
- * learner says (mg_verified), by the one rule of learn/report.h. */
+ * learner says (mg_verified), by the one rule of learn/report.h, and by the constants below. */
 #include "model/predict/align.h"
 #include "model/predict/fit_score.h"
 #include "model/predict/predict.h"
