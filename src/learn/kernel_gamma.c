@@ -1,6 +1,7 @@
 /* A gamma from the data: the scale of the values, or the median distance of rows. */
 #include "base/sort.h"
 #include "learn/kernel_options.h"
+#include "math/rows/row_pair.h"
 
 #include <math.h>
 #include <string.h>
@@ -103,8 +104,9 @@ margin_status mg_kernel_median(margin_context *context, mg_kernel_kind kind,
             goto done;
         }
         for (int64_t j = 0; j < i; j++) {
-            const double distance = mg_row_distance(&points->x, mg_point_row(points, i * step),
-                                                    mg_point_row(points, j * step), l1);
+            const mg_pair_sums sums = mg_row_pair(&points->x, mg_point_row(points, i * step),
+                                                  &points->x, mg_point_row(points, j * step));
+            const double distance = l1 ? sums.distance : sums.difference;
             const double weight = weights ? weights[i * step] * weights[j * step] : 1.0;
             if (distance > 0.0) distances[found++] = (weighted_distance){distance, weight};
         }

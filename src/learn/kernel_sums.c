@@ -1,6 +1,8 @@
 /* Sums over pairs of rows once more, for verification. */
 #include "learn/kernel_sums.h"
 
+#include "math/rows/row_pair.h"
+
 #include <math.h>
 
 /* What the rounding of k(x, z) is a small part of, its terms before they cancel; x and z: the norms

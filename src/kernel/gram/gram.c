@@ -24,7 +24,8 @@ static int64_t line_of(int64_t points, margin_type type) {
 }
 
 int64_t mg_gram_bytes(int64_t points, margin_type type, int64_t rows) {
-    const int64_t row = line_of(points, type) * mg_type_size(type);
+    const int64_t row =
+        points < INT64_MAX / 64 ? line_of(points, type) * mg_type_size(type) : points;
     return rows > 0 && row > INT64_MAX / rows ? INT64_MAX : rows * row;
 }
 
@@ -39,7 +40,7 @@ static margin_status new_slots(mg_gram *gram, int64_t bytes, bool by_rows, margi
     if (gram->whole) return MARGIN_OK;
     MG_TRY(MG_PIECES(&gram->arena, purpose, error, MG_PIECE(gram->missing, gram->slots),
                      MG_PIECE(gram->slot_of, count), MG_PIECE(gram->row_of, gram->slots),
-                     MG_PIECE(gram->newer, gram->slots), MG_PIECE(gram->older, gram->slots)));
+                     MG_PIECE(gram->last, gram->slots)));
     for (int64_t i = 0; i < count; i++)
         gram->slot_of[i] = -1;
     return MARGIN_OK;
@@ -57,6 +58,8 @@ static margin_status list_points(mg_gram *gram, margin_error *error) {
         gram->row[i] = mg_point_row(&gram->points, i);
         if (places) gram->place[i] = mg_point_place(&gram->points, i);
     }
+    gram->points.rows = gram->row;
+    if (places) gram->points.places = gram->place;
     return MARGIN_OK;
 }
 
@@ -111,7 +114,7 @@ static margin_status fill_diagonal(margin_context *context, mg_gram *gram, margi
 }
 
 static margin_status check_diagonal(mg_gram *gram, margin_error *error) {
-    const bool bounded = mg_kernel_is_bounded(gram->kernel.kind);
+    const bool bounded = gram->kernel.kind == MG_KERNEL_SIGMOID; /* though not by the diagonal */
     double most = 0.0;
     for (int64_t i = 0; i < gram->points.count; i++) {
         MG_TRY(mg_kernel_check_value(gram->diagonal[i], mg_point_place(&gram->points, i), error));
@@ -147,9 +150,7 @@ margin_status mg_gram_create(margin_context *context, const mg_gram_request *req
                       .kernel = request->kernel,
                       .type = request->type,
                       .size = mg_type_size(request->type),
-                      .ld = line_of(request->points.count, request->type),
-                      .newest = -1,
-                      .oldest = -1};
+                      .ld = line_of(request->points.count, request->type)};
     mg_arena_init(&gram->arena, context->heap);
     const margin_status status =
         gram_prepare(context, gram, request->bytes, request->by_rows, error);

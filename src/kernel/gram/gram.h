@@ -20,7 +20,7 @@
 
 typedef struct mg_gram_request {
     mg_kernel kernel;
-    mg_kernel_points points; /* borrowed: matrix and lists outlive the gram */
+    mg_kernel_points points; /* borrowed: the matrix outlives the gram, lists the call */
     margin_type type;        /* of the values: MARGIN_F64 or MARGIN_F32 */
     int64_t bytes;           /* that its rows may take; at least two rows are kept */
     bool by_rows;            /* one reader: never the whole matrix at once, though it fits */
@@ -48,12 +48,11 @@ typedef struct mg_gram {
     int64_t *some_rows, *some_places; /* points each: lists of a call */
     void **pointers;                  /* slots: the same */
     /* Slots; NULL if whole. */
-    int64_t used;
-    int64_t newest, oldest; /* -1: none is in use */
-    int64_t *missing;       /* slots: scratch of a call */
-    int64_t *slot_of;       /* of each point, -1: not kept */
-    int64_t *row_of;        /* of each slot, -1: holds nothing */
-    int64_t *newer, *older; /* of each slot */
+    int64_t used, hand, call;
+    int64_t *missing; /* slots: scratch of a call */
+    int64_t *slot_of; /* of each point, -1: not kept */
+    int64_t *row_of;  /* of each slot, -1: holds nothing */
+    int64_t *last;    /* of each slot: the call that used it, 0: none since the hand came by */
 } mg_gram;
 
 /* Bytes of a store with room for so many rows (all points: the whole matrix); INT64_MAX: beyond
@@ -77,6 +76,8 @@ mg_kernel_block mg_gram_block_of(mg_gram *gram, const int64_t *points, int64_t c
 /* A whole one: computes all that is not there yet, before several threads read it; else nothing.
  * `context`, here and below: that of the calling thread. */
 margin_status mg_gram_fill(mg_gram *gram, margin_context *context, margin_error *error);
+/* The slots from this place among the values on hold nothing, until rows are asked for again. */
+void mg_gram_vacate(mg_gram *gram, const void *from);
 /* The whole matrix once it is filled, else NULL: value (i, j) at [i * ld + j], of the gram's type.
  */
 const void *mg_gram_values(const mg_gram *gram, int64_t *ld);

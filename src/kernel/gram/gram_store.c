@@ -1,5 +1,5 @@
-/* The rows of a Gram matrix: the whole of it, or those used last. A doubly linked list orders the
- * slots by their last use. */
+/* The rows of a Gram matrix: the whole of it, or those used last: a hand goes round the slots and
+ * takes those that were not used while it went round (the clock of Corbato, 1968). */
 #include "kernel/gram/gram_tiles.h"
 #include "kernel/gram/kernel_tile.h"
 
@@ -14,7 +14,8 @@ static mg_kernel_out out_of(const mg_gram *gram) {
 
 /* ---- Tiles ----------------------------------------------------------------------------------- */
 
-enum { TILE_SIDE = 480 }; /* of blocks of the whole matrix: left and right panels of any width */
+/* Rows of a block of the whole matrix; of some rows of it, with so many columns. */
+enum { TILE_SIDE = 480, STRIP = 96, CHUNK = 1024 };
 
 typedef struct tile_work {
     const mg_gram *gram;
@@ -22,7 +23,8 @@ typedef struct tile_work {
     const int64_t *points; /* on the left; NULL: 0, 1, ... */
     void *const *rows;     /* where their values go */
     int64_t count, columns, side;
-    float *left; /* of each worker */
+    int64_t offset; /* of the columns in those rows */
+    float *left;    /* of each worker */
     int64_t left_size;
 } tile_work;
 
@@ -35,7 +37,7 @@ static void tile_rows(const tile_work *work, int64_t at, int64_t count, int64_t 
         points[r] = work->points ? work->points[at + r] : at + r;
         out[r] = (work->rows ? (float *)work->rows[at + r]
                              : (float *)(void *)gram->values + (at + r) * gram->ld) +
-                 first;
+                 work->offset + first;
     }
     mg_gram_left(gram->tiles, points, count, left);
     mg_gram_tiles_fill(work->right, left, count, first, columns, out);
@@ -66,7 +68,6 @@ static margin_status square_task(void *argument, int64_t task, int worker) {
 }
 
 static margin_status strip_task(void *argument, int64_t task, int worker) {
-    enum { STRIP = 96 };
     const tile_work *work = argument;
     tile_rows(work, task * STRIP, MG_MIN(STRIP, work->count - task * STRIP), 0, work->columns,
               worker);
@@ -77,13 +78,14 @@ static margin_status strip_task(void *argument, int64_t task, int worker) {
 static margin_status run_tiles(margin_context *context, tile_work *work, bool square,
                                margin_error *error) {
     mg_heap *heap = work->gram->heap;
-    work->left_size = (mg_gram_left_size(work->gram->tiles, TILE_SIDE) + 15) / 16 * 16;
+    const int64_t rows = square ? TILE_SIDE : STRIP;
+    work->left_size = (mg_gram_left_size(work->gram->tiles, rows) + 15) / 16 * 16;
     work->side = (work->count + TILE_SIDE - 1) / TILE_SIDE;
     MG_NEW(heap, work->left, work->left_size * margin_context_threads(context),
            "rows of the Gram matrix", error);
     const margin_status status =
         square ? mg_parallel(context, work->side * (work->side + 1) / 2, square_task, work, NULL)
-               : mg_parallel(context, (work->count + 95) / 96, strip_task, work, NULL);
+               : mg_parallel(context, (work->count + STRIP - 1) / STRIP, strip_task, work, NULL);
     mg_free(heap, work->left);
     return mg_kernel_fail(status, error);
 }
@@ -110,59 +112,44 @@ const void *mg_gram_values(const mg_gram *gram, int64_t *ld) {
 
 /* ---- Slots ----------------------------------------------------------------------------------- */
 
-static void unlink_slot(mg_gram *gram, int64_t slot) {
-    const int64_t newer = gram->newer[slot], older = gram->older[slot];
-    if (newer >= 0)
-        gram->older[newer] = older;
-    else
-        gram->newest = older;
-    if (older >= 0)
-        gram->newer[older] = newer;
-    else
-        gram->oldest = newer;
+void mg_gram_vacate(mg_gram *gram, const void *from) {
+    const int64_t first = ((const char *)from - gram->values) / (gram->ld * gram->size);
+    for (int64_t slot = first; slot < gram->used; slot++)
+        if (gram->row_of[slot] >= 0) gram->slot_of[gram->row_of[slot]] = -1;
+    gram->used = MG_MIN(gram->used, first);
 }
 
-static void make_newest(mg_gram *gram, int64_t slot) {
-    gram->newer[slot] = -1;
-    gram->older[slot] = gram->newest;
-    if (gram->newest >= 0)
-        gram->newer[gram->newest] = slot;
-    else
-        gram->oldest = slot;
-    gram->newest = slot;
-}
-
-/* A slot for row i: a fresh one, or the one that was not used for longest. */
+/* A slot for row i: a fresh one, or of those that this call does not use the next one that was not
+ * used since the hand came by. */
 static void take_slot(mg_gram *gram, int64_t i) {
-    int64_t slot = gram->used;
-    if (slot < gram->slots) {
-        gram->used++;
+    int64_t slot = gram->hand, *last = gram->last;
+    if (gram->used < gram->slots) {
+        slot = gram->used++;
     } else {
-        slot = gram->oldest;
-        unlink_slot(gram, slot);
+        for (; last[slot] != 0; slot = (slot + 1) % gram->slots)
+            if (last[slot] != gram->call) last[slot] = 0;
+        gram->hand = (slot + 1) % gram->slots;
         if (gram->row_of[slot] >= 0) gram->slot_of[gram->row_of[slot]] = -1;
     }
     gram->row_of[slot] = i;
     gram->slot_of[i] = slot;
-    make_newest(gram, slot);
+    last[slot] = gram->call;
 }
 
 static void *row_at(const mg_gram *gram, int64_t i) {
     return gram->values + (gram->whole ? i : gram->slot_of[i]) * gram->ld * gram->size;
 }
 
-/* Slots for all rows: those that are there become the newest first, so none makes room for
- * another. Returns how many are missing, listed in gram->missing. */
+/* Slots for all rows. Returns how many are missing, listed in gram->missing. */
 static int64_t take_slots(mg_gram *gram, const int64_t *rows, int64_t count) {
     int64_t missing = 0;
+    gram->call++;
     for (int64_t k = 0; k < count; k++) {
         const int64_t slot = gram->slot_of[rows[k]];
-        if (slot < 0) {
+        if (slot < 0)
             gram->missing[missing++] = rows[k];
-        } else {
-            unlink_slot(gram, slot);
-            make_newest(gram, slot);
-        }
+        else
+            gram->last[slot] = gram->call;
     }
     for (int64_t k = 0; k < missing; k++)
         take_slot(gram, gram->missing[k]);
@@ -341,15 +328,19 @@ static margin_status compute_block(mg_gram *gram, margin_context *context, const
         return mg_kernel_fail(mg_kernel_fill_out(gram->scratch, &block, &to), error);
     }
     float *memory;
-    MG_NEW(gram->heap, memory, mg_gram_right_size(gram->tiles, column_count),
+    MG_NEW(gram->heap, memory, mg_gram_right_size(gram->tiles, MG_MIN(column_count, CHUNK)),
            "rows of the Gram matrix", error);
-    tile_work work = {.gram = gram,
-                      .right = mg_gram_right(gram->tiles, columns, column_count, memory),
-                      .points = rows,
-                      .rows = out,
-                      .count = count,
-                      .columns = column_count};
-    const margin_status status = run_tiles(context, &work, false, error);
+    margin_status status = MARGIN_OK;
+    for (int64_t at = 0; at < column_count && status >= 0; at += CHUNK) {
+        tile_work work = {.gram = gram,
+                          .points = rows,
+                          .rows = out,
+                          .count = count,
+                          .offset = at,
+                          .columns = MG_MIN(column_count - at, CHUNK)};
+        work.right = mg_gram_right(gram->tiles, columns + at, work.columns, memory);
+        status = run_tiles(context, &work, false, error);
+    }
     mg_free(gram->heap, memory);
     return status;
 }

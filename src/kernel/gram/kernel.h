@@ -74,7 +74,9 @@ typedef enum mg_kernel_curvature {
 } mg_kernel_curvature;
 /* "is not positive definite on these rows", or why that is not known. */
 const char *mg_kernel_doubt(mg_kernel_curvature curvature);
-/* By the kernel, or by a Cholesky factor of the Gram matrix, where there is room for that. */
+/* By the kernel, or by a Cholesky factor of the Gram matrix of at most so many points, where there
+ * is room for that. */
+enum { MG_MOST_DECIDED = 4096 };
 margin_status mg_kernel_decide(margin_context *context, const mg_kernel *kernel,
                                const mg_kernel_points *points, mg_kernel_curvature *found,
                                margin_error *error);
@@ -93,20 +95,12 @@ typedef enum mg_kernel_basis {
 mg_kernel_basis mg_kernel_basis_of(mg_kernel_kind kind);
 /* k is an inner product for any rows: none of its Gram matrices has a negative eigenvalue. */
 bool mg_kernel_is_definite(const mg_kernel *kernel);
-/* |k| <= 1. */
-bool mg_kernel_is_bounded(mg_kernel_kind kind);
 /* a^n, n >= 0, by repeated squaring. */
 double mg_power(double a, int n);
 /* One pair of rows, any layouts with equal columns. Of a function that stops: NaN, and the context
  * (NULL: none) is cancelled. */
 double mg_kernel_rows(margin_context *context, const mg_kernel *kernel, const margin_matrix *x,
                       int64_t i, const margin_matrix *z, int64_t j);
-
-/* Whether all their values are equal. */
-bool mg_same_rows(const margin_matrix *x, int64_t i, const margin_matrix *z, int64_t j);
-
-/* |x_i - x_j|_1 (absolute), or |x_i - x_j|^2, entry by entry. */
-double mg_row_distance(const margin_matrix *x, int64_t i, int64_t j, bool absolute);
 
 /* values[j]: dot products (laplacian: L1 distances) of one row x with rows z_j, turned in place
  * into k(x, z_j). squares_z[j] = |z_j|^2 (of squares). Element j's bits do not depend on its place.

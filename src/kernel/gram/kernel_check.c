@@ -1,6 +1,6 @@
 /* Whether a precomputed matrix is one that a kernel may have, and a kernel an inner product. */
 #include "base/context.h"
-#include "kernel/gram/kernel_ops.h"
+#include "kernel/gram/gram.h"
 #include "math/products/cholesky.h"
 
 #include <math.h>
@@ -80,50 +80,34 @@ margin_status mg_kernel_check_value(double value, int64_t row, margin_error *err
 
 /* ---- An inner product ------------------------------------------------------------------------ */
 
-/* Gram matrices of more rows are not decided. */
-enum { MOST_DECIDED = 4096 };
-
-/* K with what its values may have lost to rounding, a share of 1e-6 each, more on its diagonal. */
-static margin_status fill_square(margin_context *context, const mg_kernel *kernel,
-                                 const mg_kernel_points *points, double *square,
-                                 margin_error *error) {
-    const int64_t n = points->count;
-    const bool places = kernel->kind == MG_KERNEL_PRECOMPUTED && points->places;
-    const mg_kernel_block block = {.x = &points->x,
-                                   .z = &points->x,
-                                   .x_rows = points->rows,
-                                   .x_count = n,
-                                   .z_rows = places ? points->places : points->rows,
-                                   .z_count = n};
-    double most = 0.0;
-    MG_TRY(mg_kernel_fill(context, kernel, &block, square, n, error));
-    for (int64_t i = 0; i < n; i++)
-        most = fmax(most, fabs(square[i * (n + 1)]));
-    for (int64_t i = 0; i < n; i++)
-        square[i * (n + 1)] += 1e-6 * sqrt((double)n) * most;
-    return MARGIN_OK;
-}
-
 const char *mg_kernel_doubt(mg_kernel_curvature curvature) {
     return curvature == MG_KERNEL_INDEFINITE
                ? "is not positive definite on these rows"
                : "need not be positive definite, and the rows are too many to decide";
 }
 
+/* With what its values may have lost to rounding, a share of 1e-6 each, more on the diagonal. */
 margin_status mg_kernel_decide(margin_context *context, const mg_kernel *kernel,
                                const mg_kernel_points *points, mg_kernel_curvature *found,
                                margin_error *error) {
-    const int64_t n = points->count;
+    const int64_t n = points->count, bytes = mg_gram_bytes(n, MARGIN_F64, n);
+    const mg_gram_request request = {*kernel, *points, MARGIN_F64, bytes, false};
     int64_t failed = 0;
-    double *square;
+    double most = 0.0;
+    mg_gram *gram;
     *found = mg_kernel_is_definite(kernel) ? MG_KERNEL_DEFINITE : MG_KERNEL_UNDECIDED;
-    if (*found == MG_KERNEL_DEFINITE || n > MOST_DECIDED ||
-        8 * n * n > mg_context_room(context, INT64_MAX))
+    if (*found == MG_KERNEL_DEFINITE || n > MG_MOST_DECIDED ||
+        bytes > mg_context_room(context, INT64_MAX))
         return MARGIN_OK;
-    MG_NEW(context->heap, square, n * n, "the Gram matrix", error);
-    margin_status status = fill_square(context, kernel, points, square, error);
-    if (status >= 0) status = mg_cholesky_factor(context, n, square, n, &failed, error);
+    MG_TRY(mg_gram_create(context, &request, &gram, error));
+    margin_status status = mg_gram_fill(gram, context, error);
+    double *square = (double *)(void *)gram->values;
+    for (int64_t i = 0; i < n; i++)
+        most = fmax(most, fabs(gram->diagonal[i]));
+    for (int64_t i = 0; i < n; i++)
+        square[i * (gram->ld + 1)] += 1e-6 * sqrt((double)n) * most;
+    if (status >= 0) status = mg_cholesky_factor(context, n, square, gram->ld, &failed, error);
     *found = failed ? MG_KERNEL_INDEFINITE : MG_KERNEL_DEFINITE;
-    mg_free(context->heap, square);
+    mg_gram_free(gram);
     return status;
 }

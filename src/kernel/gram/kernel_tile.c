@@ -88,35 +88,26 @@ static int64_t room_behind(const mg_kernel_scratch *s, const margin_matrix *x) {
 margin_status mg_kernel_scratch_new(margin_context *context, const mg_kernel *kernel,
                                     const margin_matrix *x, const margin_matrix *z,
                                     mg_kernel_scratch **scratch, margin_error *error) {
-    mg_heap *heap = context->heap;
-    mg_kernel_scratch *s;
-    MG_NEW(heap, s, 1, "scratch for kernel values", error);
     const mg_kernel_ops *ops = MG_ISA_TABLE(mg_isa_level(), mg_kernel_ops);
-    memset(s, 0, sizeof *s);
-    s->context = context;
-    s->heap = heap;
-    s->ops = ops;
-    s->kernel = *kernel;
-    s->sparse = sparse_pays(kernel, z);
-    s->left = TILE_LEFT / ops->rows * ops->rows;
-    s->right = TILE_RIGHT / ops->columns * ops->columns;
-    s->dense = s->left * s->right;
-    s->size = (s->dense + room_behind(s, x) + 7) / 8 * 8;
-    const int64_t count = s->size * margin_context_threads(context);
-    s->memory = mg_new(heap, count, sizeof *s->memory);
-    if (!s->memory) {
-        margin_status status =
-            mg_no_memory(heap, count, sizeof *s->memory, "scratch for kernel values", error);
-        mg_free(heap, s);
-        return status;
-    }
-    *scratch = s;
+    const int64_t head = ((int64_t)sizeof **scratch + 63) / 64 * 64;
+    mg_kernel_scratch s = {.context = context,
+                           .heap = context->heap,
+                           .ops = ops,
+                           .kernel = *kernel,
+                           .sparse = sparse_pays(kernel, z),
+                           .left = TILE_LEFT / ops->rows * ops->rows,
+                           .right = TILE_RIGHT / ops->columns * ops->columns};
+    s.dense = s.left * s.right;
+    s.size = (s.dense + room_behind(&s, x) + 7) / 8 * 8;
+    MG_NEW_BYTES(s.heap, *scratch, head + 8 * s.size * mg_threads(context),
+                 "scratch for kernel values", error);
+    s.memory = (double *)(void *)((char *)*scratch + head);
+    **scratch = s;
     return MARGIN_OK;
 }
 
 void mg_kernel_scratch_free(mg_kernel_scratch *scratch) {
-    if (!scratch) return;
-    MG_FREE(scratch->heap, scratch->memory, scratch);
+    if (scratch) mg_free(scratch->heap, scratch);
 }
 
 /* ---- One tile -------------------------------------------------------------------------------- */

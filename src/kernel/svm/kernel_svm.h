@@ -4,8 +4,6 @@
 
 #include "learn/learner.h"
 
-margin_status mg_kernel_svm_check(const margin_component *info, const mg_option_value *options,
-                                  margin_error *error);
 margin_status mg_kernel_svm_share(mg_shared *shared);
 margin_status mg_kernel_svm_fit(mg_fit *fit);
 margin_status mg_kernel_svm_fit_many(mg_fit *fits, int64_t count);

@@ -6,6 +6,7 @@
 #include "base/sort.h"
 #include "kernel/svm/svm_machine.h"
 #include "learn/kernel_sums.h"
+#include "math/rows/row_pair.h"
 
 #include <float.h>
 #include <math.h>

@@ -98,6 +98,49 @@ static const mg_linear_family svm_family = {.loss = MG_LOSS_HINGE, .loss_of = sv
         MG_OPTION_TABLE(options)                                                                   \
     }
 
+/* Of the options of svm those that mean nothing here, or nothing for one class. */
+static margin_status refuse_others(const margin_component *info, const mg_option_value *values,
+                                   margin_error *error) {
+    static const char *const linear[] = {"rate",  "schedule",      "decay",
+                                         "batch", "start_weights", "start_intercept"};
+    static const char *const several[] = {"C",       "alpha",        "lambda",
+                                          "epsilon", "class_weight", "multiclass"};
+    const bool one = mg_option_is(info, values, "task", "one-class");
+    for (int k = 0; k < MG_LENGTH(linear); k++) {
+        MG_REQUIRE(!mg_option_named(info, values, linear[k])->given, error, MARGIN_ERROR_SPEC,
+                   "svm: %s belongs to the linear machine; leave it out with a kernel", linear[k]);
+        MG_REQUIRE(!one || !mg_option_named(info, values, several[k])->given, error,
+                   MARGIN_ERROR_SPEC,
+                   "svm: %s means nothing for one class, of which nu says how many rows may be "
+                   "outliers; leave it out",
+                   several[k]);
+    }
+    MG_REQUIRE(one || !mg_option_named(info, values, "nu")->given, error, MARGIN_ERROR_SPEC,
+               "svm: nu belongs to task=one-class; leave it out");
+    MG_REQUIRE(mg_option_is(info, values, "solver", "auto"), error, MARGIN_ERROR_SPEC,
+               "svm: with a kernel there is one solver; leave solver=%s out",
+               mg_option_named(info, values, "solver")->text);
+    MG_REQUIRE(mg_option_is(info, values, "loss", "hinge"), error, MARGIN_ERROR_SPEC,
+               "svm: with a kernel the loss is the hinge; leave loss=squared-hinge out");
+    MG_REQUIRE(mg_option_named(info, values, "intercept")->integer != 0, error, MARGIN_ERROR_SPEC,
+               "svm: with a kernel there is always an intercept; leave intercept=no out");
+    MG_REQUIRE(!mg_option_is(info, values, "multiclass", "argmax"), error, MARGIN_ERROR_SPEC,
+               "svm: with a kernel take multiclass=ovo or ovr");
+    return MARGIN_OK;
+}
+
+static margin_status svm_kernel_check(const margin_component *info, const mg_option_value *values,
+                                      margin_error *error) {
+    MG_TRY(refuse_others(info, values, error));
+    MG_REQUIRE(!mg_asks_no_penalty(info, values), error, MARGIN_ERROR_SPEC,
+               "svm: a kernel machine needs a penalty; give C a finite value");
+    MG_REQUIRE(!mg_option_named(info, values, "epsilon")->given ||
+                   !mg_option_is(info, values, "task", "classify"),
+               error, MARGIN_ERROR_SPEC,
+               "svm: epsilon belongs to regression (task=regress); leave it out");
+    return mg_kernel_options_check(info, values, error);
+}
+
 static const mg_learner svm_kernel, svm_one_class;
 
 static void kernel_defaults(mg_option_value *values) {
@@ -118,7 +161,7 @@ static const mg_learner svm_kernel = {
     .makes = {&mg_hypothesis_expansion},
     .fits = mg_kernel_fits,
     .defaults = kernel_defaults,
-    .check = mg_kernel_svm_check,
+    .check = svm_kernel_check,
     .share = mg_kernel_svm_share,
     .fit = mg_kernel_svm_fit,
     .fit_many = mg_kernel_svm_fit_many,
@@ -139,7 +182,7 @@ static const mg_learner svm_one_class = {
     .makes = {&mg_hypothesis_expansion},
     .fits = mg_kernel_fits,
     .defaults = kernel_defaults,
-    .check = mg_kernel_svm_check,
+    .check = svm_kernel_check,
     .share = mg_kernel_svm_share,
     .fit = mg_kernel_svm_fit,
     .verify = mg_kernel_svm_verify,

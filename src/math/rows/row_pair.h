@@ -1,0 +1,12 @@
+/* Sums over one pair of rows, any layouts with equal columns, by plain loops: for few pairs, and as
+ * the specification of what is blocked. */
+#pragma once
+
+#include "data/table/matrix.h"
+
+typedef struct mg_pair_sums {
+    double dot, square_a, square_b, distance, difference; /* |a - b|_1, |a - b|^2 */
+} mg_pair_sums;
+mg_pair_sums mg_row_pair(const margin_matrix *x, int64_t i, const margin_matrix *z, int64_t j);
+/* Whether all their values are equal. */
+bool mg_same_rows(const margin_matrix *x, int64_t i, const margin_matrix *z, int64_t j);
