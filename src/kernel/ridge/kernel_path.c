@@ -21,60 +21,39 @@ typedef struct path_run {
     double *vectors; /* count x count: eigenvectors by rows */
     double *values;  /* count: eigenvalues, ascending, none below 0 */
     double *scale;   /* count: S */
-    double *share;   /* count: V'S x, divided by l + alpha */
-    double *inverse; /* count: diagonal of A^-1 */
+    double *from;    /* count: S x, of a product A^-1 x */
+    double *product; /* count: V diag(1/(l + alpha)) V' S x; behind it the diagonal of A^-1 */
+    double *inverse; /* count: that */
     double *ones;    /* count: A^-1 1, with an intercept */
-    const double *from;
-    double *to; /* of a product with A^-1 */
 } path_run;
 
 /* ---- Products with the inverse --------------------------------------------------------------- */
 
-/* Shares of CHUNK eigenvectors. */
-static margin_status share_chunk(void *argument, int64_t task, int worker) {
-    path_run *run = argument;
-    const int64_t m = run->ridge.count, first = task * CHUNK, last = MG_MIN(first + CHUNK, m);
-    (void)worker;
-    for (int64_t l = first; l < last; l++) {
+static margin_status add_vectors(void *sums, const mg_block *block, void *argument) {
+    const path_run *run = argument;
+    const int64_t m = run->ridge.count;
+    double *product = sums, *inverse = product + m;
+    for (int64_t l = block->first; l < block->first + block->count; l++) {
         const double *vector = run->vectors + l * m;
-        double sum = 0.0;
+        const double weight = 1.0 / (run->values[l] + run->ridge.alpha);
+        run->ops->add(product, weight * run->ops->dot(vector, run->from, m), vector, m);
         for (int64_t i = 0; i < m; i++)
-            sum += vector[i] * run->scale[i] * run->from[i];
-        run->share[l] = sum / (run->values[l] + run->ridge.alpha);
-    }
-    return MARGIN_OK;
-}
-
-/* CHUNK numbers of the result, and of the diagonal. */
-static margin_status sum_chunk(void *argument, int64_t task, int worker) {
-    path_run *run = argument;
-    const int64_t m = run->ridge.count, first = task * CHUNK, count = MG_MIN(CHUNK, m - first);
-    double *to = run->to + first, *inverse = run->inverse + first;
-    (void)worker;
-    memset(to, 0, (size_t)count * sizeof *to);
-    memset(inverse, 0, (size_t)count * sizeof *inverse);
-    for (int64_t l = 0; l < m; l++) {
-        const double *vector = run->vectors + l * m + first;
-        const double share = run->share[l], weight = 1.0 / (run->values[l] + run->ridge.alpha);
-        for (int64_t i = 0; i < count; i++) {
-            to[i] += share * vector[i];
             inverse[i] += weight * vector[i] * vector[i];
-        }
-    }
-    for (int64_t i = 0; i < count; i++) {
-        to[i] *= run->scale[first + i];
-        inverse[i] *= run->ridge.c[first + i];
     }
     return MARGIN_OK;
 }
 
 static margin_status multiply(path_run *run, const double *from, double *to) {
-    const int64_t tasks = (run->ridge.count + CHUNK - 1) / CHUNK;
-    run->from = from;
-    run->to = to;
-    margin_status status = mg_parallel(run->ridge.context, tasks, share_chunk, run, NULL);
-    if (status >= 0) status = mg_parallel(run->ridge.context, tasks, sum_chunk, run, NULL);
-    return status < 0 ? mg_fail_cancelled(run->ridge.error) : MARGIN_OK;
+    const int64_t m = run->ridge.count;
+    for (int64_t i = 0; i < m; i++)
+        run->from[i] = run->scale[i] * from[i];
+    MG_TRY(mg_sweep_sums(run->ridge.context, m, CHUNK, 2 * m, 0, add_vectors, run, run->product,
+                         run->ridge.error));
+    for (int64_t i = 0; i < m; i++) {
+        to[i] = run->scale[i] * run->product[i];
+        run->inverse[i] *= run->ridge.c[i];
+    }
+    return MARGIN_OK;
 }
 
 static margin_status correct(mg_ridge_run *ridge, void *argument, double *step) {
@@ -183,17 +162,19 @@ static margin_status kernel_path_prepare(path_run *run) {
                mg_kernel_doubt(ridge->system.curvature));
     MG_TRY(MG_PIECES(&ridge->arena, "eigenvectors of the Gram matrix", ridge->error,
                      MG_PIECE(run->vectors, m * m), MG_PIECE(run->values, m),
-                     MG_PIECE(run->scale, m), MG_PIECE(run->share, m), MG_PIECE(run->inverse, m),
+                     MG_PIECE(run->scale, m), MG_PIECE(run->from, m), MG_PIECE(run->product, 2 * m),
                      MG_PIECE(run->ones, m)));
     for (int64_t i = 0; i < m; i++)
         run->scale[i] = sqrt(ridge->c[i]);
+    run->inverse = run->product + m;
     snprintf(ridge->method, sizeof ridge->method, "solved by eigenvectors of the Gram matrix");
     return decompose(run);
 }
 
 margin_status mg_kernel_ridge_path(mg_fit *fits, int64_t count) {
     const mg_ridge_options first = mg_ridge_options_of(&fits[0]);
-    path_run run = {.ridge = mg_ridge_run_of(fits, 1, fits[0].context, &first)};
+    path_run run = {.ridge = mg_ridge_run_of(fits, 1, fits[0].context, &first),
+                    .ops = mg_vector_ops_for(mg_isa_level())};
     run.ridge.stop.max_iterations = -1;
     margin_status status = kernel_path_prepare(&run);
     for (int64_t k = 0; k < count && status >= 0; k++)
