@@ -232,6 +232,9 @@ MARGIN_API void margin_context_resume(margin_context *context);
 MARGIN_API int margin_context_threads(const margin_context *context);
 MARGIN_API int64_t margin_context_memory(const margin_context *context);
 MARGIN_API int64_t margin_context_peak_memory(const margin_context *context);
+/* The most that a fit said before it began that would be held at once, what was held then included;
+ * 0: none did. Fits with a kernel do, and where it is much the log has it, too. */
+MARGIN_API int64_t margin_context_announced_memory(const margin_context *context);
 
 /* ---- Version and capabilities --------------------------------------------------------------- */
 

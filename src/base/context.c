@@ -170,6 +170,10 @@ int64_t margin_context_peak_memory(const margin_context *context) {
     return mg_heap_peak(context->heap);
 }
 
+int64_t margin_context_announced_memory(const margin_context *context) {
+    return mg_heap_announced(context->heap);
+}
+
 /* ---- Cancel ---- */
 
 void margin_context_cancel(margin_context *context) {

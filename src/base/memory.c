@@ -25,7 +25,7 @@ static const size_t large_block = (size_t)4 << 20;
 struct mg_heap {
     margin_allocator allocator; /* allocate NULL: the system's */
     int64_t limit;              /* 0: none */
-    atomic_llong held, peak;
+    atomic_llong held, peak, announced;
     atomic_int references;
     atomic_int refused_by; /* why the last allocation failed: a margin_status, 0 if none has */
     mg_heap *above;        /* what this is a part of; a reference; NULL: nothing */
@@ -64,6 +64,7 @@ margin_status mg_heap_create(const margin_allocator *allocator, int64_t limit, m
     created->limit = limit;
     atomic_init(&created->held, (long long)sizeof *created);
     atomic_init(&created->peak, (long long)sizeof *created);
+    atomic_init(&created->announced, 0);
     atomic_init(&created->references, 1);
     atomic_init(&created->refused_by, 0);
     created->above = NULL;
@@ -111,6 +112,10 @@ int64_t mg_heap_peak(const mg_heap *heap) {
     return atomic_load_explicit(&((mg_heap *)heap)->peak, memory_order_relaxed);
 }
 
+int64_t mg_heap_announced(const mg_heap *heap) {
+    return atomic_load_explicit(&((mg_heap *)heap)->announced, memory_order_relaxed);
+}
+
 int64_t mg_heap_limit(const mg_heap *heap) {
     int64_t least = 0;
     for (; heap; heap = heap->above)
@@ -147,13 +152,25 @@ static bool book(mg_heap *heap, size_t bytes) {
 }
 
 /* After the source has given what was booked: a request that failed never counts. */
-static void note_peak(mg_heap *heap) {
-    long long held = atomic_load_explicit(&heap->held, memory_order_relaxed);
-    long long peak = atomic_load_explicit(&heap->peak, memory_order_relaxed);
-    while (held > peak &&
-           !atomic_compare_exchange_weak_explicit(&heap->peak, &peak, held, memory_order_relaxed,
-                                                  memory_order_relaxed)) {
+static void raise_to(atomic_llong *most, long long value) {
+    long long known = atomic_load_explicit(most, memory_order_relaxed);
+    while (value > known && !atomic_compare_exchange_weak_explicit(
+                                most, &known, value, memory_order_relaxed, memory_order_relaxed)) {
     }
+}
+
+static void note_peak(mg_heap *heap) {
+    raise_to(&heap->peak, atomic_load_explicit(&heap->held, memory_order_relaxed));
+}
+
+bool mg_heap_announce(mg_heap *heap, int64_t bytes) {
+    const int64_t known = mg_heap_announced(heap);
+    const bool more = bytes - bytes / 8 > known - mg_heap_held(heap);
+    for (; heap; heap = heap->above) {
+        const int64_t held = mg_heap_held(heap);
+        raise_to(&heap->announced, held + MG_MIN(bytes, INT64_MAX - held));
+    }
+    return more;
 }
 
 static void unbook(mg_heap *heap, size_t bytes) {

@@ -19,8 +19,12 @@ mg_heap *mg_heap_retain(mg_heap *heap);
 void mg_heap_release(mg_heap *heap);
 int64_t mg_heap_held(const mg_heap *heap);
 int64_t mg_heap_peak(const mg_heap *heap);
-int64_t mg_heap_limit(const mg_heap *heap); /* the least, of those above it too; 0: none */
-int64_t mg_heap_left(const mg_heap *heap);  /* up to the nearest limit; INT64_MAX: there is none */
+/* What is about to be held beside what is held now. Whether it is more than was said before, by a
+ * share that tells. */
+bool mg_heap_announce(mg_heap *heap, int64_t bytes);
+int64_t mg_heap_announced(const mg_heap *heap); /* 0: nothing was */
+int64_t mg_heap_limit(const mg_heap *heap);     /* the least, of those above it too; 0: none */
+int64_t mg_heap_left(const mg_heap *heap); /* up to the nearest limit; INT64_MAX: there is none */
 
 /* count * size bytes, aligned to 64, not cleared (mg_new_zero: cleared). NULL on overflow, limit or
  * exhaustion; count 0 gives a valid pointer. Blocks of 4 MB and more are aligned to 2 MB and marked

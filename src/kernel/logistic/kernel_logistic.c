@@ -53,10 +53,9 @@ static margin_status kernel_logistic_fit_many(mg_fit *fits, int64_t count) {
     const mg_option_value *values = fits[0].options;
     const mg_kernel_choice choice = mg_kernel_options_of(own, values);
     const bool descent = mg_option_is(own, values, "solver", "gd");
-    const int64_t m = fits[0].problem->count;
-    const bool direct = mg_option_is(own, values, "solver", "cholesky") ||
-                        (mg_option_is(own, values, "solver", "auto") && m <= DIRECT_ROWS &&
-                         mg_system_fits(fits[0].context, MG_GRAM_SQUARE, m));
+    const bool strict = mg_option_is(own, values, "solver", "cholesky");
+    const bool direct = strict || (mg_option_is(own, values, "solver", "auto") &&
+                                   fits[0].problem->count <= DIRECT_ROWS);
     mg_kernel_task task = {.choice = &choice,
                            .loss = mg_loss_get(MG_LOSS_LOGISTIC),
                            .penalty = mg_kernel_logistic_penalty(&fits[0]),
@@ -64,7 +63,8 @@ static margin_status kernel_logistic_fit_many(mg_fit *fits, int64_t count) {
                            .needs_definite = true,
                            .tolerance = mg_option_named(own, values, "tol")->number,
                            .minimise = descent ? mg_kernel_descend : mg_kernel_newton};
-    MG_TRY(mg_kernel_store(fits[0].context, m, direct, "logistic", &task.storage, fits[0].error));
+    MG_TRY(
+        mg_kernel_store(&task, fits, count, direct ? MG_WAY_NEWTON_FACTOR : MG_WAY_NEWTON, strict));
     return mg_kernel_fit_all(&task, fits, count);
 }
 

@@ -4,20 +4,13 @@
 #include <math.h>
 #include <stdio.h>
 
-margin_status mg_kernel_store(const margin_context *context, int64_t count, bool direct,
-                              const char *linear, mg_gram_storage *storage, margin_error *error) {
-    const long long m = (long long)count;
-    const bool triangle = mg_system_fits(context, MG_GRAM_TRIANGLE, count);
-    *storage = direct ? MG_GRAM_SQUARE : triangle ? MG_GRAM_TRIANGLE : MG_GRAM_NONE;
-    if (!direct || mg_system_fits(context, MG_GRAM_SQUARE, count)) return MARGIN_OK;
-    return mg_fail(
-        error, MARGIN_ERROR_LIMIT,
-        "the Gram matrix of %lld x %lld numbers takes %s, and there is room for %s: solver=cg "
-        "computes it anew in every step, nystroem(centres=2000) | %s takes some rows for all; or "
-        "give more memory",
-        m, m, mg_bytes((uint64_t)mg_system_bytes(MG_GRAM_SQUARE, count)).text,
-        mg_bytes((uint64_t)mg_context_room(context, (int64_t)MG_GRAM_MEGABYTES << 20)).text,
-        linear);
+margin_status mg_kernel_store(mg_kernel_task *task, const mg_fit *fit, int64_t functions,
+                              mg_kernel_way way, bool strict) {
+    const mg_kernel_sizes sizes = mg_kernel_sizes_of(fit, &task->choice->kernel, functions);
+    mg_kernel_plan plan = mg_kernel_plan_make(fit->context, &sizes, way);
+    if (!plan.chosen && !strict) plan = mg_kernel_plan_make(fit->context, &sizes, MG_WAY_NEWTON);
+    task->storage = plan.storage;
+    return mg_announce(fit->context, &plan.says, fit->error);
 }
 
 static margin_status fit_one(mg_kernel_task *task, mg_fit *fit) {

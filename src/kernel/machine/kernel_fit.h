@@ -18,9 +18,8 @@ typedef struct mg_kernel_task {
     margin_status (*minimise)(mg_kernel_walk *walk); /* says why it ended but at a limit */
 } mg_kernel_task;
 
-/* A square for `direct` solvers and the triangle for others, where there is room; LIMIT where there
- * is none for the square. `linear`: the learner that some rows for all would go to. */
-margin_status mg_kernel_store(const margin_context *context, int64_t count, bool direct,
-                              const char *linear, mg_gram_storage *storage, margin_error *error);
+/* Announces fits of so many functions and finds their storage. strict: no other way will do. */
+margin_status mg_kernel_store(mg_kernel_task *task, const mg_fit *fit, int64_t functions,
+                              mg_kernel_way way, bool strict);
 /* All but context, arena and system is the caller's. */
 margin_status mg_kernel_fit_all(mg_kernel_task *task, mg_fit *fits, int64_t count);

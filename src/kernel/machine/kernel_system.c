@@ -1,13 +1,12 @@
 /* The Gram matrix as an operator. */
 #include "kernel/machine/kernel_system.h"
 
+#include "kernel/gram/gram.h"
+
 #include <math.h>
 #include <string.h>
 
-enum {
-    NOTE_MEGABYTES = 64, /* from here on its size is told */
-    BLOCK = 256          /* rows of a task */
-};
+enum { BLOCK = 256 }; /* rows of a task */
 
 static const char purpose[] = "the Gram matrix";
 
@@ -21,14 +20,10 @@ static int64_t blocks_before(int64_t count, int64_t index) {
 int64_t mg_system_bytes(mg_gram_storage storage, int64_t count) {
     const int64_t whole = count / BLOCK, rest = count % BLOCK;
     if (storage == MG_GRAM_NONE) return 0;
+    if (storage == MG_GRAM_ROWS) return mg_gram_bytes(count, MARGIN_F32, count);
     if (count > 0 && count > INT64_MAX / 8 / count) return INT64_MAX;
     if (storage == MG_GRAM_SQUARE) return count * count * 8;
     return (blocks_before(count, whole) + rest * rest) * 8;
-}
-
-bool mg_system_fits(const margin_context *context, mg_gram_storage storage, int64_t count) {
-    return mg_system_bytes(storage, count) <=
-           mg_context_room(context, (int64_t)MG_GRAM_MEGABYTES << 20);
 }
 
 /* Row i, of which the columns from the diagonal on are there. */
@@ -88,10 +83,6 @@ static margin_status fill_triangle(const mg_kernel_system *system) {
 
 static margin_status store(mg_kernel_system *system) {
     const int64_t bytes = mg_system_bytes(system->storage, system->count);
-    const long long m = (long long)system->count;
-    if (bytes >= (int64_t)NOTE_MEGABYTES << 20)
-        mg_log(system->context, MARGIN_LOG_NOTE, "the Gram matrix of %lld x %lld numbers takes %s",
-               m, m, mg_bytes((uint64_t)bytes).text);
     MG_NEW(system->context->heap, system->gram, bytes / 8, purpose, system->error);
     if (system->storage == MG_GRAM_TRIANGLE)
         return mg_kernel_fail(fill_triangle(system), system->error);

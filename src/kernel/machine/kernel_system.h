@@ -2,13 +2,7 @@
  * product. */
 #pragma once
 
-#include "learn/kernel_options.h"
-
-typedef enum mg_gram_storage {
-    MG_GRAM_SQUARE,   /* count x count, row-major */
-    MG_GRAM_TRIANGLE, /* its upper triangle, in blocks of rows: half of that */
-    MG_GRAM_NONE      /* not at all */
-} mg_gram_storage;
+#include "kernel/machine/kernel_plan.h"
 
 typedef struct mg_kernel_system {
     margin_context *context;
@@ -25,17 +19,9 @@ typedef struct mg_kernel_system {
     margin_error *error;
 } mg_kernel_system;
 
-/* The most memory that a Gram matrix is stored in where no limit is given: 32,768 rows. */
-enum { MG_GRAM_MEGABYTES = 4096 };
-
-/* Bytes of the matrix, INT64_MAX if they are more. */
-int64_t mg_system_bytes(mg_gram_storage storage, int64_t count);
-/* Whether there is room for it. */
-bool mg_system_fits(const margin_context *context, mg_gram_storage storage, int64_t count);
-
-/* Computes what is stored, after a note of its size where that is much. LIMIT, MEMORY,
- * CANCELLED; DATA where a kernel value is not finite. The kernel's gamma is there. After a failure
- * the system makes no products, and may still hand over. */
+/* Computes what is stored. LIMIT, MEMORY, CANCELLED; DATA where a kernel value is not finite. The
+ * kernel's gamma is there. After a failure the system makes no products, and may still hand over.
+ */
 margin_status mg_kernel_system_make(margin_context *context, const mg_problem *problem,
                                     const mg_kernel *kernel, mg_gram_storage storage,
                                     mg_kernel_system *system, margin_error *error);

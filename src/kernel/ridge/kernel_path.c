@@ -153,6 +153,9 @@ static margin_status kernel_path_prepare(path_run *run) {
                "fit the penalties one by one",
                (long long)m, (int)MOST_ROWS);
     MG_TRY(mg_kernel_of_fit(ridge->fits, &ridge->options->choice, "kernel-ridge", &kernel));
+    const mg_kernel_sizes sizes = mg_kernel_sizes_of(ridge->fits, &kernel, 1);
+    const mg_kernel_plan plan = mg_kernel_plan_make(ridge->context, &sizes, MG_WAY_PATH);
+    MG_TRY(mg_announce(ridge->context, &plan.says, ridge->error));
     MG_TRY(mg_ridge_begin(ridge));
     MG_TRY(mg_kernel_system_make(ridge->context, ridge->problem, &kernel, MG_GRAM_SQUARE,
                                  &ridge->system, ridge->error));

@@ -9,10 +9,6 @@ enum { DIRECT_ROWS = 2048 };
 /* A factor takes as long as so many rows / this steps. */
 enum { STEPS_OF_FACTOR = 16 };
 
-/* Kernel values that `solver=auto` will compute anew, at most, in all steps; some hours. */
-static const double most_work = 3e13;
-enum { EXPECTED_STEPS = 50 };
-
 /* ---- Options --------------------------------------------------------------------------------- */
 
 static const margin_option option_table[] = {
@@ -72,61 +68,44 @@ static margin_status kernel_ridge_check(const margin_component *info, const mg_o
 
 /* ---- The way --------------------------------------------------------------------------------- */
 
-static margin_status refuse_work(const mg_ridge_run *run) {
-    const long long m = (long long)run->count;
-    return mg_fail(run->error, MARGIN_ERROR_LIMIT,
-                   "%lld rows have %s pairs, too many to store (%s) and to compute anew in each of "
-                   "some %d steps: take some rows for all, nystroem(centres=2000) | ridge; or "
-                   "insist with solver=cg and a time limit",
-                   m, mg_about((double)m * (double)m).text,
-                   mg_bytes((uint64_t)mg_system_bytes(MG_GRAM_SQUARE, run->count)).text,
-                   (int)EXPECTED_STEPS);
+static mg_kernel_plan plan_of(const mg_ridge_run *run, mg_kernel_way way) {
+    const mg_kernel_sizes sizes =
+        mg_kernel_sizes_of(&run->fits[0], &run->options->choice.kernel, run->targets);
+    return mg_kernel_plan_make(run->context, &sizes, way);
 }
 
-static margin_status choose(const mg_ridge_run *run, mg_gram_storage *storage) {
-    const bool automatic = run->options->automatic;
-    const double pairs = (double)run->count * (double)run->count;
-    const bool direct =
-        run->options->direct || (automatic && run->count <= DIRECT_ROWS &&
-                                 mg_system_fits(run->context, MG_GRAM_SQUARE, run->count));
-    MG_TRY(mg_kernel_store(run->context, run->count, direct, "ridge", storage, run->error));
-    if (automatic && *storage == MG_GRAM_NONE &&
-        pairs * (mg_row_length(&run->problem->x) + 8.0) * EXPECTED_STEPS > most_work)
-        return refuse_work(run);
-    return MARGIN_OK;
-}
-
-static margin_status solve_direct(mg_ridge_run *run) {
+/* Conjugate gradients that would take longer than a factor give way to it. */
+static margin_status solve_conjugate(mg_ridge_run *run) {
+    const mg_kernel_plan direct = plan_of(run, MG_WAY_FACTOR);
+    const bool may_change =
+        run->options->automatic && direct.chosen && run->options->max_iterations < 0;
     const mg_kernel kernel = run->system.kernel;
+    if (may_change) run->stop.max_iterations = MG_MAX(run->count / STEPS_OF_FACTOR, 50);
+    MG_TRY(mg_ridge_conjugate(run));
+    if (!may_change || run->ended != MARGIN_STOPPED_ITERATIONS) return MARGIN_OK;
+    run->stop.max_iterations = -1;
     run->stop.pace = NULL;
+    run->ended = MARGIN_OK;
+    run->iterations = 0;
     mg_kernel_system_free(&run->system);
+    MG_TRY(mg_announce(run->context, &direct.says, run->error));
     MG_TRY(mg_kernel_system_make(run->context, run->problem, &kernel, MG_GRAM_SQUARE, &run->system,
                                  run->error));
     return mg_ridge_direct(run);
 }
 
-/* Conjugate gradients that would take longer than a factor. */
-static margin_status solve_conjugate(mg_ridge_run *run) {
-    const bool square = mg_system_fits(run->context, MG_GRAM_SQUARE, run->count);
-    const bool may_change = run->options->automatic && square && run->options->max_iterations < 0;
-    if (may_change) run->stop.max_iterations = MG_MAX(run->count / STEPS_OF_FACTOR, 50);
-    MG_TRY(mg_ridge_conjugate(run));
-    if (!may_change || run->ended != MARGIN_STOPPED_ITERATIONS) return MARGIN_OK;
-    run->stop.max_iterations = -1;
-    run->ended = MARGIN_OK;
-    run->iterations = 0;
-    return solve_direct(run);
-}
-
 static margin_status kernel_ridge_solve(mg_ridge_run *run) {
-    mg_gram_storage storage;
+    const mg_ridge_options *options = run->options;
+    const bool direct = options->direct || (options->automatic && run->count <= DIRECT_ROWS);
+    mg_kernel_plan plan = plan_of(run, direct ? MG_WAY_FACTOR : MG_WAY_CONJUGATE);
     mg_kernel kernel;
-    MG_TRY(choose(run, &storage));
+    if (!plan.chosen && options->automatic) plan = plan_of(run, MG_WAY_CONJUGATE);
+    MG_TRY(mg_announce(run->context, &plan.says, run->error));
     MG_TRY(mg_kernel_of_fit(&run->fits[0], &run->options->choice, own->name, &kernel));
     MG_TRY(mg_ridge_begin(run));
-    MG_TRY(mg_kernel_system_make(run->context, run->problem, &kernel, storage, &run->system,
+    MG_TRY(mg_kernel_system_make(run->context, run->problem, &kernel, plan.storage, &run->system,
                                  run->error));
-    return storage == MG_GRAM_SQUARE ? mg_ridge_direct(run) : solve_conjugate(run);
+    return plan.storage == MG_GRAM_SQUARE ? mg_ridge_direct(run) : solve_conjugate(run);
 }
 
 /* ---- Report ---------------------------------------------------------------------------------- */
@@ -215,8 +194,7 @@ static margin_status descend(mg_fit *fit, const mg_ridge_options *options) {
                            .formula = "(f-y)^2",
                            .tolerance = options->tolerance,
                            .minimise = mg_kernel_descend};
-    MG_TRY(mg_kernel_store(fit->context, fit->problem->count, false, "ridge", &task.storage,
-                           fit->error));
+    MG_TRY(mg_kernel_store(&task, fit, 1, MG_WAY_NEWTON, true));
     return mg_kernel_fit_all(&task, fit, 1);
 }
 

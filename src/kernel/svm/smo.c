@@ -1,4 +1,5 @@
 /* The rounds of the working-set solver. */
+#include "kernel/machine/kernel_plan.h"
 #include "kernel/svm/smo_room.h"
 
 #include <math.h>
@@ -38,12 +39,6 @@ bool mg_smo_is_done(const mg_smo *s) {
 
 /* ---- Room ------------------------------------------------------------------------------------ */
 
-static int64_t set_size(const mg_smo *s) {
-    const int64_t most = s->gram ? s->gram->slots : s->count;
-    const int64_t size = s->count >= 10000 ? 1024 : s->count >= 3000 ? 512 : 256;
-    return MG_MAX(MG_MIN(MG_MIN(size, most), s->count), MG_MIN(2, s->count));
-}
-
 /* The first round has few members where there are many rows: a time limit shortly after it leaves
  * the proof of what it moved. */
 static int64_t first_size(const mg_smo *s, int64_t size) {
@@ -55,7 +50,8 @@ static margin_status room_new(mg_smo *s, mg_smo_room *room, margin_error *error)
     mg_arena *arena = &room->arena;
     memset(room, 0, sizeof *room);
     mg_arena_init(arena, s->context->heap);
-    room->most = set_size(s);
+    room->most = mg_kernel_set_size(s->count);
+    if (s->gram) room->most = MG_MIN(room->most, s->gram->slots);
     room->size = first_size(s, room->most);
     const int64_t q = (room->most + 15) / 16 * 16, n = s->count;
     return MG_PIECES(arena, "a working set", error, MG_PIECE(room->set, q),
@@ -177,7 +173,7 @@ static margin_status smo_rounds(mg_smo *s, mg_smo_room *room, margin_error *erro
         if (ended != MARGIN_OK) return ended;
         if (mg_smo_has_stalled(s, &p)) break;
         if (s->rounds >= next && mg_smo_can_shrink(s, &active) && active > 1) {
-            MG_TRY(mg_smo_shrink(s, room, active, error));
+            MG_TRY(mg_smo_shrink(s, active, error));
             room->fresh = 0;
             next = s->rounds + BETWEEN;
             if (mg_smo_is_done(s)) break;
@@ -196,7 +192,6 @@ margin_status mg_smo_solve(mg_smo *s, margin_error *error) {
         mg_smo_measure(s);
         status = smo_rounds(s, &room, error);
     }
-    mg_free(s->context->heap, room.smaller);
     mg_arena_free(&room.arena);
     return status;
 }

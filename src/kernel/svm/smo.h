@@ -38,7 +38,10 @@ typedef struct mg_smo {
     const int64_t *place;
     int64_t ld;
     double row_seconds; /* the least that a round took for each of its rows; 0: not yet known */
-    int64_t room;       /* bytes that the matrices of smaller problems may take */
+    /* Where matrices of smaller problems are made, from the end on: `room` numbers. */
+    float *spare;
+    int64_t room;
+    mg_gram *lender; /* of which these are the last rows; NULL: nobody's */
     /* When to end: kkt > 0: the greatest slope to the left exceeds the least to the right by at
      * most that. Else: the primal is above the dual by at most gap + relative * |primal|. */
     double kkt, gap, relative;

@@ -18,9 +18,6 @@ typedef struct mg_smo_room {
     double *inner_least, *inner_most;
     int64_t *changed;
     double *moved;
-    /* K of the last smaller problem, for the next: fresh pages cost more than their values. */
-    float *smaller;
-    int64_t smaller_size; /* numbers */
 } mg_smo_room;
 
 /* A working set from the histogram of violations. */
@@ -30,7 +27,7 @@ margin_status mg_smo_block(mg_smo *s, const int64_t *variables, int64_t count, f
                            int64_t ld, margin_error *error);
 /* Whether the variables that can still move are few enough to be solved by themselves. */
 bool mg_smo_can_shrink(const mg_smo *s, int64_t *active);
-margin_status mg_smo_shrink(mg_smo *s, mg_smo_room *room, int64_t active, margin_error *error);
+margin_status mg_smo_shrink(mg_smo *s, int64_t active, margin_error *error);
 
 bool mg_smo_is_done(const mg_smo *s);
 /* Progress is asked for over many rounds, as single ones may go backwards. */

@@ -18,7 +18,7 @@ bool mg_smo_can_shrink(const mg_smo *s, int64_t *active) {
     }
     *active = moving;
     return (double)moving < 0.7 * (double)s->count && 2 * moving <= 3 * inside + 128 &&
-           moving * moving * (int64_t)sizeof(float) <= s->room;
+           moving * moving <= s->room;
 }
 
 typedef struct smaller {
@@ -29,15 +29,12 @@ typedef struct smaller {
 
 static const char purpose[] = "kernel values of the active rows";
 
-static margin_status smaller_matrix(mg_heap *heap, mg_smo_room *room, int64_t size,
-                                    margin_error *error) {
-    if (size <= room->smaller_size) return MARGIN_OK;
-    mg_free(heap, room->smaller);
-    room->smaller = NULL;
-    room->smaller_size = 0;
-    MG_NEW(heap, room->smaller, size, purpose, error);
-    room->smaller_size = size;
-    return MARGIN_OK;
+/* The same place for the next smaller problem: fresh pages cost more than their values. */
+static float *take_spare(const mg_smo *s, int64_t size) {
+    enum { LINE = 16 };
+    float *place = s->spare + (s->room - size) / LINE * LINE;
+    if (s->lender) mg_gram_vacate(s->lender, place);
+    return place;
 }
 
 static void copy_active(const mg_smo *s, smaller *to) {
@@ -70,7 +67,7 @@ static margin_status take_back(mg_smo *s, const smaller *from, int64_t n, margin
     return mg_smo_apply(s, variables, moved, changed, error);
 }
 
-margin_status mg_smo_shrink(mg_smo *s, mg_smo_room *room, int64_t active, margin_error *error) {
+margin_status mg_smo_shrink(mg_smo *s, int64_t active, margin_error *error) {
     mg_arena arena;
     smaller own = {0};
     margin_status status;
@@ -79,10 +76,10 @@ margin_status mg_smo_shrink(mg_smo *s, mg_smo_room *room, int64_t active, margin
                     MG_PIECE(own.target, active), MG_PIECE(own.low, active),
                     MG_PIECE(own.high, active), MG_PIECE(own.beta, active), MG_PIECE(own.f, active),
                     MG_PIECE(own.diagonal, active)));
-    MG_GO(smaller_matrix(s->context->heap, room, active * active, error));
     copy_active(s, &own);
-    MG_GO(mg_smo_block(s, own.variable, active, room->smaller, active, error));
     mg_smo part = *s;
+    float *matrix = take_spare(s, active * active);
+    MG_GO(mg_smo_block(s, own.variable, active, matrix, active, error));
     part.count = active;
     part.target = own.target;
     part.low = own.low;
@@ -92,8 +89,9 @@ margin_status mg_smo_shrink(mg_smo *s, mg_smo_room *room, int64_t active, margin
     part.diagonal = own.diagonal;
     part.gram = NULL;
     part.place = NULL;
-    part.matrix = room->smaller;
+    part.matrix = matrix;
     part.ld = active;
+    part.room = matrix - s->spare;
     /* half of what may be left, as the rows that rest may come back with a little */
     part.gap = 0.5 * (s->gap + s->relative * fabs(s->primal));
     part.relative = 0.0;

@@ -88,51 +88,27 @@ static margin_status machine_new(mg_svm_machine *m) {
     return MARGIN_OK;
 }
 
-/* Rows that are kept by a single reader, where no memory limit says less. */
-enum { STORE_GIGABYTES = 4 };
-
-/* Says what will be kept, where it is not all, and refuses where it is nothing. */
-static margin_status announce(const mg_svm_machine *m) {
-    const int64_t room = mg_context_room(m->fit->context, (int64_t)STORE_GIGABYTES << 30);
-    const int64_t n = m->problem->count, whole = mg_gram_bytes(n, MARGIN_F32, n);
-    MG_REQUIRE(room >= mg_gram_bytes(n, MARGIN_F32, 2), m->fit->error, MARGIN_ERROR_LIMIT,
-               "two rows of the Gram matrix of %lld rows take %s, and there is room for %s: give "
-               "more memory, or take some rows for all (nystroem(centres=2000) | svm, or "
-               "fourier(features=2000) | svm)",
-               (long long)n, mg_bytes((uint64_t)mg_gram_bytes(n, MARGIN_F32, 2)).text,
-               mg_bytes((uint64_t)room).text);
-    if (whole > room)
-        mg_log(m->fit->context, MARGIN_LOG_NOTE,
-               "the Gram matrix of %lld x %lld numbers takes %s; rows are kept up to %s, and "
-               "computed again beyond: nystroem(centres=2000) | svm takes some rows for all",
-               (long long)n, (long long)n, mg_bytes((uint64_t)whole).text,
-               mg_bytes((uint64_t)room).text);
-    return MARGIN_OK;
+/* Without what takes most memory. */
+static void machine_empty(mg_svm_machine *m) {
+    mg_gram_free(m->own);
+    mg_gram_free(m->exact);
+    mg_free(m->arena.heap, m->spare);
+    m->own = m->exact = m->smo.gram = NULL;
+    m->spare = NULL;
 }
 
-/* Its points are lists of its own: it may outlive the problem. */
 static margin_status own_gram(mg_svm_machine *m, margin_type type) {
-    mg_kernel_points points = mg_kernel_points_of(m->problem);
-    int64_t *lists = mg_arena_new(&m->arena, 2 * points.count, sizeof *lists);
-    if (!lists) return mg_no_memory(m->arena.heap, 2 * points.count, 8, purpose, m->fit->error);
-    for (int64_t i = 0; i < points.count; i++) {
-        lists[i] = mg_point_row(&points, i);
-        lists[points.count + i] = mg_point_place(&points, i);
-    }
-    if (points.places) points.places = lists + points.count;
-    if (points.rows) points.rows = lists;
-    m->points = points;
+    const mg_gram_request request = {.kernel = m->kernel,
+                                     .points = mg_kernel_points_of(m->problem),
+                                     .type = type,
+                                     .bytes = m->bytes,
+                                     .by_rows = true};
     m->type = type;
-    const mg_gram_request request = {
-        .kernel = m->kernel,
-        .points = points,
-        .type = type,
-        .bytes = mg_context_room(m->fit->context, (int64_t)STORE_GIGABYTES << 30),
-        .by_rows = true};
-    mg_gram_free(m->own);
-    m->own = m->smo.gram = NULL;
+    machine_empty(m);
     MG_TRY(mg_gram_create(m->fit->context, &request, &m->own, m->fit->error));
-    m->smo.gram = m->own;
+    m->smo.gram = m->smo.lender = m->own;
+    m->smo.spare = (float *)(void *)m->own->values;
+    m->smo.room = m->own->slots * m->own->ld;
     return MARGIN_OK;
 }
 
@@ -165,17 +141,25 @@ static void scale_variables(mg_svm_machine *m, const mg_gram *gram) {
 
 static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
     mg_smo *s = &m->smo;
-    if (!shared || !shared->gram) MG_TRY(announce(m));
+    if (!shared || !shared->gram) {
+        const mg_kernel_sizes sizes = mg_kernel_sizes_of(m->fit, &m->kernel, 1);
+        const mg_kernel_plan plan = mg_kernel_plan_make(m->fit->context, &sizes, MG_WAY_ROWS);
+        m->bytes = plan.says.matrix;
+        MG_TRY(mg_announce(m->fit->context, &plan.says, m->fit->error));
+    }
     *s = (mg_smo){.context = m->fit->context,
                   .stop = &m->stop,
                   .ops = MG_ISA_TABLE(mg_isa_level(), mg_smo_ops),
                   .count = m->problem->count,
                   .epsilon = m->options.epsilon,
-                  .room = mg_context_room(m->fit->context, (int64_t)1 << 30),
                   .kkt = m->options.kkt,
                   .relative = m->options.tolerance};
     MG_TRY(machine_new(m));
     if (shared && shared->gram) {
+        m->bytes = shared->spare;
+        MG_NEW_BYTES(m->arena.heap, m->spare, m->bytes, purpose, m->fit->error);
+        s->spare = m->spare;
+        s->room = m->bytes / (int64_t)sizeof *s->spare;
         MG_TRY(order_samples(m, shared));
         s->matrix = mg_gram_values(shared->gram, &s->ld);
         scale_variables(m, shared->gram);
@@ -350,16 +334,15 @@ static margin_status hand_over(mg_svm_machine *m, margin_status ended) {
     snprintf(report->iteration_name, sizeof report->iteration_name, "steps");
     mg_svm_describe(&m->options, &m->kernel, report);
     MG_TRY(make_hypothesis(m));
-    mg_svm_judge(m);
     mg_report_set(report, "kkt", m->kkt);
     say_why(m, ended);
     return MARGIN_OK;
 }
 
-void mg_svm_machine_free(mg_heap *heap, mg_svm_machine *m) {
+void mg_svm_machine_free(mg_heap *heap, void *machine) {
+    mg_svm_machine *m = machine;
     if (!m) return;
-    mg_gram_free(m->own);
-    mg_gram_free(m->exact);
+    machine_empty(m);
     mg_arena_free(&m->arena);
     mg_free(heap, m);
 }
@@ -399,12 +382,17 @@ margin_status mg_svm_train(mg_fit *fit, const mg_svm_shared *shared) {
     MG_GO(machine_for(fit, &options, shared, &m));
     MG_GO(solve_and_prove(m, &ended));
     if (ended != MARGIN_OK) MG_GO(mg_svm_prove_again(m));
+    mg_svm_judge(m);
+    const bool keeps = fit->kept && !fit->kept->data && m->own && m->type == MARGIN_F32 &&
+                       !options.one_class && !m->smo.indefinite;
+    if (!keeps) machine_empty(m);
     MG_GO(mg_svm_decide_definite(m));
     status = hand_over(m, ended);
+    if (status >= 0 && keeps) {
+        *fit->kept = (mg_kept){m, mg_svm_machine_free};
+        return status;
+    }
 done:
-    if (status >= 0 && fit->kept && !fit->kept->data && mg_svm_may_keep(m))
-        mg_svm_keep(m);
-    else
-        mg_svm_machine_free(fit->context->heap, m);
+    mg_svm_machine_free(fit->context->heap, m);
     return status;
 }

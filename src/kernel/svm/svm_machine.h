@@ -2,8 +2,8 @@
  * the files of the learner share. */
 #pragma once
 
+#include "kernel/machine/kernel_plan.h"
 #include "kernel/svm/smo.h"
-#include "learn/kernel_options.h"
 
 typedef struct mg_svm_options {
     bool regression, one_class;
@@ -25,9 +25,10 @@ typedef struct mg_svm_machine {
     mg_svm_options options;
     mg_kernel kernel;
     mg_arena arena;
+    int64_t bytes;               /* that rows of own, or else `spare` may take */
+    float *spare;                /* for smaller problems of a shared gram; NULL: own lends it */
     mg_gram *own;                /* NULL: a shared one is read */
     mg_gram *exact;              /* whole, in f64; NULL: the rows prove */
-    mg_kernel_points points;     /* of own and exact */
     margin_type type;            /* of its values */
     int64_t *sample;             /* of each variable */
     double factor;               /* of the values in f32 */
@@ -57,7 +58,7 @@ double mg_svm_total(const mg_svm_options *options, const mg_problem *problem);
 /* A variable as the model has it: without the factor, and exactly on its bounds. */
 double mg_svm_beta(const mg_svm_machine *m, int64_t v);
 
-void mg_svm_machine_free(mg_heap *heap, mg_svm_machine *m);
+void mg_svm_machine_free(mg_heap *heap, void *machine);
 /* low, high and target of the variables. */
 void mg_svm_boxes(mg_svm_machine *m);
 
@@ -69,11 +70,6 @@ mg_svm_machine *mg_svm_kept(const mg_fit *fit, const mg_svm_options *options,
                             const mg_kernel *kernel);
 /* In the new box, with the gradient there. */
 void mg_svm_again(mg_svm_machine *m);
-/* Leaves it for the next fit. */
-void mg_svm_keep(mg_svm_machine *m);
-MG_INLINE bool mg_svm_may_keep(const mg_svm_machine *m) {
-    return m->own && m->type == MARGIN_F32 && !m->options.one_class && !m->smo.indefinite;
-}
 
 /* Sets the gradient of the machine's variables in f64 (smo.f), from that of the last call and what
  * changed since (or from nothing, where the proof would hold and digits were lost on the way), and
@@ -100,6 +96,7 @@ int mg_svm_by_position(const void *a, const void *b);
 typedef struct mg_svm_shared {
     mg_kernel kernel;
     mg_gram *gram;     /* over all samples, in the order of their classes; NULL: each has its own */
+    int64_t spare;     /* bytes that each of the fits may take for its smaller problems */
     int64_t *position; /* of a row of x, in the gram */
     int64_t *rows, *places; /* of the gram's points */
 } mg_svm_shared;

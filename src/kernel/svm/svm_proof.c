@@ -94,7 +94,7 @@ static margin_status hold_exact(mg_svm_machine *m) {
     if (!m->again || m->exact || n > MOST_ROWS || mg_heap_limit(context->heap) > 0)
         return MARGIN_OK;
     const mg_gram_request request = {.kernel = m->kernel,
-                                     .points = m->points,
+                                     .points = mg_kernel_points_of(m->problem),
                                      .type = MARGIN_F64,
                                      .bytes = mg_gram_bytes(n, MARGIN_F64, n)};
     MG_TRY(mg_gram_create(context, &request, &m->exact, m->fit->error));

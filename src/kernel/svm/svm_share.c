@@ -6,9 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A whole matrix takes at most so much, and half of what a memory limit leaves. */
-enum { WHOLE_GIGABYTES = 8 };
-
 static void shared_free(mg_heap *heap, void *data) {
     mg_svm_shared *s = data;
     if (!s) return;
@@ -36,19 +33,21 @@ static margin_status list_by_class(const mg_problem *p, mg_heap *heap, mg_svm_sh
     return MARGIN_OK;
 }
 
+/* One for all where there is room; without it each fit keeps rows of its own. */
 static margin_status make_gram(mg_shared *shared, mg_svm_shared *s) {
     const mg_problem *p = shared->whole;
-    const int64_t whole = mg_gram_bytes(p->count, MARGIN_F32, p->count);
-    if (whole > mg_context_room(shared->context, (int64_t)WHOLE_GIGABYTES << 30)) return MARGIN_OK;
+    const mg_fit whole = {.context = shared->context, .learner = shared->learner, .problem = p};
+    const mg_kernel_sizes sizes = mg_kernel_sizes_of(&whole, &s->kernel, shared->fits);
+    const mg_kernel_plan plan = mg_kernel_plan_make(shared->context, &sizes, MG_WAY_SHARED);
+    if (!plan.chosen) return MARGIN_OK;
+    s->spare = mg_kernel_spare(&sizes);
+    MG_TRY(mg_announce(shared->context, &plan.says, shared->error));
     MG_TRY(list_by_class(p, shared->context->heap, s, shared->error));
     const mg_gram_request request = {.kernel = s->kernel,
                                      .points = {p->x, s->rows, s->places, p->count},
                                      .type = MARGIN_F32,
-                                     .bytes = whole};
+                                     .bytes = plan.says.matrix};
     MG_TRY(mg_gram_create(shared->context, &request, &s->gram, shared->error));
-    mg_log(shared->context, MARGIN_LOG_NOTE,
-           "one Gram matrix of %lld x %lld numbers for %lld problems takes %s", (long long)p->count,
-           (long long)p->count, (long long)shared->fits, mg_bytes((uint64_t)whole).text);
     return mg_gram_fill(s->gram, shared->context, shared->error);
 }
 

@@ -26,15 +26,6 @@ margin_status mg_svm_start_one_class(mg_svm_machine *m) {
 
 /* ---- The last fit ---------------------------------------------------------------------------- */
 
-static void machine_release(mg_heap *heap, void *data) {
-    mg_svm_machine_free(heap, data);
-}
-
-void mg_svm_keep(mg_svm_machine *m) {
-    m->fit->kept->data = m;
-    m->fit->kept->release = machine_release;
-}
-
 mg_svm_machine *mg_svm_kept(const mg_fit *fit, const mg_svm_options *options,
                             const mg_kernel *kernel) {
     mg_svm_machine *m = fit->kept ? fit->kept->data : NULL;

@@ -1,0 +1,177 @@
+/* The estimate. What it counts are the arrays that grow with the samples, as the files of each way
+ * take them (arenas round them up, by ENDS), and those of a round and of a thread; tests hold it to
+ * the real peak. */
+#include "kernel/machine/kernel_plan.h"
+
+#include "kernel/gram/gram.h"
+#include "math/products/symmetric_product.h"
+
+#include <math.h>
+
+/* Bytes a sample: to the end, and for each function; while it solves. Gigabytes that the matrix may
+ * have without a limit. Products with it and factors that are expected. */
+static const struct way {
+    mg_gram_storage storage;
+    double held, function, solving;
+    int gigabytes;
+    double products, factors;
+} ways[] = {[MG_WAY_ROWS] = {MG_GRAM_ROWS, 85.0, 0.0, 64.0, 4, 3.0, 0.0},
+            [MG_WAY_SHARED] = {MG_GRAM_ROWS, 85.0, 0.0, 64.0, 8, 3.0, 0.0},
+            [MG_WAY_FACTOR] = {MG_GRAM_SQUARE, 48.0, 48.0, 512.0, 4, 0.0, 1.0},
+            [MG_WAY_CONJUGATE] = {MG_GRAM_TRIANGLE, 56.0, 88.0, 536.0, 4, 50.0, 0.0},
+            [MG_WAY_PATH] = {MG_GRAM_SQUARE, 1000.0, 0.0, 0.0, 4, 0.0, 30.0},
+            [MG_WAY_NEWTON_FACTOR] = {MG_GRAM_SQUARE, 144.0, 0.0, 512.0, 4, 0.0, 10.0},
+            [MG_WAY_NEWTON] = {MG_GRAM_TRIANGLE, 144.0, 0.0, 0.0, 4, 100.0, 0.0}};
+
+int64_t mg_kernel_set_size(int64_t count) {
+    return MG_MIN(count >= 10000 ? 1024 : count >= 3000 ? 512 : 256, count);
+}
+
+int64_t mg_kernel_spare(const mg_kernel_sizes *s) {
+    return (int64_t)fmin((double)s->count * (double)s->count / fmin((double)s->functions, 8.0),
+                         1 << 30);
+}
+
+mg_kernel_sizes mg_kernel_sizes_of(const mg_fit *fit, const mg_kernel *kernel, int64_t functions) {
+    return (mg_kernel_sizes){.learner = fit->learner->info.name,
+                             .kernel = kernel->kind,
+                             .definite = mg_kernel_is_definite(kernel),
+                             .x = fit->problem->x,
+                             .count = fit->problem->count,
+                             .functions = functions,
+                             .threads = mg_threads(fit->context)};
+}
+
+/* ---- Bytes ----------------------------------------------------------------------------------- */
+
+/* A tile of kernel values in f64, and panels of what it is made from, of a thread. */
+static double scratch_bytes(const mg_kernel_sizes *s) {
+    enum { SIDES = 64 + 128, TILE = 64 * 128, DEPTH = 256 };
+    const double columns = (double)s->x.columns;
+    if (s->kernel == MG_KERNEL_PRECOMPUTED) return 8.0 * TILE;
+    if (s->kernel == MG_KERNEL_FUNCTION) return 8.0 * (SIDES * columns + 2 * TILE);
+    if (mg_is_csr(&s->x) && columns > 16.0 * mg_row_length(&s->x)) return 8.0 * (TILE + columns);
+    return 8.0 * (TILE + SIDES * fmin(columns, DEPTH));
+}
+
+/* So many rows in f32. */
+static double narrow_bytes(const mg_kernel_sizes *s, double rows) {
+    if (mg_is_csr(&s->x) || mg_kernel_basis_of(s->kernel) == MG_OF_NONE) return 0.0;
+    return 4.0 * ((double)s->x.columns + 1.0) * rows;
+}
+
+/* A row of an expansion, with the lists that it is made by. */
+static double support_bytes(const mg_kernel_sizes *s) {
+    enum { INDEX = 8, LISTS = 80 };
+    const int64_t number = mg_type_size(s->x.value_type) + (mg_is_csr(&s->x) ? INDEX : 0);
+    return LISTS + mg_row_length(&s->x) * (double)number;
+}
+
+/* Of svm: working sets, of a smaller problem too, of at most the rows kept, or the proof. */
+static double round_bytes(const mg_kernel_sizes *s, const struct way *w, double matrix,
+                          double threads) {
+    enum { STRIP = 96, CHUNK = 1024 };
+    const double n = (double)s->count, chunk = fmin(n, CHUNK) + STRIP * threads;
+    const double set = fmin((double)mg_kernel_set_size(s->count), matrix / (4.0 * n));
+    return w->held * n + fmax(5.0 * set * set + 48.0 * n + narrow_bytes(s, chunk),
+                              w->solving * n + threads * scratch_bytes(s));
+}
+
+/* Several side by side, and half of their samples as support of those that are done; or one, which
+ * gives the matrix back before it lists its support. */
+static double svm_bytes(const mg_kernel_sizes *s, const struct way *w, double matrix) {
+    enum { SLOTS = 64, LIST = 48, ENDS = 1 << 17 };
+    const double parts = (double)s->functions, n = (double)s->count, support = support_bytes(s);
+    const double rows = matrix + SLOTS * n + narrow_bytes(s, n) + ENDS;
+    if (w == &ways[MG_WAY_ROWS])
+        return fmax(rows + round_bytes(s, w, matrix, s->threads), n * (w->held + LIST + support));
+    return rows + 0.5 * parts * n * support +
+           fmin(parts, s->threads) * (round_bytes(s, w, matrix, 1.0) + (double)mg_kernel_spare(s));
+}
+
+/* Of those that solve equations: what a product or a factor is made by, or the last function. */
+static double equations_bytes(const mg_kernel_sizes *s, const struct way *w, double matrix) {
+    enum { RANK = 1024, PIVOTS = 64, BLOCK = 256 };
+    const double m = (double)s->count, k = (double)s->functions, support = support_bytes(s);
+    const double width = mg_symmetric_ops_for(mg_isa_level(), false)->width;
+    double rank = 0.0, most = 8.0 * (fmax(log2(m / BLOCK), 0.0) + s->threads);
+    if (w == &ways[MG_WAY_FACTOR]) most = 8.0 * width * s->threads;
+    if (w == &ways[MG_WAY_PATH]) most = 24.0 * m; /* eigenvectors, and the workspace of LAPACK */
+    if (w == &ways[MG_WAY_CONJUGATE]) {
+        rank = fmin(2.0 * sqrt(m), RANK);
+        most *= k + 1.0;
+    }
+    return matrix + 8.0 * rank * PIVOTS +
+           m * (w->held + w->function * k + 8.0 * rank + (k - 1.0) * support +
+                fmax(fmax(w->solving, most), support));
+}
+
+static double peak_of(const mg_kernel_sizes *s, const struct way *w, double matrix) {
+    const bool squares = mg_kernel_basis_of(s->kernel) == MG_OF_SQUARES;
+    const bool decides = !s->definite && s->count <= MG_MOST_DECIDED;
+    const double m = (double)s->count, factor = decides ? m * (8.0 * m + 640.0) : 0.0; /* in f64 */
+    const double bytes = (w->storage == MG_GRAM_ROWS ? svm_bytes : equations_bytes)(s, w, matrix);
+    return fmax(bytes, factor) + 8.0 * ((squares ? (double)s->x.rows : 0.0) + m) +
+           s->threads * scratch_bytes(s);
+}
+
+static double work_of(const mg_kernel_sizes *s, const struct way *w, mg_gram_storage storage,
+                      int64_t matrix) {
+    enum { OF_A_VALUE = 8, AGAIN = 4, NARROW = 4 }; /* f32 is so much faster */
+    const double m = (double)s->count, value = mg_row_length(&s->x) + OF_A_VALUE;
+    const double times = matrix < mg_system_bytes(storage, s->count) ? AGAIN : 1.0;
+    if (storage == MG_GRAM_ROWS) return m * m / NARROW * (times * value + w->products);
+    if (storage == MG_GRAM_NONE) return w->products * m * m * value;
+    return m * m * (0.5 * value + w->products + w->factors * m / 3.0);
+}
+
+/* ---- The plan -------------------------------------------------------------------------------- */
+
+static mg_kernel_plan plan_with(const margin_context *context, const mg_kernel_sizes *s,
+                                const struct way *w, mg_gram_storage storage, int64_t matrix) {
+    static const double a_second = 2e9; /* of a thread */
+    const double bytes = peak_of(s, w, (double)matrix), work = work_of(s, w, storage, matrix);
+    const int64_t room = mg_context_room(context, (int64_t)w->gigabytes << 30),
+                  left = 2 * mg_context_room(context, INT64_MAX);
+    mg_kernel_plan plan = {storage,
+                           false,
+                           {.learner = s->learner,
+                            .rows = s->count,
+                            .matrix = matrix,
+                            .whole = mg_system_bytes(w->storage, s->count),
+                            .bytes = bytes < 9e18 ? (int64_t)bytes : INT64_MAX,
+                            .room = matrix > room ? room : left,
+                            .maps = s->kernel != MG_KERNEL_PRECOMPUTED,
+                            .waves = s->kernel == MG_KERNEL_RBF || s->kernel == MG_KERNEL_LAPLACIAN,
+                            .strict = storage == MG_GRAM_SQUARE,
+                            .work = work,
+                            .seconds = work / a_second / s->threads}};
+    plan.says.fits = matrix <= room && plan.says.bytes <= left;
+    return plan;
+}
+
+/* Threads do not choose, as ways and few rows decide bits. Rows are fewer by halves where what is
+ * beside them needs the room; at least two. */
+mg_kernel_plan mg_kernel_plan_make(const margin_context *context, const mg_kernel_sizes *s,
+                                   mg_kernel_way way) {
+    enum { PLANNED = 8 };
+    const struct way *w = &ways[way];
+    const int64_t least = mg_gram_bytes(s->count, MARGIN_F32, MG_MIN(s->count, 2));
+    mg_gram_storage storage = w->storage;
+    int64_t bytes = mg_system_bytes(storage, s->count);
+    mg_kernel_sizes planned = *s;
+    planned.threads = PLANNED;
+    mg_kernel_plan plan = plan_with(context, &planned, w, storage, bytes);
+    while (!plan.says.fits && way == MG_WAY_ROWS && bytes > least) {
+        bytes = MG_MAX(bytes > plan.says.room ? plan.says.room : bytes / 2, least);
+        plan = plan_with(context, &planned, w, storage, bytes);
+    }
+    if (!plan.says.fits && storage == MG_GRAM_TRIANGLE) {
+        storage = MG_GRAM_NONE;
+        bytes = 0;
+    }
+    const bool chosen = plan.says.fits;
+    plan = plan_with(context, s, w, storage, bytes);
+    plan.chosen = chosen;
+    return plan;
+}

@@ -1,0 +1,72 @@
+/* Sentences before the start. */
+#include "learn/announce.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Multiply-adds that begin without a time limit: some hours. */
+static const double most_work = 3e13;
+
+enum { NOTE_MEGABYTES = 64, NOTE_SECONDS = 10 }; /* from here on it is told */
+
+typedef struct announcement_text {
+    char text[400];
+} announcement_text;
+
+static announcement_text describe(const margin_context *context, const mg_announcement *a) {
+    const long long rows = (long long)a->rows;
+    const int threads = mg_threads(context);
+    announcement_text to;
+    char part[64] = "";
+    if (a->matrix < a->whole)
+        snprintf(part, sizeof part, " (all: %s)", mg_bytes((uint64_t)a->whole).text);
+    snprintf(
+        to.text, sizeof to.text,
+        "%s of %lld rows takes %s%s of memory beside the data, %s of it for its Gram matrix of "
+        "%lld x %lld numbers%s, and in the order of %s second%s on %d thread%s",
+        a->learner, rows, a->fits ? "" : "at least ", mg_bytes((uint64_t)a->bytes).text,
+        a->matrix > 0 ? mg_bytes((uint64_t)a->matrix).text : "none", rows, rows, part,
+        mg_about(ceil(a->seconds)).text, a->seconds > 1.0 ? "s" : "", threads,
+        threads > 1 ? "s" : "");
+    return to;
+}
+
+/* kernel-ridge without a kernel of its own is ridge. */
+static announcement_text instead_of(const mg_announcement *a) {
+    static const char prefix[] = "kernel-";
+    const size_t length = strncmp(a->learner, prefix, sizeof prefix - 1) ? 0 : sizeof prefix - 1;
+    const char *linear = a->learner + length;
+    announcement_text to = {"fewer rows"};
+    char waves[80] = "";
+    if (a->waves) snprintf(waves, sizeof waves, ", or fourier(features=2000) | %s", linear);
+    if (a->maps)
+        snprintf(to.text, sizeof to.text, "some rows for all: nystroem(centres=2000) | %s%s",
+                 linear, waves);
+    return to;
+}
+
+static margin_status refuse_memory(const margin_context *context, const mg_announcement *a,
+                                   margin_error *error) {
+    const bool limited = mg_heap_limit(context->heap) > 0;
+    return mg_fail(error, limited ? MG_CAUSE(MARGIN_ERROR_LIMIT, MEMORY_LIMIT) : MARGIN_ERROR_LIMIT,
+                   "%s; there is room for %s: give more memory, %sor take %s",
+                   describe(context, a).text, mg_bytes((uint64_t)a->room).text,
+                   a->strict ? "let solver=cg do without the matrix, " : "", instead_of(a).text);
+}
+
+margin_status mg_announce(margin_context *context, const mg_announcement *a, margin_error *error) {
+    const double left = mg_deadline(context) - mg_clock();
+    const bool late = a->seconds > left;
+    if (!a->fits) return refuse_memory(context, a, error);
+    MG_REQUIRE(a->work <= most_work || left < (double)INFINITY, error, MARGIN_ERROR_LIMIT,
+               "%s: set a time limit, at which it ends with the best until then, or take %s",
+               describe(context, a).text, instead_of(a).text);
+    const bool news = mg_heap_announce(context->heap, a->bytes);
+    if (!news || (a->bytes < (int64_t)NOTE_MEGABYTES << 20 && a->seconds < NOTE_SECONDS && !late))
+        return MARGIN_OK;
+    mg_log(context, MARGIN_LOG_NOTE, "%s%s%s", describe(context, a).text,
+           late ? ", which is more than the time limit leaves; for less take " : "",
+           late ? instead_of(a).text : "");
+    return MARGIN_OK;
+}

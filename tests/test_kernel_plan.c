@@ -1,0 +1,337 @@
+/* What fits with a kernel say before they begin: bytes against the real peak, refusals, notes. */
+#include "model_cases.h"
+
+#include "base/context.h"
+#include "kernel/gram/gram.h"
+#include "kernel/machine/kernel_plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Data ------------------------------------------------------------------------------------ */
+
+typedef struct table {
+    double *f64, *y;
+    float *f32;
+    int32_t *index;
+    int64_t *start;
+    margin_data data;
+} table;
+
+typedef enum layout { F64, F32, SPARSE } layout;
+
+/* A ball and its outside with noise (classes shells of the same), or a smooth value (classes 0). */
+static table table_make(int64_t rows, int64_t columns, int classes, layout kind) {
+    table t = {.f64 = malloc((size_t)(rows * columns) * sizeof(double)),
+               .f32 = malloc((size_t)(rows * columns) * sizeof(float)),
+               .index = malloc((size_t)(rows * columns) * sizeof(int32_t)),
+               .start = calloc((size_t)rows + 1, sizeof(int64_t)),
+               .y = malloc((size_t)rows * sizeof(double))};
+    uint64_t state = 7;
+    int64_t stored = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        double square = 0.0, first = 0.0;
+        for (int64_t j = 0; j < columns; j++) {
+            const double value = 0.5 * support_normal(&state);
+            if (j == 0) first = value;
+            if (j < 3) square += value * value;
+            if (kind == SPARSE && support_uniform(&state) < 0.9) continue;
+            const int64_t at = kind == SPARSE ? stored++ : i * columns + j;
+            t.f64[at] = value;
+            t.f32[at] = (float)value;
+            t.index[at] = (int32_t)j;
+        }
+        t.start[i + 1] = stored;
+        square += 0.3 * (support_uniform(&state) - 0.5);
+        t.y[i] = classes ? fmin(floor(fmax(square, 0.0) * classes / 1.2), classes - 1)
+                         : sin(3.0 * first) + square;
+    }
+    t.data.x = margin_dense_f64(t.f64, rows, columns, columns);
+    if (kind == F32) t.data.x = margin_dense_f32(t.f32, rows, columns, columns);
+    if (kind == SPARSE) t.data.x = margin_csr_f64(t.f64, t.index, t.start, rows, columns);
+    t.data.y = margin_values_f64(t.y, rows);
+    return t;
+}
+
+static void table_free(table *t) {
+    free(t->f64);
+    free(t->f32);
+    free(t->y);
+    free(t->index);
+    free(t->start);
+}
+
+typedef struct listener {
+    int notes;
+    char text[1000];
+} listener;
+
+static void listen(margin_log_level level, const char *text, void *user) {
+    listener *to = user;
+    assert_int_equal(level, MARGIN_LOG_NOTE);
+    to->notes++;
+    snprintf(to->text, sizeof to->text, "%s", text);
+}
+
+static margin_context *open_context(support_heap *heap, int threads, int64_t limit, listener *to) {
+    margin_context *context;
+    margin_context_options options = {.size = sizeof options,
+                                      .threads = threads,
+                                      .memory_limit = limit,
+                                      .log = to ? listen : NULL,
+                                      .user = to};
+    if (heap) options.allocator = support_allocator(heap);
+    assert_int_equal(margin_context_create(&options, &context, NULL), MARGIN_OK);
+    return context;
+}
+
+/* ---- The announcement against the peak ------------------------------------------------------- */
+
+typedef struct plan_case {
+    const char *spec;
+    int rows, columns, classes;
+    layout kind;
+    int threads;
+    int64_t limit;
+} plan_case;
+
+static const plan_case cases[] = {
+    {"svm(kernel=rbf)", 2000, 5, 2, F64, 1, 0},
+    {"svm(kernel=rbf)", 3000, 200, 2, F32, 2, 0},
+    {"svm(kernel=rbf, C=100)", 3000, 20, 2, F64, 4, 0},
+    {"svm(kernel=rbf, C=100)", 4000, 10, 2, F64, 2, 20 << 20}, /* some rows stay */
+    {"svm(kernel=laplacian)", 3000, 60, 2, SPARSE, 2, 0},
+    {"svm(kernel=sigmoid, gamma=0.01, coef0=0.1)", 1500, 8, 2, F64, 2, 0}, /* decided by a factor */
+    {"svm(kernel=poly)", 2500, 8, 2, F64, 2, 12 << 20},
+    {"svm(kernel=rbf)", 2500, 8, 3, F64, 2, 0}, /* one matrix for three problems */
+    {"svm(kernel=rbf, task=regress)", 2500, 8, 0, F64, 2, 0},
+    {"svm(kernel=rbf, task=regress)", 3000, 4, 0, F32, 1, 15 << 20},
+    {"svm(kernel=rbf, task=one-class, nu=0.1)", 3000, 8, 0, F64, 2, 0},
+    {"kernel-ridge", 2000, 5, 0, F64, 1, 0},
+    {"kernel-ridge(intercept=yes)", 1500, 40, 0, F32, 4, 0},
+    {"kernel-ridge", 3000, 10, 0, F64, 2, 0},
+    {"kernel-ridge", 2500, 80, 0, SPARSE, 2, 0},
+    {"kernel-ridge(solver=cg)", 4000, 8, 0, F64, 2, 30 << 20}, /* no matrix */
+    {"kernel-ridge(task=classify)", 2500, 20, 4, F64, 2, 0},
+    {"kernel-ridge(solver=gd, max_iter=5)", 2000, 8, 0, F64, 2, 0},
+    {"kernel-logistic", 1000, 5, 2, F64, 1, 0},
+    {"kernel-logistic(solver=cholesky)", 1500, 30, 2, F32, 2, 0},
+    {"kernel-logistic", 2000, 10, 3, F64, 2, 0},
+    {"kernel-logistic", 2500, 60, 2, SPARSE, 2, 0},
+};
+
+static void test_peak(void **state) {
+    (void)state;
+    SUPPORT_LARGE_CASE();
+    for (int k = 0; k < MG_LENGTH(cases); k++) {
+        const plan_case *c = &cases[k];
+        table t = table_make(c->rows, c->columns, c->classes, c->kind);
+        support_heap heap;
+        support_heap_init(&heap);
+        margin_context *context = open_context(&heap, c->threads, c->limit, NULL);
+        margin_report report = {0};
+        margin_model *model = fit_text(context, c->spec, &t.data, &report);
+        const double peak = (double)atomic_load(&heap.peak_bytes);
+        const double said = (double)margin_context_announced_memory(context);
+        if (!(fabs(said - peak) <= 0.05 * peak))
+            fail_msg("%s of %d x %d: %.0f bytes were announced, %.0f held", c->spec, c->rows,
+                     c->columns, said, peak);
+        if (c->limit) assert_true(peak <= (double)c->limit);
+        margin_model_free(model);
+        margin_context_free(context);
+        support_assert_nothing_live(&heap);
+        table_free(&t);
+    }
+}
+
+/* Nobody else announces, and what is small is said to programs only. */
+static void test_notes(void **state) {
+    (void)state;
+    table t = table_make(300, 3, 2, F64);
+    listener to = {0};
+    margin_context *context = open_context(NULL, 2, 0, &to);
+    margin_model_free(fit_text(context, "logistic", &t.data, &(margin_report){0}));
+    assert_int_equal(margin_context_announced_memory(context), 0);
+    margin_model_free(fit_text(context, "svm(kernel=rbf)", &t.data, &(margin_report){0}));
+    const int64_t said = margin_context_announced_memory(context);
+    assert_true(said > 300 * 300 * 4);
+    assert_int_equal(to.notes, 0);
+    margin_context_free(context);
+    table_free(&t);
+}
+
+/* Before the fit, once for all parts that take as much. */
+static void test_note_of_much(void **state) {
+    (void)state;
+    SUPPORT_LARGE_CASE();
+    table t = table_make(4300, 3, 2, F64);
+    listener to = {0};
+    margin_context *context = open_context(NULL, 2, 0, &to);
+    margin_model_free(fit_text(context, "svm(kernel=rbf)", &t.data, &(margin_report){0}));
+    assert_int_equal(to.notes, 1);
+    assert_contains(to.text, "svm of 4300 rows takes ");
+    assert_contains(to.text, "MiB of memory beside the data, 70.6 MiB of it for its Gram matrix of "
+                             "4300 x 4300 numbers");
+    assert_contains(to.text, "on 2 threads");
+    margin_context_free(context);
+    table_free(&t);
+}
+
+/* ---- From sizes alone ------------------------------------------------------------------------ */
+
+static mg_kernel_sizes sizes_of(int64_t rows, int64_t columns, mg_kernel_kind kernel) {
+    return (mg_kernel_sizes){.learner = "svm",
+                             .kernel = kernel,
+                             .definite = true,
+                             .x = margin_dense_f64(NULL, rows, columns, columns),
+                             .count = rows,
+                             .functions = 1,
+                             .threads = 2};
+}
+
+/* Half of what a limit leaves, in whole rows or not; never more than there is. */
+static void test_storage(void **state) {
+    (void)state;
+    margin_context *context = open_context(NULL, 2, 40 << 20, NULL);
+    const mg_kernel_sizes small = sizes_of(1000, 10, MG_KERNEL_RBF),
+                          large = sizes_of(3000, 10, MG_KERNEL_RBF);
+    mg_kernel_plan plan = mg_kernel_plan_make(context, &small, MG_WAY_FACTOR);
+    assert_true(plan.says.fits && plan.storage == MG_GRAM_SQUARE);
+    assert_int_equal(plan.says.matrix, 8 * 1000 * 1000);
+    plan = mg_kernel_plan_make(context, &large, MG_WAY_FACTOR);
+    assert_false(plan.says.fits);
+    plan = mg_kernel_plan_make(context, &small, MG_WAY_CONJUGATE);
+    assert_true(plan.says.fits && plan.storage == MG_GRAM_TRIANGLE);
+    plan = mg_kernel_plan_make(context, &large, MG_WAY_CONJUGATE);
+    assert_true(plan.says.fits && plan.storage == MG_GRAM_NONE && plan.says.matrix == 0);
+    plan = mg_kernel_plan_make(context, &small, MG_WAY_ROWS);
+    assert_int_equal(plan.says.matrix, mg_gram_bytes(1000, MARGIN_F32, 1000));
+    plan = mg_kernel_plan_make(context, &large, MG_WAY_ROWS);
+    assert_true(plan.says.fits && plan.says.matrix < mg_gram_bytes(3000, MARGIN_F32, 3000));
+    assert_true(plan.says.matrix <= 20 << 20 && plan.says.matrix > 10 << 20);
+    assert_true(plan.says.bytes <= 40 << 20);
+    margin_context_free(context);
+}
+
+/* More work, more bytes; no thread changes the work. */
+static void test_order(void **state) {
+    (void)state;
+    margin_context *context = open_context(NULL, 2, 0, NULL);
+    for (mg_kernel_way way = MG_WAY_ROWS; way <= MG_WAY_NEWTON; way++) {
+        double work = 0.0;
+        int64_t bytes = 0;
+        for (int64_t rows = 500; rows <= 32000; rows *= 4) {
+            mg_kernel_sizes s = sizes_of(rows, 20, MG_KERNEL_RBF);
+            const mg_kernel_plan plan = mg_kernel_plan_make(context, &s, way);
+            assert_true(plan.says.work > work && plan.says.bytes > bytes);
+            assert_true(plan.says.bytes > plan.says.matrix && plan.says.seconds > 0.0);
+            work = plan.says.work;
+            bytes = plan.says.bytes;
+            s.threads = 8;
+            assert_true(mg_kernel_plan_make(context, &s, way).says.work == work);
+        }
+    }
+    margin_context_free(context);
+}
+
+/* Products of sizes that no integer holds are no room for anybody. */
+static void test_overflow(void **state) {
+    (void)state;
+    static const int64_t counts[] = {(int64_t)1 << 31, (int64_t)1 << 40, INT64_MAX / 8, INT64_MAX};
+    margin_context *context = open_context(NULL, 1, 0, NULL);
+    margin_error error = {0};
+    for (int k = 0; k < MG_LENGTH(counts); k++)
+        for (mg_kernel_way way = MG_WAY_ROWS; way <= MG_WAY_NEWTON; way++) {
+            mg_kernel_sizes s = sizes_of(counts[k], 1 << 20, MG_KERNEL_LINEAR);
+            s.functions = INT64_MAX;
+            const mg_kernel_plan plan = mg_kernel_plan_make(context, &s, way);
+            assert_true(plan.says.bytes > 0 && plan.says.matrix >= 0 && plan.says.work > 1e18);
+            assert_int_equal(mg_announce(context, &plan.says, &error), MARGIN_ERROR_LIMIT);
+            assert_contains(error.text, "nystroem(centres=2000) | svm");
+        }
+    assert_int_equal(margin_context_announced_memory(context), 0);
+    assert_true(mg_gram_bytes(INT64_MAX, MARGIN_F64, 2) == INT64_MAX);
+    margin_context_free(context);
+}
+
+/* ---- Refusals -------------------------------------------------------------------------------- */
+
+/* Hours of work do not begin, but with a limit to their time. */
+static void test_hours(void **state) {
+    (void)state;
+    static const struct {
+        mg_kernel_kind kernel;
+        const char *instead;
+    } kernels[] = {{MG_KERNEL_RBF, "nystroem(centres=2000) | svm, or fourier(features=2000) | svm"},
+                   {MG_KERNEL_POLY, "nystroem(centres=2000) | svm"},
+                   {MG_KERNEL_PRECOMPUTED, "take fewer rows"}};
+    const margin_context_options limited = {.size = sizeof limited, .time_limit = 5.0};
+    listener to = {0};
+    margin_context *context = open_context(NULL, 1, 0, &to), *timed;
+    margin_error error = {0};
+    assert_int_equal(margin_context_with(context, &limited, &timed, NULL), MARGIN_OK);
+    for (int k = 0; k < 3; k++) {
+        const mg_kernel_sizes s = sizes_of(3000000, 50, kernels[k].kernel);
+        const mg_kernel_plan plan = mg_kernel_plan_make(context, &s, MG_WAY_ROWS);
+        assert_true(plan.says.fits);
+        assert_int_equal(mg_announce(context, &plan.says, &error), MARGIN_ERROR_LIMIT);
+        assert_contains(error.text, kernels[k].instead);
+        assert_contains(error.text, "set a time limit");
+    }
+    const mg_kernel_sizes s = sizes_of(3000000, 50, MG_KERNEL_RBF);
+    const mg_kernel_plan plan = mg_kernel_plan_make(timed, &s, MG_WAY_ROWS);
+    assert_int_equal(mg_announce(timed, &plan.says, &error), MARGIN_OK);
+    assert_int_equal(to.notes, 1);
+    assert_contains(to.text, "more than the time limit leaves; for less take some rows for all");
+    assert_int_equal(margin_context_announced_memory(timed),
+                     margin_context_announced_memory(context));
+    margin_context_free(timed);
+    margin_context_free(context);
+}
+
+/* Limits from too little for a row to nearly enough: refused with the bytes and what to take, by
+ * cause; nothing is left behind, and what is not refused ends. */
+static void test_limits(void **state) {
+    (void)state;
+    static const char *const specs[] = {"svm(kernel=rbf)", "kernel-ridge", "kernel-logistic",
+                                        "kernel-ridge(solver=cholesky)",
+                                        "svm(kernel=rbf, task=one-class, nu=0.5)"};
+    table t = table_make(600, 4, 2, F64);
+    int refused = 0, done = 0;
+    for (int k = 0; k < MG_LENGTH(specs); k++)
+        for (int64_t limit = 60000; limit < 20000000; limit += limit / 3) {
+            margin_context *context = open_context(NULL, 2, limit, NULL);
+            margin_spec *spec = parse_text(context, specs[k]);
+            margin_model *model = NULL;
+            margin_error error = {0};
+            const margin_status status = margin_fit(context, spec, &t.data, &model, NULL, &error);
+            if (status < 0) {
+                assert_int_equal(status, MARGIN_ERROR_LIMIT);
+                assert_int_equal(error.cause, MARGIN_CAUSE_MEMORY_LIMIT);
+                refused += strstr(error.text, "beside the data") != NULL;
+                if (strstr(error.text, "beside the data"))
+                    assert_contains(error.text, "nystroem(centres=2000) | ");
+                assert_int_equal(margin_context_announced_memory(context), 0);
+            } else {
+                assert_true(margin_context_announced_memory(context) <= limit);
+                done++;
+            }
+            margin_model_free(model);
+            margin_spec_free(spec);
+            margin_context_free(context);
+        }
+    assert_true(refused >= 20 && done >= 40);
+    table_free(&t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_peak),         cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_note_of_much), cmocka_unit_test(test_storage),
+        cmocka_unit_test(test_order),        cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_hours),        cmocka_unit_test(test_limits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
