@@ -146,6 +146,23 @@ static void test_peak(void **state) {
     }
 }
 
+/* Eigenvectors for all penalties. */
+static void test_path_peak(void **state) {
+    (void)state;
+    SUPPORT_LARGE_CASE();
+    table t = table_make(1000, 5, 0, F64);
+    margin_context *context = open_context(NULL, 1, 0, NULL);
+    margin_spec *spec = parse_text(context, "kernel-ridge(alpha={0.1,10})");
+    margin_path_result result = {0};
+    assert_int_equal(margin_path(context, spec, &t.data, &result, NULL), MARGIN_OK);
+    const double peak = (double)margin_context_peak_memory(context);
+    assert_true(fabs((double)margin_context_announced_memory(context) - peak) <= 0.05 * peak);
+    margin_path_free(&result);
+    margin_spec_free(spec);
+    margin_context_free(context);
+    table_free(&t);
+}
+
 /* Nobody else announces, and what is small is said to programs only. */
 static void test_notes(void **state) {
     (void)state;
@@ -328,10 +345,11 @@ static void test_limits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_peak),         cmocka_unit_test(test_notes),
-        cmocka_unit_test(test_note_of_much), cmocka_unit_test(test_storage),
-        cmocka_unit_test(test_order),        cmocka_unit_test(test_overflow),
-        cmocka_unit_test(test_hours),        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_peak),     cmocka_unit_test(test_path_peak),
+        cmocka_unit_test(test_notes),    cmocka_unit_test(test_note_of_much),
+        cmocka_unit_test(test_storage),  cmocka_unit_test(test_order),
+        cmocka_unit_test(test_overflow), cmocka_unit_test(test_hours),
+        cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
