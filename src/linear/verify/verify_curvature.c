@@ -27,6 +27,7 @@
  * tell either. */
 #include "learn/exact/exact_columns.h"
 #include "linear/verify/verification.h"
+#include "math/products/extended_factor.h"
 
 #include <float.h>
 #include <math.h>
@@ -36,15 +37,13 @@ typedef mg_real real;
 
 typedef struct curvature {
     mg_verification *k;
-    int64_t blocks, block, size; /* functions that may move on their own; numbers of one; of all */
-    real *matrix;                /* size x size: the factor, lower triangle */
-    real *scale;                 /* size */
-    real *x;                     /* blocks x size */
-    int64_t *live, count;        /* those of the columns that are kept, in the factor's order */
-    bool apart;                  /* the rows that do not count are taken out of the gradient, */
-    real lost;                   /* and their loss is this */
-    bool *independent;           /* columns + 1 */
-    real error;
+    int64_t blocks, block; /* functions that may move on their own; numbers of one */
+    mg_extended_factor f;  /* of H */
+    real *scale;           /* f.size */
+    real *x;               /* blocks x f.size; the first is f.scratch */
+    bool apart;            /* the rows that do not count are taken out of the gradient, */
+    real lost;             /* and their loss is this */
+    bool *independent;     /* columns + 1 */
 } curvature;
 
 enum { MOST_SIZE = 4096 };
@@ -75,7 +74,7 @@ static margin_status add_sample(curvature *m, int64_t i) {
             const real weight = mg_verify_curvature(k, i, a, b);
             for (int64_t r = 0; r < entries && weight != 0.0L; r++) {
                 const real left = weight * k->values[r];
-                real *into = m->matrix + (a * m->block + k->at[r]) * m->size + b * m->block;
+                real *into = m->f.matrix + (a * m->block + k->at[r]) * m->f.size + b * m->block;
                 for (int64_t s = 0; s < (a == b ? r + 1 : entries); s++)
                     into[k->at[s]] += left * k->values[s];
             }
@@ -84,18 +83,19 @@ static margin_status add_sample(curvature *m, int64_t i) {
 }
 
 static margin_status fill_matrix(curvature *m) {
-    const int64_t n = m->size;
-    memset(m->matrix, 0, (size_t)(n * n) * sizeof *m->matrix);
+    const int64_t n = m->f.size;
+    memset(m->f.matrix, 0, (size_t)(n * n) * sizeof *m->f.matrix);
     for (int64_t i = 0; i < m->k->samples; i++)
         MG_TRY(add_sample(m, i));
     for (int64_t r = 0; r < n; r++) {
-        if (r % m->block < m->k->columns) m->matrix[r * n + r] += (real)m->k->options->penalty.rho;
-        const real own = m->matrix[r * n + r];
+        if (r % m->block < m->k->columns)
+            m->f.matrix[r * n + r] += (real)m->k->options->penalty.rho;
+        const real own = m->f.matrix[r * n + r];
         m->scale[r] = own > 0.0L ? 1.0L / sqrtl(own) : 0.0L;
     }
     for (int64_t r = 0; r < n; r++)
         for (int64_t s = 0; s <= r; s++)
-            m->matrix[r * n + s] *= m->scale[r] * m->scale[s];
+            m->f.matrix[r * n + s] *= m->scale[r] * m->scale[s];
     return MARGIN_OK;
 }
 
@@ -106,7 +106,7 @@ static margin_status count_columns(curvature *m) {
     margin_context *context = k->fit->context;
     double *weights;
     int64_t rank;
-    m->count = m->size;
+    m->f.count = m->f.size;
     if (k->options->penalty.rho > 0.0) return MARGIN_OK;
     MG_NEW(context->heap, weights, k->samples, "a verification", k->fit->error);
     for (int64_t i = 0; i < k->samples; i++)
@@ -115,92 +115,18 @@ static margin_status count_columns(curvature *m) {
     const margin_status status = mg_exact_columns(context, k->problem, k->options->intercept,
                                                   weights, m->independent, &rank, k->fit->error);
     mg_free(context->heap, weights);
-    m->count = m->blocks * rank;
+    m->f.count = m->blocks * rank;
     return status;
 }
 
-/* Brings the number with the greatest rest to place `at` of the order. */
-static void choose_next(curvature *m, int64_t at) {
-    int64_t best = at;
-    for (int64_t l = at + 1; l < m->size; l++)
-        if (m->x[m->live[l]] > m->x[m->live[best]]) best = l;
-    const int64_t next = m->live[best];
-    m->live[best] = m->live[at];
-    m->live[at] = next;
-}
-
-/* L of matrix = L L', of the columns that are kept: the one farthest from those before it is next,
- * so that of many that nearly depend on each other those are kept that tell most. *definite: there
- * is one. */
-static margin_status factor(curvature *m, bool *definite) {
-    const int64_t n = m->size;
-    *definite = true;
-    for (int64_t r = 0; r < n; r++) {
-        m->live[r] = r;
-        m->x[r] = m->matrix[r * n + r];
-        for (int64_t s = 0; s < r; s++)
-            m->matrix[s * n + r] = m->matrix[r * n + s];
-    }
-    for (int64_t at = 0; at < m->count && *definite; at++) {
-        if (mg_cancelled(m->k->fit->context)) return mg_fail_cancelled(m->k->fit->error);
-        choose_next(m, at);
-        const int64_t r = m->live[at];
-        real *own = m->matrix + r * n;
-        *definite = m->x[r] > 0.0L;
-        own[r] = *definite ? sqrtl(m->x[r]) : 1.0L;
-        for (int64_t l = at + 1; l < n; l++) {
-            real *row = m->matrix + m->live[l] * n;
-            for (int64_t s = 0; s < at; s++)
-                row[r] -= row[m->live[s]] * own[m->live[s]];
-            row[r] /= own[r];
-            m->x[m->live[l]] -= row[r] * row[r];
-        }
-    }
-    return MARGIN_OK;
-}
-
-/* x = L^-1 x; returns |x|^2. */
-static real solve(const curvature *m, real *x) {
-    const int64_t n = m->size;
-    real sum = 0.0L;
-    int64_t start = 0;
-    while (start < m->count && x[m->live[start]] == 0.0L)
-        start++;
-    for (int64_t at = start; at < m->count; at++) {
-        const int64_t r = m->live[at];
-        const real *row = m->matrix + r * n;
-        for (int64_t l = start; l < at; l++)
-            x[r] -= row[m->live[l]] * x[m->live[l]];
-        x[r] /= row[r];
-        sum += x[r] * x[r];
-    }
-    return sum;
-}
-
-/* ---- The factor by rotations ----------------------------------------------------------------- */
-
-static void fold_row(curvature *m, real *x) {
-    const int64_t n = m->size;
-    for (int64_t r = 0; r < n; r++) {
-        if (x[r] == 0.0L) continue;
-        const real own = m->matrix[r * n + r], length = hypotl(own, x[r]);
-        const real c = own / length, s = x[r] / length;
-        m->matrix[r * n + r] = length;
-        for (int64_t q = r + 1; q < n; q++) {
-            real *entry = m->matrix + q * n + r;
-            const real before = *entry;
-            *entry = c * before + s * x[q];
-            x[q] = c * x[q] - s * before;
-        }
-    }
-}
+/* ---- Its factor ------------------------------------------------------------------------------ */
 
 static margin_status fold_rows(curvature *m) {
     mg_verification *k = m->k;
     const real root = sqrtl((real)k->options->penalty.rho);
-    memset(m->matrix, 0, (size_t)(m->size * m->size) * sizeof *m->matrix);
+    memset(m->f.matrix, 0, (size_t)(m->f.size * m->f.size) * sizeof *m->f.matrix);
     for (int64_t i = 0; i < k->samples + k->columns; i++) {
-        memset(m->x, 0, (size_t)m->size * sizeof *m->x);
+        memset(m->x, 0, (size_t)m->f.size * sizeof *m->x);
         if (i >= k->samples)
             m->x[i - k->samples] = root;
         else if (!counts(k, i))
@@ -212,95 +138,25 @@ static margin_status fold_rows(curvature *m) {
             for (int64_t e = 0; e < entries; e++)
                 m->x[k->at[e]] = weight * k->values[e];
         }
-        fold_row(m, m->x);
+        mg_extended_fold(&m->f, m->x);
     }
-    return MARGIN_OK;
-}
-
-/* Row r of the matrix, a column of the data, to length 1. */
-static void scale_row(curvature *m, int64_t r) {
-    real *row = m->matrix + r * m->size, square = 0.0L;
-    for (int64_t l = 0; l <= r; l++)
-        square += row[l] * row[l];
-    m->scale[r] = square > 0.0L ? 1.0L / sqrtl(square) : 0.0L;
-    for (int64_t l = 0; l <= r; l++)
-        row[l] *= m->scale[r];
-}
-
-/* Number `at` of the order by a reflection (Householder) of all that are left. */
-static bool reflect(curvature *m, int64_t at) {
-    const int64_t n = m->size;
-    for (int64_t l = at; l < n; l++) {
-        const real *row = m->matrix + m->live[l] * n;
-        m->x[m->live[l]] = 0.0L;
-        for (int64_t j = at; j < n; j++)
-            m->x[m->live[l]] += row[j] * row[j];
-    }
-    choose_next(m, at);
-    real *own = m->matrix + m->live[at] * n, square = m->x[m->live[at]];
-    const real length = own[at] > 0.0L ? -sqrtl(square) : sqrtl(square);
-    if (!(square > 0.0L)) return false;
-    square = 2.0L * (square - own[at] * length);
-    own[at] -= length;
-    for (int64_t l = at + 1; l < n; l++) {
-        real *row = m->matrix + m->live[l] * n, product = 0.0L;
-        for (int64_t j = at; j < n; j++)
-            product += own[j] * row[j];
-        for (int64_t j = at; j < n; j++)
-            row[j] -= 2.0L * product / square * own[j];
-    }
-    own[at] = length;
-    return true;
-}
-
-/* The same factor from the rows of the data, in an order of its own. */
-static margin_status rotate(curvature *m, bool *definite) {
-    const int64_t n = m->size;
-    MG_TRY(fold_rows(m));
-    *definite = true;
-    for (int64_t r = 0; r < n; r++) {
-        scale_row(m, r);
-        m->live[r] = r;
-    }
-    for (int64_t at = 0; at < m->count && *definite; at++) {
-        if (mg_cancelled(m->k->fit->context)) return mg_fail_cancelled(m->k->fit->error);
-        *definite = reflect(m, at);
-    }
-    for (int64_t at = 0; at < m->count; at++) {
-        real *row = m->matrix + m->live[at] * n;
-        memcpy(m->x, row, (size_t)n * sizeof *row);
-        for (int64_t l = 0; l <= at; l++)
-            row[m->live[l]] = m->x[l];
-    }
-    return MARGIN_OK;
-}
-
-/* ---- Its error ------------------------------------------------------------------------------- */
-
-static margin_status find_error(curvature *m, bool rotated) {
-    real trace = 0.0L;
-    for (int64_t at = 0; at < m->count; at++) {
-        if (mg_cancelled(m->k->fit->context)) return mg_fail_cancelled(m->k->fit->error);
-        memset(m->x, 0, (size_t)m->size * sizeof *m->x);
-        m->x[m->live[at]] = 1.0L;
-        trace += solve(m, m->x);
-    }
-    m->error =
-        8.0L * (real)LDBL_EPSILON * (real)MG_MAX(m->count, 1) * (rotated ? sqrtl(trace) : trace);
     return MARGIN_OK;
 }
 
 static margin_status make_factor(curvature *m) {
     static const real enough = 1e-10L; /* more digits need rotations */
+    const margin_context *context = m->k->fit->context;
+    margin_error *error = m->k->fit->error;
     bool definite;
     MG_TRY(count_columns(m));
     MG_TRY(fill_matrix(m));
-    MG_TRY(factor(m, &definite));
-    m->error = (real)INFINITY;
-    if (definite) MG_TRY(find_error(m, false));
-    if (m->error <= enough || m->blocks > 1) return MARGIN_OK;
-    MG_TRY(rotate(m, &definite));
-    return definite ? find_error(m, true) : MARGIN_OK;
+    MG_TRY(mg_extended_cholesky(context, &m->f, &definite, error));
+    m->f.error = (real)INFINITY;
+    if (definite) MG_TRY(mg_extended_error(context, &m->f, false, error));
+    if (m->f.error <= enough || m->blocks > 1) return MARGIN_OK;
+    MG_TRY(fold_rows(m));
+    MG_TRY(mg_extended_reflect(context, &m->f, m->scale, &definite, error));
+    return definite ? mg_extended_error(context, &m->f, true, error) : MARGIN_OK;
 }
 
 static real take(const curvature *m, const real *v, bool with_penalty, int64_t r) {
@@ -317,13 +173,13 @@ static real take(const curvature *m, const real *v, bool with_penalty, int64_t r
 static margin_status solve_row(curvature *m) {
     const mg_verification *k = m->k;
     const int64_t entries = k->options->intercept ? k->entries : k->entries - 1;
-    memset(m->x, 0, (size_t)(m->blocks * m->size) * sizeof *m->x);
+    memset(m->x, 0, (size_t)(m->blocks * m->f.size) * sizeof *m->x);
     for (int64_t f = 0; f < m->blocks; f++) {
-        real *x = m->x + f * m->size;
+        real *x = m->x + f * m->f.size;
         if (mg_cancelled(k->fit->context)) return mg_fail_cancelled(k->fit->error);
         for (int64_t e = 0; e < entries; e++)
             x[f * m->block + k->at[e]] = k->values[e] * m->scale[f * m->block + k->at[e]];
-        solve(m, x);
+        mg_extended_solve(&m->f, x);
     }
     return MARGIN_OK;
 }
@@ -335,10 +191,10 @@ static real longest(const curvature *m) {
     for (int64_t f = 0; f < m->blocks; f++)
         for (int64_t g = 0; g <= f; g++) {
             real sum = 0.0L;
-            for (int64_t at = 0; at < m->count; at++) {
-                const int64_t r = m->live[at];
-                const real other = g == f ? 0.0L : m->x[g * m->size + r];
-                sum += (m->x[f * m->size + r] - other) * (m->x[f * m->size + r] - other);
+            for (int64_t at = 0; at < m->f.count; at++) {
+                const int64_t r = m->f.order[at];
+                const real other = g == f ? 0.0L : m->x[g * m->f.size + r];
+                sum += (m->x[f * m->f.size + r] - other) * (m->x[f * m->f.size + r] - other);
             }
             most = fmaxl(most, sum);
         }
@@ -354,7 +210,7 @@ static margin_status find_reach(curvature *m, real square, real *reach) {
         if (!counts(k, i)) continue;
         MG_TRY(mg_verify_row(k, i));
         MG_TRY(solve_row(m));
-        real length = longest(m) / (1.0L - m->error);
+        real length = longest(m) / (1.0L - m->f.error);
         if (k->loss->kind == MG_LOSS_SQUARED_HINGE)
             length =
                 4.0L * length * square > (real)(depth(k, i) * depth(k, i)) ? (real)INFINITY : 0.0L;
@@ -365,18 +221,18 @@ static margin_status find_reach(curvature *m, real square, real *reach) {
 
 /* G^2 */
 static real gradient_length(const curvature *m) {
-    for (int64_t r = 0; r < m->size; r++)
+    for (int64_t r = 0; r < m->f.size; r++)
         m->x[r] = take(m, m->k->v, true, r);
-    return solve(m, m->x) / (1.0L - m->error);
+    return mg_extended_solve(&m->f, m->x) / (1.0L - m->f.error);
 }
 
 /* What rounding of the gradient may add to G^2: with signs that agree, and that alternate. */
 static real gradient_blur(const curvature *m) {
     real most = 0.0L;
     for (int way = 0; way < 2; way++) {
-        for (int64_t r = 0; r < m->size; r++)
+        for (int64_t r = 0; r < m->f.size; r++)
             m->x[r] = take(m, m->k->blur, false, r) * (way && r % 2 ? -1.0L : 1.0L);
-        most = fmaxl(most, solve(m, m->x));
+        most = fmaxl(most, mg_extended_solve(&m->f, m->x));
     }
     return most;
 }
@@ -399,7 +255,7 @@ static margin_status leave_out(curvature *m) {
 static margin_status judge(curvature *m, real *distance, real *moved) {
     real reach;
     MG_TRY(make_factor(m));
-    if (!(m->error <= most_error)) return MARGIN_OK;
+    if (!(m->f.error <= most_error)) return MARGIN_OK;
     const real square = gradient_length(m), blur = gradient_blur(m);
     *moved = sqrtl(square * blur) + blur + m->lost; /* training did not take them out */
     MG_TRY(find_reach(m, square, &reach));
@@ -448,19 +304,20 @@ done:
 margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real *moved) {
     curvature m = {.k = k, .blocks = k->functions == 1 ? 1 : k->functions - 1};
     m.block = k->columns + k->options->intercept;
-    m.size = m.blocks * m.block;
+    m.f.size = m.blocks * m.block;
     *distance = (real)INFINITY;
     *moved = 0.0L;
-    if (m.size > MOST_SIZE && k->loss->kind == MG_LOSS_SQUARED && k->options->penalty.rho == 0.0 &&
-        k->options->penalty.kappa == 0.0)
+    if (m.f.size > MOST_SIZE && k->loss->kind == MG_LOSS_SQUARED &&
+        k->options->penalty.rho == 0.0 && k->options->penalty.kappa == 0.0)
         return between_rows(k, distance, moved);
-    if (!k->loss->self_bounding || m.size > MOST_SIZE) return MARGIN_OK;
+    if (!k->loss->self_bounding || m.f.size > MOST_SIZE) return MARGIN_OK;
     mg_arena arena;
     mg_arena_init(&arena, k->fit->context->heap);
-    margin_status status =
-        MG_PIECES(&arena, "a verification", k->fit->error, MG_PIECE(m.matrix, m.size * m.size),
-                  MG_PIECE(m.scale, m.size), MG_PIECE(m.x, m.size * m.blocks),
-                  MG_PIECE(m.live, m.size), MG_PIECE(m.independent, k->columns + 1));
+    margin_status status = MG_PIECES(
+        &arena, "a verification", k->fit->error, MG_PIECE(m.f.matrix, m.f.size * m.f.size),
+        MG_PIECE(m.scale, m.f.size), MG_PIECE(m.x, m.f.size * m.blocks),
+        MG_PIECE(m.f.order, m.f.size), MG_PIECE(m.independent, k->columns + 1));
+    m.f.scratch = m.x;
     if (status >= 0) status = judge(&m, distance, moved);
     if (status >= 0 && isinf(*distance) && k->loss->kind == MG_LOSS_SQUARED_HINGE) {
         status = leave_out(&m);

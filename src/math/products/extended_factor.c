@@ -1,0 +1,155 @@
+/* A factor in extended precision: see extended_factor.h. */
+#include "math/products/extended_factor.h"
+
+#include "base/status.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+typedef long double real;
+
+/* Brings the number with the greatest rest to place `at` of the order. */
+static void choose_next(mg_extended_factor *f, int64_t at) {
+    int64_t best = at;
+    for (int64_t l = at + 1; l < f->size; l++)
+        if (f->scratch[f->order[l]] > f->scratch[f->order[best]]) best = l;
+    const int64_t next = f->order[best];
+    f->order[best] = f->order[at];
+    f->order[at] = next;
+}
+
+margin_status mg_extended_cholesky(const margin_context *context, mg_extended_factor *f,
+                                   bool *definite, margin_error *error) {
+    const int64_t n = f->size;
+    *definite = true;
+    for (int64_t r = 0; r < n; r++) {
+        f->order[r] = r;
+        f->scratch[r] = f->matrix[r * n + r];
+        for (int64_t s = 0; s < r; s++)
+            f->matrix[s * n + r] = f->matrix[r * n + s];
+    }
+    for (int64_t at = 0; at < f->count && *definite; at++) {
+        if (mg_cancelled(context)) return mg_fail_cancelled(error);
+        choose_next(f, at);
+        const int64_t r = f->order[at];
+        real *own = f->matrix + r * n;
+        *definite = f->scratch[r] > 0.0L;
+        own[r] = *definite ? sqrtl(f->scratch[r]) : 1.0L;
+        for (int64_t l = at + 1; l < n; l++) {
+            real *row = f->matrix + f->order[l] * n;
+            for (int64_t s = 0; s < at; s++)
+                row[r] -= row[f->order[s]] * own[f->order[s]];
+            row[r] /= own[r];
+            f->scratch[f->order[l]] -= row[r] * row[r];
+        }
+    }
+    return MARGIN_OK;
+}
+
+real mg_extended_solve(const mg_extended_factor *f, real *x) {
+    const int64_t n = f->size;
+    real sum = 0.0L;
+    int64_t start = 0;
+    while (start < f->count && x[f->order[start]] == 0.0L)
+        start++;
+    for (int64_t at = start; at < f->count; at++) {
+        const int64_t r = f->order[at];
+        const real *row = f->matrix + r * n;
+        for (int64_t l = start; l < at; l++)
+            x[r] -= row[f->order[l]] * x[f->order[l]];
+        x[r] /= row[r];
+        sum += x[r] * x[r];
+    }
+    return sum;
+}
+
+/* ---- From rows ------------------------------------------------------------------------------- */
+
+void mg_extended_fold(mg_extended_factor *f, real *x) {
+    const int64_t n = f->size;
+    for (int64_t r = 0; r < n; r++) {
+        if (x[r] == 0.0L) continue;
+        const real own = f->matrix[r * n + r], length = hypotl(own, x[r]);
+        const real c = own / length, s = x[r] / length;
+        f->matrix[r * n + r] = length;
+        for (int64_t q = r + 1; q < n; q++) {
+            real *entry = f->matrix + q * n + r;
+            const real before = *entry;
+            *entry = c * before + s * x[q];
+            x[q] = c * x[q] - s * before;
+        }
+    }
+}
+
+static void scale_row(mg_extended_factor *f, real *scale, int64_t r) {
+    real *row = f->matrix + r * f->size, square = 0.0L;
+    for (int64_t l = 0; l <= r; l++)
+        square += row[l] * row[l];
+    scale[r] = square > 0.0L ? 1.0L / sqrtl(square) : 0.0L;
+    for (int64_t l = 0; l <= r; l++)
+        row[l] *= scale[r];
+}
+
+/* Number `at` of the order by a reflection (Householder) of all that are left. */
+static bool reflect(mg_extended_factor *f, int64_t at) {
+    const int64_t n = f->size;
+    for (int64_t l = at; l < n; l++) {
+        const real *row = f->matrix + f->order[l] * n;
+        f->scratch[f->order[l]] = 0.0L;
+        for (int64_t j = at; j < n; j++)
+            f->scratch[f->order[l]] += row[j] * row[j];
+    }
+    choose_next(f, at);
+    real *own = f->matrix + f->order[at] * n, square = f->scratch[f->order[at]];
+    const real length = own[at] > 0.0L ? -sqrtl(square) : sqrtl(square);
+    if (!(square > 0.0L)) return false;
+    square = 2.0L * (square - own[at] * length);
+    own[at] -= length;
+    for (int64_t l = at + 1; l < n; l++) {
+        real *row = f->matrix + f->order[l] * n, product = 0.0L;
+        for (int64_t j = at; j < n; j++)
+            product += own[j] * row[j];
+        for (int64_t j = at; j < n; j++)
+            row[j] -= 2.0L * product / square * own[j];
+    }
+    own[at] = length;
+    return true;
+}
+
+margin_status mg_extended_reflect(const margin_context *context, mg_extended_factor *f, real *scale,
+                                  bool *definite, margin_error *error) {
+    const int64_t n = f->size;
+    *definite = true;
+    for (int64_t r = 0; r < n; r++) {
+        scale_row(f, scale, r);
+        f->order[r] = r;
+    }
+    for (int64_t at = 0; at < f->count && *definite; at++) {
+        if (mg_cancelled(context)) return mg_fail_cancelled(error);
+        *definite = reflect(f, at);
+    }
+    for (int64_t at = 0; at < f->count; at++) {
+        real *row = f->matrix + f->order[at] * n;
+        memcpy(f->scratch, row, (size_t)n * sizeof *row);
+        for (int64_t l = 0; l <= at; l++)
+            row[f->order[l]] = f->scratch[l];
+    }
+    return MARGIN_OK;
+}
+
+/* ---- Its error ------------------------------------------------------------------------------- */
+
+margin_status mg_extended_error(const margin_context *context, mg_extended_factor *f, bool folded,
+                                margin_error *error) {
+    real trace = 0.0L;
+    for (int64_t at = 0; at < f->count; at++) {
+        if (mg_cancelled(context)) return mg_fail_cancelled(error);
+        memset(f->scratch, 0, (size_t)f->size * sizeof *f->scratch);
+        f->scratch[f->order[at]] = 1.0L;
+        trace += mg_extended_solve(f, f->scratch);
+    }
+    f->error =
+        8.0L * (real)LDBL_EPSILON * (real)MG_MAX(f->count, 1) * (folded ? sqrtl(trace) : trace);
+    return MARGIN_OK;
+}
