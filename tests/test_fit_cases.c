@@ -72,6 +72,7 @@ static const struct {
     {5230086, NULL},
     {5915440, NULL},
     {5936696, NULL},
+    {7781658, NULL},
     {2213197, "softmax on columns of 1, 1e6, 1e12 and 1e18: another proof than the fit's"},
 };
 
