@@ -59,6 +59,7 @@ CASES = [
     ("LinearSVC", {}), ("LinearSVC", {"loss": "hinge", "C": 0.1, "intercept_scaling": 10.0}), ("LinearSVC", {"fit_intercept": False}),
     ("SVC", {}), ("SVC", {"kernel": "poly", "coef0": 1.0, "gamma": "auto"}), ("SVC", {"decision_function_shape": "ovo", "class_weight": "balanced"}), ("SVR", {}),
     ("OneClassSVM", {"nu": 0.3}), ("OneClassSVM", {"nu": 0.1, "gamma": 0.5}), ("KernelRidge", {"kernel": "rbf"}), ("KernelRidge", {"alpha": 0.1}),
+    ("StandardScaler", {}), ("StandardScaler", {"with_mean": False}), ("StandardScaler", {"with_std": False}),
     ("GaussianNB", {}), ("GaussianNB", {"var_smoothing": 0.1}), ("KMeans", {"n_clusters": 3, "random_state": 0, "tol": 0}),
     ("KMeans", {"n_clusters": 4, "n_init": 4, "init": "random", "random_state": 1, "tol": 0}),
 ]
@@ -254,6 +255,18 @@ def test_frames(iris, taken):
     assert list(model.feature_names_in_) == list("abcd") and accel.proof(model) is not None
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame[list("badc")])
+
+
+def test_scales_go_on(rng, taken):
+    X = np.c_[rng.normal(size=(80, 3)) * [1, 1e-6, 1e6], np.full(80, 0.1)]
+    ours = kind("StandardScaler")().fit(X[:60]).partial_fit(X[60:])
+    accel.uninstall()
+    theirs = kind("StandardScaler")().fit(X)
+    for word in ("mean_", "var_", "scale_", "n_samples_seen_"):
+        assert np.allclose(getattr(ours, word), getattr(theirs, word), rtol=1e-12, atol=1e-30), word
+    X[3, 1] = np.nan
+    accel.install(small=True)
+    assert np.array_equal(kind("StandardScaler")().fit(X).n_samples_seen_, [80, 79, 80, 80])
 
 
 def test_single_precision(iris, taken):

@@ -16,7 +16,8 @@ from accel_expected import EXPECTED, VERSION
 
 HERE = pathlib.Path(__file__).resolve().parent
 FILES = [*(f"linear_model/tests/test_{name}.py" for name in ("base", "common", "coordinate_descent", "logistic", "ridge")),
-         "svm/tests/test_svm.py", "svm/tests/test_sparse.py", "svm/tests/test_bounds.py", "tests/test_naive_bayes.py", "tests/test_kernel_ridge.py", "cluster/tests/test_k_means.py",
+         "svm/tests/test_svm.py", "svm/tests/test_sparse.py", "svm/tests/test_bounds.py", "tests/test_naive_bayes.py", "tests/test_kernel_ridge.py", "preprocessing/tests/test_data.py", "preprocessing/tests/test_common.py",
+         "cluster/tests/test_k_means.py",
          *(f"neighbors/tests/test_{name}.py" for name in ("neighbors", "neighbors_pipeline", "graph", "lof"))]
 
 

@@ -1,4 +1,4 @@
-"""Counts, and centres."""
+"""Counts, centres, and scales."""
 
 from __future__ import annotations
 
@@ -70,7 +70,34 @@ def _kmeans(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
             "labels_": ours.labels_, "inertia_": float(ours.inertia_), "n_iter_": int(ours.n_iter_)}
 
 
+def _scaler_suits(theirs: Any, X: Any) -> None:
+    require(not is_sparse(X), "X is sparse")
+    require(theirs.with_mean or theirs.with_std, "nothing is learnt")
+
+
+def _scaler_rows(theirs: Any, ours: Any, X: Any) -> Any:
+    ours.with_mean = ours.with_std = True  # theirs knows both, whatever it uses
+    return X
+
+
+def _scaler(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
+    from sklearn.preprocessing._data import _handle_zeros_in_scale, _incremental_mean_and_var, _is_constant_feature
+
+    weights = ours._given_weights
+    require(weights is None or not is_single(X), "sample_weight is of single precision there")
+    seen = np.float64(np.sum(weights)) if weights is not None else np.shape(X)[0]
+    if weights is None:  # a whole number or not, by version
+        seen = _incremental_mean_and_var(np.zeros((1, 1)), 0.0, 0.0, np.zeros(1, np.int64))[2].dtype.type(seen)
+    made: Attributes = {"mean_": ours.mean_, "var_": None, "scale_": None, "n_samples_seen_": seen}
+    if theirs.with_std:
+        variance = ours.var_
+        constant = _is_constant_feature(variance, made["mean_"], seen)
+        made |= {"var_": variance, "scale_": _handle_zeros_in_scale(np.sqrt(variance), copy=False, constant_mask=constant)}
+    return made
+
+
 FITS = {
     "GaussianNB": Fit("sklearn.naive_bayes", 50_000, 0, None, _gaussian_suits, _gaussian, lambda theirs, ours: np.inf),
     "KMeans": Fit("sklearn.cluster._kmeans", 1_000_000, 0, 300, _kmeans_suits, _kmeans, rows=_kmeans_rows),
+    "StandardScaler": Fit("sklearn.preprocessing._data", 250_000, 0, None, _scaler_suits, _scaler, rows=_scaler_rows),
 }
