@@ -66,6 +66,26 @@ def _ridge(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
     return {**_linear(theirs, ours, X, y), "n_iter_": steps, "solver_": solver}
 
 
+def _ridge_cv_suits(theirs: Any, X: Any) -> None:
+    require(theirs.cv is None, "cv is given: its fits are those of Ridge")
+    require(theirs.scoring is None, "scoring is given")
+    require(not theirs.store_cv_results and not theirs.alpha_per_target, "more is asked for than one penalty")
+    require(not is_sparse(X), "X is sparse")
+
+
+def _ridge_cv_rows(theirs: Any, ours: Any, X: Any) -> Any:
+    from margin.estimators import Ridge
+
+    require(ours._given_weights is None, "sample_weight weighs the errors there, not the rows that are left out")
+    ours._simple = lambda: Ridge(fit_intercept=theirs.fit_intercept, tol=1e-12)
+    return X
+
+
+def _ridge_cv(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
+    require(np.ndim(y) == 1, "y has several columns")
+    return {**_linear(theirs, ours, X, y), "alpha_": ours.alpha_, "best_score_": np.float64(ours.best_score_)}
+
+
 def _l1_suits(theirs: Any, X: Any) -> None:
     require(theirs.alpha > 0, "alpha=0 is no penalty")
     require(not hasattr(theirs.precompute, "shape"), "a Gram matrix is given")
@@ -163,6 +183,7 @@ _PLACE, _CD = "sklearn.linear_model.", "sklearn.linear_model._coordinate_descent
 FITS = {
     "LinearRegression": Fit(_PLACE + "_base", 100_000, 0, None, _least_squares_suits, _least_squares, _least_squares_modulus),
     "Ridge": Fit(_PLACE + "_ridge", 100_000, 1e-12, None, _ridge_suits, _ridge, lambda theirs, ours: 2 * theirs.alpha),
+    "RidgeCV": Fit(_PLACE + "_ridge", 100_000, 0, None, _ridge_cv_suits, _ridge_cv, lambda theirs, ours: 2 * ours.alpha_, _ridge_cv_rows),
     "Lasso": Fit(_CD, 2_000_000, 1e-10, 1000, _l1_suits, _l1, values=_if_tall),
     "ElasticNet": Fit(_CD, 2_000_000, 1e-10, 1000, _l1_suits, _l1, lambda theirs, ours: 2 * theirs.alpha * (1 - theirs.l1_ratio), values=_if_tall),
     "LogisticRegression": Fit(_PLACE + "_logistic", 500, 1e-9, 100, _logistic_suits, _logistic, _logistic_modulus, _logistic_rows),
