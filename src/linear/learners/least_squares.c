@@ -225,7 +225,8 @@ static margin_status squares_hand_over(mg_squares *s, bool penalised) {
                  : s->most_steps >= 0 && s->steps >= s->most_steps ? MARGIN_STOPPED_ITERATIONS
                                                                    : MARGIN_STOPPED_STALLED;
     if (status == MARGIN_STOPPED_STALLED) /* a factor that corrects no more tells half of it */
-        s->now.gap = fmin(2.0 * s->now.gap, s->now.objective / fmax(1.0, s->now.objective));
+        s->now.gap = fmax(s->now.gap,
+                          fmin(2.0 * s->now.gap, s->now.objective / fmax(1.0, s->now.objective)));
     set_numbers(s, penalised);
     fit->report.status = status;
     mg_linear_describe(&s->penalty, "(f-y)^2", &fit->report);

@@ -166,7 +166,7 @@ static void find_names(mg_squares *s, const mg_squares_factor *f, bool *takes_pa
 /* Whether the least norm can be found among columns of these sizes: weights of small ones hide
  * those of large ones. */
 static bool are_alike(const mg_squares_factor *f) {
-    static const double most = 1e10;
+    static const double most = 1e30;
     double low = (double)INFINITY, high = 0.0;
     for (int64_t k = 0; k < f->count; k++) {
         low = fmin(low, f->scale[k]);
