@@ -15,8 +15,8 @@ margin_status mg_map_refuse_categories(const margin_component *info, const margi
 /* "word1", "word2", ... as the output columns, the last one "1" where it is of `ones`. */
 margin_status mg_map_names(const char *word, bool ones, mg_fitted_stage *fitted,
                            margin_error *error);
-/* A feature below 1e-150 becomes 0: the square of a column of such values would be. */
+/* A feature below 1e-30 becomes 0: only a weight beyond the stated domain would give it a say. */
 MG_INLINE void mg_map_flush(double *values, int64_t count) {
     for (int64_t k = 0; k < count; k++)
-        values[k] = fabs(values[k]) < 1e-150 ? 0.0 : values[k];
+        values[k] = fabs(values[k]) < 1e-30 ? 0.0 : values[k];
 }

@@ -163,18 +163,6 @@ static void find_names(mg_squares *s, const mg_squares_factor *f, bool *takes_pa
     name_columns(s, takes_part);
 }
 
-/* Whether the least norm can be found among columns of these sizes: weights of small ones hide
- * those of large ones. */
-static bool are_alike(const mg_squares_factor *f) {
-    static const double most = 1e30;
-    double low = (double)INFINITY, high = 0.0;
-    for (int64_t k = 0; k < f->count; k++) {
-        low = fmin(low, f->scale[k]);
-        high = fmax(high, f->scale[k]);
-    }
-    return high <= most * low;
-}
-
 /* What is left out must be nothing at all: a direction of rounding's size may fit the target. */
 static margin_status judge_rank(mg_squares *s, const mg_squares_factor *f, bool *independent) {
     const double little = 4e6; /* multiplications */
@@ -186,8 +174,6 @@ static margin_status judge_rank(mg_squares *s, const mg_squares_factor *f, bool 
                                  .factors = f->null.sums};
     int64_t rank, rows = s->samples;
     bool hold;
-    s->is_partial = s->is_undecided = !are_alike(f);
-    if (s->is_partial) return MARGIN_OK;
     if (s->samples < s->columns)
         MG_TRY(mg_exact_rows(s->context, s->problem, s->c, NULL, &rows, s->error));
     s->is_partial = f->rank < rows - s->intercept;
