@@ -224,9 +224,9 @@ static margin_status squares_hand_over(mg_squares *s, bool penalised) {
         status = s->out_of_time                                    ? MARGIN_STOPPED_TIME
                  : s->most_steps >= 0 && s->steps >= s->most_steps ? MARGIN_STOPPED_ITERATIONS
                                                                    : MARGIN_STOPPED_STALLED;
-    if (status == MARGIN_STOPPED_STALLED) /* a factor that corrects no more tells half of it */
-        s->now.gap = fmax(s->now.gap,
-                          fmin(2.0 * s->now.gap, s->now.objective / fmax(1.0, s->now.objective)));
+    /* a factor that corrects no more tells nothing: P is not below 0 */
+    if (status == MARGIN_STOPPED_STALLED && s->penalty.rho == 0.0)
+        s->now.gap = fmax(s->now.gap, s->now.objective / fmax(1.0, s->now.objective));
     set_numbers(s, penalised);
     fit->report.status = status;
     mg_linear_describe(&s->penalty, "(f-y)^2", &fit->report);
