@@ -813,8 +813,8 @@ def kernel_pictures(d):
         curves = curves_of(d, 'boundary', model, two)
         # an image; a ring and a disc for each class; scores of -1, 0 and 1; support vectors
         expect(len(curves) == 9 and all(len(curves[k]) > 50 for k in (5, 6, 7)), f'margin lines of {spec}: {[len(c) for c in curves]}')
-        if 'support_vectors' in fit and 'rbf' in spec:
-            expect(len(curves[8]) == fit['support_vectors'], f'rings of {spec}: {len(curves[8])} {fit["support_vectors"]}')
+        # of the linear machine the solver keeps fewer where rows repeat
+        expect(len(curves[8]) == fit['support_vectors'] if 'rbf' in spec else len(curves[8]) > 1, f'rings of {spec}: {len(curves[8])}')
         ends = d / 'ends.csv'
         ends.write_text('petal_length,petal_width\n' + ''.join(f'{x!r},{y!r}\n' for x, y, _, _ in curves[6]))
         scores = [float(line.split(',')[0]) for line in run('predict', model, ends, '--scores').stdout.splitlines()[1:]]

@@ -151,7 +151,6 @@ static bool book(mg_heap *heap, size_t bytes) {
     return true;
 }
 
-/* After the source has given what was booked: a request that failed never counts. */
 static void raise_to(atomic_llong *most, long long value) {
     long long known = atomic_load_explicit(most, memory_order_relaxed);
     while (value > known && !atomic_compare_exchange_weak_explicit(
@@ -159,6 +158,7 @@ static void raise_to(atomic_llong *most, long long value) {
     }
 }
 
+/* After the source has given what was booked: a request that failed never counts. */
 static void note_peak(mg_heap *heap) {
     raise_to(&heap->peak, atomic_load_explicit(&heap->held, memory_order_relaxed));
 }
