@@ -38,7 +38,7 @@ needs() {
     long)
         needs test
         echo "valgrind valgrind"
-        echo "abidiff abigail-tools"
+        echo "abigail-tools abidiff"
         ;;
     fuzz)
         needs build
