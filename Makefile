@@ -3,7 +3,7 @@
 #   make             library and program, optimised, in build/release
 #   make demo        builds and runs the demonstration
 #   make test        every test (sanitizers on), then some in optimised builds
-#   make test-long   the same with valgrind, the thread sanitizer and longer fuzzing
+#   make test-long   the same with valgrind, the thread sanitizer and some fuzzing
 #   make bench       benchmarks                make fuzz   each fuzz target, FUZZ_RUNS inputs
 #   make wheel       a wheel of the Python package, in dist/
 #   make install PREFIX=dir     make uninstall PREFIX=dir

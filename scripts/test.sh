@@ -4,8 +4,9 @@
 #           sets once more without any, those marked OPTIMISED in the optimised build, those marked
 #           THREADS under the thread sanitizer (tests/CMakeLists.txt)
 #   long:   the same, all of the optimised build with the tests marked LONG (hours with sanitizers),
-#           everything else under the thread sanitizer, under valgrind and with each lower
-#           instruction set, and the fuzz targets for FUZZ_RUNS inputs or FUZZ_SECONDS each
+#           everything else under the thread sanitizer and with each instruction set below the
+#           machine's, those marked VALGRIND under valgrind, and the fuzz targets for FUZZ_RUNS
+#           inputs (1000000) or FUZZ_SECONDS (120) each
 # STAGES="release tsan ..." runs these stages of the long tests alone.
 set -u
 cd "$(dirname "$0")/.."
@@ -56,6 +57,17 @@ run() {
     skipped=$((skipped + skip))
 }
 
+# the optimised build with each instruction set below the machine's own, which stage release had
+lower() {
+    local own isa
+    scripts/build.sh release all -j"$jobs"
+    own=$(build/release/cli/margin --version | sed -n 's/^instruction set *//p')
+    for isa in ref avx2; do
+        [ "$isa" != "$own" ] || return
+        MARGIN_ISA=$isa run release all -LE 'long|build'
+    done
+}
+
 # the thread sanitizer of gcc 12 cannot run where addresses are randomised too widely
 fixed_addresses=
 if setarch -R true 2>/dev/null; then fixed_addresses="setarch -R"; fi
@@ -77,13 +89,12 @@ if [ -z "$long" ]; then
 else
     ! stage release || run release all
     ! stage tsan || run tsan all -LE 'long|build'
-    for isa in ref avx2; do
-        ! stage lower || MARGIN_ISA=$isa run release all -LE 'long|build'
-    done
-    ! stage valgrind || run valgrind all -LE 'long|build'
+    ! stage lower || lower
+    ! stage valgrind || run valgrind valgrind_tests -L valgrind -LE long
     if stage fuzz; then
         count "fuzz targets build" scripts/build.sh fuzz fuzzers -j"$jobs"
-        count "fuzz targets run" env FUZZ_RUNS="${FUZZ_RUNS:-1000000}" scripts/fuzz.sh
+        count "fuzz targets run" env FUZZ_RUNS="${FUZZ_RUNS:-1000000}" \
+            FUZZ_SECONDS="${FUZZ_SECONDS:-120}" scripts/fuzz.sh
     fi
     echo "ended at $(date +%H:%M:%S)"
 fi
