@@ -75,7 +75,10 @@ margin_status mg_design_take_offsets(mg_design *d, margin_error *error) {
     deviation = mean + n;
     MG_GO(mg_design_moments(d, false, mean, deviation, error));
     for (int64_t j = 0; j < n; j++)
-        is_far |= deviation[j] > 0.0 && fabs(mean[j]) > far_off * deviation[j];
+        if (deviation[j] > 0.0 && fabs(mean[j]) > far_off * deviation[j])
+            is_far = true;
+        else
+            mean[j] = 0.0;
     if (!is_far) goto done;
     for (int64_t j = 0; j < n; j++)
         deviation[j] = (d->shift ? d->shift[j] : 0.0) - mean[j];

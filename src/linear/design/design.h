@@ -39,9 +39,10 @@ typedef struct mg_design {
 margin_status mg_design_create(margin_context *context, const mg_problem *problem,
                                mg_design *design, margin_error *error);
 void mg_design_free(mg_design *design);
-/* Where some column of dense rows is far from 0 beside its deviation, the means of all columns are
- * taken off A, so that scores keep their digits: columns, shifts and intercepts of the design are
- * then those of the centred columns. For objectives with an intercept. */
+/* Of dense rows the mean of each column that is far from 0 beside its deviation is taken off A, so
+ * that scores keep their digits: columns, shifts and intercepts of the design are then those of the
+ * centred columns. Of other columns it stays: a row near 0 would get terms as large as the mean. For
+ * objectives with an intercept. */
 margin_status mg_design_take_offsets(mg_design *d, margin_error *error);
 /* The intercept that goes with w and the design's b in A as the problem has it. */
 double mg_design_intercept(const mg_design *d, const double *w, double b);
