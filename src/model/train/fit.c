@@ -47,11 +47,15 @@ static margin_status check_call(const margin_context *context, const margin_spec
 
 /* ---- Training -------------------------------------------------------------------------------- */
 
-/* What the model does on its training rows. The clock may end that: there is a model by then. */
+/* What the model does on its training rows. The learner may know it of the rows as it saw them:
+ * stages hand on single precision where the data were, where a prediction has double. The clock may
+ * end that: there is a model by then. */
 static margin_status score(margin_context *context, const margin_data *data,
                            const mg_samples *samples, margin_model *model, margin_error *error) {
     margin_report *report = &model->report;
-    const bool known = model->decision == MG_DECIDE_SIGN && !isnan(report->train_accuracy);
+    const bool as_seen = model->active == 0 || data->x.value_type == MARGIN_F64;
+    const bool known =
+        as_seen && model->decision == MG_DECIDE_SIGN && !isnan(report->train_accuracy);
     mg_context_extend(context);
     if (known && !mg_cancelled(context)) return MARGIN_OK;
     const margin_status status = mg_fit_score(context, data, samples, model, report, error);
