@@ -110,15 +110,22 @@ static void find_shares(const mg_verification *k, shares *s) {
         s->gives[m] = should[m] + s->excess[m];
 }
 
-/* The training's excess is rounded, and so are the shares that it moves. */
+/* The training's excess is rounded, and so are the shares that it moves, and who gets them. */
 static margin_status blur_shares(mg_verification *k, const shares *s) {
     const int64_t size = k->columns + 1;
+    real lack = 0.0L, doubt = 0.0L;
+    for (int64_t m = 0; m < k->functions; m++) {
+        lack += fmaxl(-s->excess[m], 0.0L);
+        doubt += k->blur[m * size + k->columns];
+    }
+    doubt = doubt < lack ? doubt / lack : 1.0L;
     for (int64_t i = 0; i < k->samples; i++) {
         const real part = part_given(k, s, i);
         real taken = 0.0L;
         for (int64_t m = 0; m < k->functions; m++)
             if (s->gives[m] > 0.0L)
-                taken += k->blur[m * size + k->columns] * k->u[i * k->functions + m] / s->gives[m];
+                taken += (k->blur[m * size + k->columns] + doubt * fmaxl(s->excess[m], 0.0L)) *
+                         k->u[i * k->functions + m] / s->gives[m];
         MG_TRY(mg_verify_row(k, i));
         for (int64_t m = 0; m < k->functions; m++)
             for (int64_t e = 0; e < k->entries - 1; e++)
