@@ -204,6 +204,21 @@ static void names_are_not_longer_than_their_header(void **state) {
     free(bytes);
 }
 
+/* A few hundred bytes that ask for gigabytes. */
+static void rows_of_nothing_are_refused(void **state) {
+    static const size_t types[] = {0x51, 0x89}, lengths[] = {0xe8, 0x150, 0x160};
+    const int64_t rows = 200000000;
+    size_t length;
+    char *bytes = stream_bytes("numbers", &length);
+    (void)state;
+    for (int k = 0; k < 2; k++)
+        bytes[types[k]] = 1; /* null */
+    for (int k = 0; k < 3; k++)
+        memcpy(bytes + lengths[k], &rows, sizeof rows);
+    refused(bytes, length, "t.arrows", "message 2 has rows without values");
+    free(bytes);
+}
+
 /* The end of the message at `at`: its header and what follows it up to `next`. */
 static size_t header_end(const char *bytes, size_t at) {
     int32_t length;
@@ -259,6 +274,7 @@ int main(void) {
         cmocka_unit_test(a_cut_stream_has_fewer_rows_or_is_refused),
         cmocka_unit_test(a_changed_stream_does_no_harm),
         cmocka_unit_test(names_are_not_longer_than_their_header),
+        cmocka_unit_test(rows_of_nothing_are_refused),
         cmocka_unit_test(batches_follow_each_other_within_the_memory_limit),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
