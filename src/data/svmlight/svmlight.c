@@ -115,78 +115,29 @@ static margin_status svmlight_make_room(mg_svmlight *reader, margin_error *error
 
 /* ---- Faults ---------------------------------------------------------------------------------- */
 
-static margin_status fail_label(const mg_svmlight *reader, const mg_svmlight_block *block,
-                                int64_t offset, int shown, margin_error *error) {
-    const mg_source *source = reader->source;
-    switch (block->fault) {
-    case MG_SVMLIGHT_NO_LABEL:
-        return mg_fail_source(error, source, offset,
-                              "the line begins with '%.*s' and not with a label; put one in front, "
-                              "0 if it is not known",
-                              shown, block->place);
-    case MG_SVMLIGHT_SEVERAL_LABELS:
-        return mg_fail_source(error, source, offset,
-                              "'%.*s' is a list of labels; a row must have one", shown,
-                              block->place);
-    case MG_SVMLIGHT_LABEL_NAME:
-        return mg_fail_source(error, source, offset,
-                              "label '%.*s' is not a number, but the model was trained on numbers",
-                              shown, block->place);
-    case MG_SVMLIGHT_LABEL_INEXACT:
-        return mg_fail_source(error, source, offset,
-                              "label '%.*s' is a whole number beyond 2^53, which no number of the "
-                              "model can be exactly; correct it",
-                              shown, block->place);
-    case MG_SVMLIGHT_LABEL_INFINITE:
-        return mg_fail_source(error, source, offset,
-                              "label '%.*s' is infinite or too large; labels are finite numbers or "
-                              "names",
-                              shown, block->place);
-    default:
-        return mg_fail_source(error, source, offset, "the label '%.*s' is missing", shown,
-                              block->place);
-    }
-}
-
-static margin_status fail_index(const mg_svmlight *reader, const mg_svmlight_block *block,
-                                int64_t offset, int shown, margin_error *error) {
-    const mg_source *source = reader->source;
-    switch (block->fault) {
-    case MG_SVMLIGHT_INDEX_ZERO:
-        return mg_fail_source(error, source, offset,
-                              "index 0 in a file that was said to count from 1; say that it counts "
-                              "from 0 or correct it");
-    case MG_SVMLIGHT_INDEX_LARGE:
-        return mg_fail_source(error, source, offset, "index %.*s is beyond the limit of %lld",
-                              shown, block->place, (long long)MG_SVMLIGHT_LAST_INDEX);
-    case MG_SVMLIGHT_INDEX_REPEATED:
-        return mg_fail_source(error, source, offset, "index %.*s is there twice in this line",
-                              shown, block->place);
-    default:
-        return mg_fail_source(error, source, offset,
-                              "index %.*s follows a larger one; the indices of a line must ascend",
-                              shown, block->place);
-    }
-}
-
-static margin_status fail_value(const mg_svmlight *reader, const mg_svmlight_block *block,
-                                int64_t offset, int shown, margin_error *error) {
-    const mg_source *source = reader->source;
-    switch (block->fault) {
-    case MG_SVMLIGHT_NO_VALUE:
-        if (shown == 0)
-            return mg_fail_source(error, source, offset, "there is no number behind the colon");
-        return mg_fail_source(error, source, offset, "'%.*s' is not a number", shown, block->place);
-    case MG_SVMLIGHT_VALUE_INFINITE:
-        return mg_fail_source(
-            error, source, offset, "'%.*s' is infinite or too large; the largest %s is %s", shown,
-            block->place, reader->options.value_type == MARGIN_F32 ? "f32" : "f64",
-            reader->options.value_type == MARGIN_F32 ? "3.4e38" : "1.8e308");
-    default:
-        return mg_fail_source(error, source, offset, "the value '%.*s' is missing", shown,
-                              block->place);
-    }
-}
+/* What a message says before and behind the word that it quotes. */
+static const char *const sentences[][2] = {
+    [MG_SVMLIGHT_NO_LABEL] = {"the line begins with '",
+                              "' and not with a label; put one in front, 0 if it is not known"},
+    [MG_SVMLIGHT_SEVERAL_LABELS] = {"'", "' is a list of labels; a row must have one"},
+    [MG_SVMLIGHT_LABEL_NAME] = {"label '",
+                                "' is not a number, but the model was trained on numbers"},
+    [MG_SVMLIGHT_LABEL_INEXACT] = {"label '",
+                                   "' is a whole number beyond 2^53, which no number of the model "
+                                   "can be exactly; correct it"},
+    [MG_SVMLIGHT_LABEL_INFINITE] = {"label '", "' is infinite or too large; labels are finite "
+                                               "numbers or names"},
+    [MG_SVMLIGHT_LABEL_MISSING] = {"the label '", "' is missing"},
+    [MG_SVMLIGHT_NO_PAIR] = {"'", "' is not of the form index:value"},
+    [MG_SVMLIGHT_INDEX_ZERO] = {"index ", " in a file that was said to count from 1; say that it "
+                                          "counts from 0 or correct it"},
+    [MG_SVMLIGHT_INDEX_LARGE] = {"index ", " is beyond the limit of 2147483646"},
+    [MG_SVMLIGHT_INDEX_REPEATED] = {"index ", " is there twice in this line"},
+    [MG_SVMLIGHT_INDEX_DESCENDS] = {"index ", " follows a larger one; the indices of a line must "
+                                              "ascend"},
+    [MG_SVMLIGHT_NO_VALUE] = {"'", "' is not a number"},
+    [MG_SVMLIGHT_VALUE_INFINITE] = {"'", "' is infinite or too large; the largest "},
+    [MG_SVMLIGHT_VALUE_MISSING] = {"the value '", "' is missing"}};
 
 /* Bytes of the word at `place`, for messages. */
 static int word_length(const mg_source *source, const char *place, const char *stops) {
@@ -201,21 +152,24 @@ static int word_length(const mg_source *source, const char *place, const char *s
 static margin_status fail_block(const mg_svmlight *reader, const mg_svmlight_block *block,
                                 margin_error *error) {
     const mg_source *source = reader->source;
-    if (block->fault == MG_SVMLIGHT_CHANGED)
-        return mg_fail(error, MARGIN_ERROR_FILE,
-                       "%s changed while it was being read: read it again once it is complete",
-                       source->name);
+    const mg_svmlight_fault fault = block->fault;
+    const bool in_index = fault > MG_SVMLIGHT_NO_PAIR && fault <= MG_SVMLIGHT_INDEX_DESCENDS;
+    const char *largest = "";
+    MG_REQUIRE(fault != MG_SVMLIGHT_CHANGED, error, MARGIN_ERROR_FILE,
+               "%s changed while it was being read: read it again once it is complete",
+               source->name);
     MG_TRY(mg_source_restore(source, error)); /* the message quotes it */
     const int64_t offset = block->place - source->text;
-    const int word = word_length(source, block->place, " \t\r\n#");
-    if (block->fault <= MG_SVMLIGHT_LABEL_MISSING)
-        return fail_label(reader, block, offset, word, error);
-    if (block->fault == MG_SVMLIGHT_NO_PAIR)
-        return mg_fail_source(error, source, offset, "'%.*s' is not of the form index:value",
-                              word_length(source, block->place, " \t\r\n"), block->place);
-    if (block->fault <= MG_SVMLIGHT_INDEX_DESCENDS)
-        return fail_index(reader, block, offset, word_length(source, block->place, ":"), error);
-    return fail_value(reader, block, offset, word, error);
+    const int shown = word_length(source, block->place,
+                                  in_index                       ? ":"
+                                  : fault == MG_SVMLIGHT_NO_PAIR ? " \t\r\n"
+                                                                 : " \t\r\n#");
+    if (fault == MG_SVMLIGHT_NO_VALUE && shown == 0)
+        return mg_fail_source(error, source, offset, "there is no number behind the colon");
+    if (fault == MG_SVMLIGHT_VALUE_INFINITE)
+        largest = reader->options.value_type == MARGIN_F32 ? "f32 is 3.4e38" : "f64 is 1.8e308";
+    return mg_fail_source(error, source, offset, "%s%.*s%s%s", sentences[fault][0], shown,
+                          block->place, sentences[fault][1], largest);
 }
 
 static margin_status fail_parse(const mg_svmlight *reader, const mg_svmlight_block *block,
