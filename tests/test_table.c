@@ -59,7 +59,7 @@ static void columns_are_numbered_from_one(void **state) {
     mg_columns columns;
     enum { COUNT = 12345 };
     char name[32];
-    assert_int_equal(mg_columns_numbered(context->heap, COUNT, &columns, NULL), MARGIN_OK);
+    assert_int_equal(mg_columns_numbered(context->heap, "x", COUNT, &columns, NULL), MARGIN_OK);
     for (int64_t j = 0; j < COUNT; j++) {
         snprintf(name, sizeof name, "x%d", (int)j + 1);
         assert_string_equal(columns.items[j].name, name);
@@ -67,7 +67,7 @@ static void columns_are_numbered_from_one(void **state) {
     assert_int_equal(columns.items[7].kind, MARGIN_NUMERIC);
     mg_columns_free(&columns);
     for (int64_t count = 0; count < 102; count++) { /* the last name ends with the block */
-        assert_int_equal(mg_columns_numbered(context->heap, count, &columns, NULL), MARGIN_OK);
+        assert_int_equal(mg_columns_numbered(context->heap, "x", count, &columns, NULL), MARGIN_OK);
         mg_columns_free(&columns);
     }
 }
@@ -83,7 +83,7 @@ static void too_many_columns_are_refused_at_once(void **state) {
     assert_int_equal(margin_context_create(&options, &context, NULL), MARGIN_OK);
     const clock_t start = clock();
     for (int k = 0; k < 4; k++)
-        assert_true(mg_columns_numbered(context->heap, counts[k], &columns, NULL) < 0);
+        assert_true(mg_columns_numbered(context->heap, "x", counts[k], &columns, NULL) < 0);
     assert_true(clock() - start < CLOCKS_PER_SEC); /* of the processor: without a walk nothing */
     margin_context_free(context);
 }
@@ -344,7 +344,7 @@ static margin_status plan_with_failures(margin_context *context, void *user, mar
     MG_TRY(mg_plan_columns(context->heap, twice, true, 4, NULL, "t.csv", made, &features, error));
     MG_TRY(mg_columns_copy(context->heap, some_columns, 3, &copy, error));
     mg_columns_free(&copy);
-    MG_TRY(mg_columns_numbered(context->heap, 3, &copy, error));
+    MG_TRY(mg_columns_numbered(context->heap, "x", 3, &copy, error));
     mg_columns_free(&copy);
     margin_table *table;
     MG_TRY(mg_table_new(context->heap, "t.csv", &table, error));

@@ -89,28 +89,19 @@ done:
 /* Columns of numbers: a target each. */
 static margin_status read_numbers(const mg_array *array, const margin_column *expected,
                                   margin_table *table, margin_error *error) {
+    const margin_column lone = {.name = label_name};
     const int64_t targets = array->columns;
     for (int64_t t = 0; t < targets; t++) {
         const int64_t row = mg_array_inexact_row(array, t);
         if (row >= 0) return mg_array_fail_inexact(array, row, t, error);
     }
-    char(*names)[32] = NULL;
-    margin_column *columns = NULL;
-    margin_status status;
-    MG_GO_NEW(table->heap, names, targets, "the names of the targets", error);
-    MG_GO_NEW(table->heap, columns, targets, "the names of the targets", error);
-    for (int64_t t = 0; t < targets; t++) {
-        snprintf(names[t], sizeof names[t], "%s%lld", label_name, (long long)t + 1);
-        columns[t] = (margin_column){.name = expected       ? expected[t].name
-                                             : targets == 1 ? label_name
-                                                            : names[t]};
+    for (int64_t t = 0; t < targets; t++)
         mg_array_read_f64(array, array->first + t * array->column_step, array->row_step,
                           array->rows, table->y + t, targets);
-    }
-    status = mg_columns_copy(table->heap, columns, targets, &table->target, error);
-done:
-    MG_FREE(table->heap, columns, names);
-    return status;
+    if (!expected && targets > 1)
+        return mg_columns_numbered(table->heap, label_name, targets, &table->target, error);
+    return mg_columns_copy(table->heap, expected ? expected : &lone, targets, &table->target,
+                           error);
 }
 
 static margin_status read_labels(margin_context *context, const mg_array *array,

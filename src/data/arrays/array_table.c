@@ -48,7 +48,7 @@ static margin_status plan_columns(array_reader *reader, margin_error *error) {
     mg_heap *heap = reader->context->heap;
     const int64_t columns = reader->array->columns;
     int64_t features = 0;
-    MG_TRY(mg_columns_numbered(heap, columns, &reader->numbered, error));
+    MG_TRY(mg_columns_numbered(heap, "x", columns, &reader->numbered, error));
     MG_NEW(heap, reader->names, columns, "the names of the columns", error);
     MG_NEW(heap, reader->plan, columns, "the roles of the columns", error);
     for (int64_t j = 0; j < columns; j++)

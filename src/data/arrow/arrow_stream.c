@@ -82,7 +82,7 @@ static bool is_text(const char *text) {
 
 static margin_status read_columns(mg_arrow *arrow) {
     const int64_t count = arrow->schema.n_children;
-    MG_TRY(mg_columns_numbered(arrow->heap, count, &arrow->numbered, arrow->error));
+    MG_TRY(mg_columns_numbered(arrow->heap, "x", count, &arrow->numbered, arrow->error));
     MG_NEW_ZERO(arrow->heap, arrow->columns, count, "the columns of a table", arrow->error);
     for (int64_t j = 0; j < count; j++) {
         const struct ArrowSchema *child = arrow->schema.children[j];

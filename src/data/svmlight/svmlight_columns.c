@@ -289,5 +289,5 @@ margin_status mg_svmlight_columns(mg_svmlight *reader, mg_column_plan *label, ma
         return mg_columns_copy(table->heap, options->expected, limit, &table->columns, error);
     const int64_t pairs = mg_row_start(&table->x.view, table->x.view.rows);
     if (limit > NAMED_COLUMNS && limit > pairs) return MARGIN_OK;
-    return mg_columns_numbered(table->heap, limit, &table->columns, error);
+    return mg_columns_numbered(table->heap, "x", limit, &table->columns, error);
 }

@@ -65,10 +65,10 @@ margin_status mg_columns_copy(mg_heap *heap, const margin_column *items, int64_t
     return MARGIN_OK;
 }
 
-/* Bytes of "x1" to "x<count>" with their zeros, without a walk: a row of a sparse file can ask for
- * thousands of millions of columns. */
-static int64_t numbered_text(int64_t count) {
-    int64_t bytes = 2 * count;
+/* Bytes of the numbers 1 to count, without a walk: a row of a sparse file can ask for thousands of
+ * millions of columns. */
+static int64_t numbers_text(int64_t count) {
+    int64_t bytes = 0;
     for (int64_t first = 1; first <= count; first *= 10) {
         bytes += count - first + 1; /* those have a digit at this place */
         if (first > count / 10) break;
@@ -76,36 +76,51 @@ static int64_t numbered_text(int64_t count) {
     return bytes;
 }
 
-/* From "x9" to "x10". */
-static void next_name(char name[NUMBERED_NAME]) {
+/* From "x9" to "x10"; digits stand from `start` on. */
+static void next_name(char name[NUMBERED_NAME], size_t start) {
     const size_t length = strlen(name);
-    size_t at = length - 1;
-    for (; name[at] == '9'; at--)
-        name[at] = '0';
-    if (at > 0) {
-        name[at]++;
+    size_t end = length;
+    for (; end > start && name[end - 1] == '9'; end--)
+        name[end - 1] = '0';
+    if (end > start) {
+        name[end - 1]++;
         return;
     }
-    name[1] = '1';
+    name[start] = '1';
     memcpy(name + length, "0", 2);
 }
 
-margin_status mg_columns_numbered(mg_heap *heap, int64_t count, mg_columns *out,
+margin_status mg_columns_numbered(mg_heap *heap, const char *word, int64_t count, mg_columns *out,
                                   margin_error *error) {
     static const int64_t each = (int64_t)sizeof(margin_column);
     const int64_t most = INT64_MAX / (each + NUMBERED_NAME); /* that bytes can count */
-    const int64_t bytes = count <= most ? count * each + numbered_text(count) : INT64_MAX;
-    char *block = mg_new(heap, bytes, 1), name[NUMBERED_NAME] = "x0";
+    const int64_t start = (int64_t)strlen(word), fixed = each + start + 1;
+    const int64_t bytes = count <= most ? count * fixed + numbers_text(count) : INT64_MAX;
+    char *block = mg_new(heap, bytes, 1), name[NUMBERED_NAME];
     if (!block) return mg_no_memory(heap, bytes, 1, "the names of the columns", error);
 
     margin_column *items = (margin_column *)(void *)block;
     char *text = (char *)(items + count);
+    snprintf(name, sizeof name, "%s0", word);
     for (int64_t j = 0; j < count; j++) {
-        next_name(name);
+        next_name(name, (size_t)start);
         items[j] = (margin_column){.name = place_text(&text, name), .kind = MARGIN_NUMERIC};
     }
     *out = (mg_columns){.heap = heap, .items = items, .count = count};
     return MARGIN_OK;
+}
+
+margin_status mg_columns_named(mg_heap *heap, const mg_text *names, int64_t count, mg_columns *out,
+                               margin_error *error) {
+    margin_column *items;
+    const char *name = names->data;
+    MG_TRY(mg_text_check(names, "the names of the columns", error));
+    MG_NEW(heap, items, count, "the names of the columns", error);
+    for (int64_t k = 0; k < count; k++, name += strlen(name) + 1)
+        items[k] = (margin_column){.name = name, .kind = MARGIN_NUMERIC};
+    const margin_status status = mg_columns_copy(heap, items, count, out, error);
+    mg_free(heap, items);
+    return status;
 }
 
 void mg_columns_free(mg_columns *columns) {

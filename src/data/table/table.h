@@ -1,6 +1,7 @@
 /* The table from the inside, and what readers fill in. */
 #pragma once
 
+#include "base/text/text.h"
 #include "data/table/matrix.h"
 
 /* Owned descriptions of columns: one block of pointers and one of text. Shared by tables, fitted
@@ -12,9 +13,12 @@ typedef struct mg_columns {
 } mg_columns;
 margin_status mg_columns_copy(mg_heap *heap, const margin_column *items, int64_t count,
                               mg_columns *out, margin_error *error);
-/* count numeric columns named x1, x2, ... */
-margin_status mg_columns_numbered(mg_heap *heap, int64_t count, mg_columns *out,
+/* count numeric columns named x1, x2, ..., or by another short word. */
+margin_status mg_columns_numbered(mg_heap *heap, const char *word, int64_t count, mg_columns *out,
                                   margin_error *error);
+/* count numeric columns whose names stand in `names`, each with a zero behind it. */
+margin_status mg_columns_named(mg_heap *heap, const mg_text *names, int64_t count, mg_columns *out,
+                               margin_error *error);
 void mg_columns_free(mg_columns *columns);
 
 struct margin_table {

@@ -65,7 +65,7 @@ static margin_status fourier_fit(margin_context *context, const margin_data *dat
     fitted->columns_out = 2 * pairs;
     mg_log(context, MARGIN_LOG_NOTE, "fourier makes %lld columns, gamma %s", (long long)(2 * pairs),
            mg_about(kernel.gamma).text);
-    return mg_map_names("fourier", false, fitted, error);
+    return mg_columns_numbered(fitted->heap, "fourier", 2 * pairs, &fitted->columns, error);
 }
 
 static margin_status fourier_attach(mg_fitted_stage *fitted, margin_error *error) {

@@ -4,7 +4,6 @@
 #include "features/columns/row_chunk.h"
 #include "learn/column_choice.h"
 
-#include <stdio.h>
 
 margin_status mg_map_refuse_categories(const margin_component *info, const margin_data *data,
                                        margin_error *error) {
@@ -47,25 +46,5 @@ margin_status mg_map_kernel(margin_context *context, const margin_component *inf
     const margin_status status =
         mg_kernel_resolve(context, &choice, "...", &samples, kernel, error);
     mg_free(context->heap, weights);
-    return status;
-}
-
-margin_status mg_map_names(const char *word, bool ones, mg_fitted_stage *fitted,
-                           margin_error *error) {
-    enum { ROOM = 40 };
-    const char *purpose = "the names of the columns";
-    const int64_t count = fitted->columns_out;
-    margin_column *items = NULL;
-    char *names = NULL;
-    margin_status status;
-    MG_GO_NEW(fitted->heap, items, count, purpose, error);
-    MG_GO_NEW(fitted->heap, names, count * ROOM, purpose, error);
-    for (int64_t k = 0; k < count; k++) {
-        snprintf(names + k * ROOM, ROOM, "%.16s%lld", word, (long long)k + 1);
-        items[k] = (margin_column){.name = ones && k == count - 1 ? "1" : names + k * ROOM};
-    }
-    status = mg_columns_copy(fitted->heap, items, count, &fitted->columns, error);
-done:
-    MG_FREE(fitted->heap, names, items);
     return status;
 }

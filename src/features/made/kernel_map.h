@@ -1,4 +1,4 @@
-/* What stages that stand for a kernel share: the kernel from options and data, names of columns. */
+/* What stages that stand for a kernel share: the kernel from options and data. */
 #pragma once
 
 #include "learn/kernel_options.h"
@@ -12,9 +12,6 @@ margin_status mg_map_kernel(margin_context *context, const margin_component *inf
                             mg_kernel *kernel, margin_error *error);
 margin_status mg_map_refuse_categories(const margin_component *info, const margin_data *data,
                                        margin_error *error);
-/* "word1", "word2", ... as the output columns, the last one "1" where it is of `ones`. */
-margin_status mg_map_names(const char *word, bool ones, mg_fitted_stage *fitted,
-                           margin_error *error);
 /* A feature below 1e-30 becomes 0: only a weight beyond the stated domain would give it a say. */
 MG_INLINE void mg_map_flush(double *values, int64_t count) {
     for (int64_t k = 0; k < count; k++)

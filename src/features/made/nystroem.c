@@ -205,7 +205,8 @@ static margin_status nystroem_keep(const centre_gram *g, const mg_kernel *kernel
     numbers[3] = (double)kernel->degree;
     fitted->columns_out = n;
     MG_TRY(invert(g, inverse, error));
-    return mg_map_names("nystroem", false, fitted, error);
+    return mg_columns_numbered(fitted->heap, "nystroem", fitted->columns_out, &fitted->columns,
+                               error);
 }
 
 static margin_status fit_centres(margin_context *context, const mg_kernel *kernel,

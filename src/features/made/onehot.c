@@ -140,19 +140,13 @@ static void add_names(const onehot_fit *f, mg_text *texts) {
 
 static margin_status set_columns(const onehot_fit *f, mg_fitted_stage *fitted) {
     margin_status status;
-    margin_column *items = NULL;
     mg_text texts;
     mg_text_init(&texts, f->context->heap);
     add_names(f, &texts);
-    if (mg_cancelled(f->context)) MG_GO(mg_fail_cancelled(f->error));
-    MG_GO(mg_text_check(&texts, "the names of the columns", f->error));
-    MG_GO_NEW(f->context->heap, items, f->columns_out, "the names of the columns", f->error);
-    const char *name = texts.data;
-    for (int64_t k = 0; k < f->columns_out; k++, name += strlen(name) + 1)
-        items[k] = (margin_column){.name = name, .kind = MARGIN_NUMERIC};
-    status = mg_columns_copy(fitted->heap, items, f->columns_out, &fitted->columns, f->error);
-done:
-    mg_free(f->context->heap, items);
+    if (mg_cancelled(f->context))
+        status = mg_fail_cancelled(f->error);
+    else
+        status = mg_columns_named(fitted->heap, &texts, f->columns_out, &fitted->columns, f->error);
     mg_text_free(&texts);
     return status;
 }

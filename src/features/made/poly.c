@@ -259,25 +259,17 @@ static void put_all(const namer *n) {
 static margin_status set_names(const margin_data *data, const mg_poly_view *view,
                                mg_fitted_stage *fitted, margin_error *error) {
     mg_heap *heap = fitted->heap;
-    const int64_t count = fitted->columns_out;
-    const char *purpose = "the names of the columns";
-    margin_column *items = NULL;
     mg_text texts;
     namer n = {data->columns, view, NULL, &texts};
     margin_status status;
     mg_text_init(&texts, heap);
-    MG_GO_NEW(heap, n.place, view->run_count, purpose, error);
+    MG_GO_NEW(heap, n.place, view->run_count, "the names of the columns", error);
     for (int64_t r = 0; r < view->run_count; r++)
         n.place[r] = -1;
     put_all(&n);
-    MG_GO(mg_text_check(&texts, purpose, error));
-    MG_GO_NEW(heap, items, count, purpose, error);
-    const char *name = texts.data;
-    for (int64_t k = 0; k < count; k++, name += strlen(name) + 1)
-        items[k] = (margin_column){.name = name, .kind = MARGIN_NUMERIC};
-    status = mg_columns_copy(heap, items, count, &fitted->columns, error);
+    status = mg_columns_named(heap, &texts, fitted->columns_out, &fitted->columns, error);
 done:
-    MG_FREE(heap, items, n.place);
+    mg_free(heap, n.place);
     mg_text_free(&texts);
     return status;
 }

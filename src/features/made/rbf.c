@@ -65,7 +65,9 @@ static margin_status rbf_keep(const double *centres, int64_t count, double sigma
                "rbf: sigma = %s is out of range: scale the columns (minmax | rbf)",
                mg_about(sigma).text);
     fitted->columns_out = count + bias;
-    return mg_map_names("rbf", bias, fitted, error);
+    MG_TRY(mg_columns_numbered(fitted->heap, "rbf", count + bias, &fitted->columns, error));
+    if (bias) fitted->columns.items[count].name = "1";
+    return MARGIN_OK;
 }
 
 static margin_status rbf_fit(margin_context *context, const margin_data *data,

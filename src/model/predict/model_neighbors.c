@@ -44,10 +44,8 @@ static margin_status fill_model(const margin_neighbors_options *options, bool tr
     margin_column target = {.name = "y"};
     mg_text spec;
     margin_spec *parsed = NULL;
-    margin_column *columns = NULL;
     margin_status status;
     const int64_t count = model->hypothesis->columns;
-    char(*names)[32] = NULL;
     mg_text_init(&spec, model->heap);
     mg_text_puts(&spec, "knn(k=1, p=");
     mg_text_number(&spec, options->p);
@@ -61,17 +59,12 @@ static margin_status fill_model(const margin_neighbors_options *options, bool tr
     model->report.task = MARGIN_REGRESS;
     model->report.rows = mg_neighbors_view(model->hypothesis)->rows;
     model->report.columns = count;
-    MG_GO_NEW(model->heap, columns, count, "the columns of the index", error);
-    MG_GO_NEW(model->heap, names, count, "the columns of the index", error);
-    for (int64_t j = 0; j < count; j++)
-        columns[j] = (margin_column){.name = mg_column_name(NULL, j, names[j])};
-    MG_GO(mg_columns_copy(model->heap, columns, count, &model->inputs, error));
+    MG_GO(mg_columns_numbered(model->heap, "x", count, &model->inputs, error));
     MG_GO(mg_columns_copy(model->heap, &target, 1, &model->target, error));
     MG_GO(mg_spec_parse(model->heap, model->spec, &parsed, error));
     status = mg_model_check(model, mg_spec_learner(parsed), error);
 done:
     margin_spec_free(parsed);
-    MG_FREE(model->heap, names, columns);
     mg_text_free(&spec);
     return status;
 }

@@ -245,7 +245,7 @@ static margin_status describe_inputs(const margin_data *data, margin_model *mode
                                      margin_error *error) {
     return data->columns
                ? mg_columns_copy(model->heap, data->columns, data->x.columns, &model->inputs, error)
-               : mg_columns_numbered(model->heap, data->x.columns, &model->inputs, error);
+               : mg_columns_numbered(model->heap, "x", data->x.columns, &model->inputs, error);
 }
 
 static margin_status check_rows(margin_context *context, const margin_data *data,

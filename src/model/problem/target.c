@@ -246,25 +246,6 @@ done:
     return status;
 }
 
-/* y1, y2, ... */
-static margin_status number_targets(int64_t count, margin_model *model, margin_error *error) {
-    enum { NAME = 16 };
-    mg_heap *heap = model->heap;
-    char(*names)[NAME] = NULL;
-    margin_column *columns = NULL;
-    margin_status status;
-    MG_GO_NEW(heap, names, count, "the names of the targets", error);
-    MG_GO_NEW(heap, columns, count, "the names of the targets", error);
-    for (int64_t t = 0; t < count; t++) {
-        snprintf(names[t], NAME, "y%d", (int)(t + 1));
-        columns[t] = (margin_column){.name = names[t]};
-    }
-    status = mg_columns_copy(heap, columns, count, &model->target, error);
-done:
-    MG_FREE(heap, columns, names);
-    return status;
-}
-
 margin_status mg_target_describe(const margin_data *data, margin_model *model,
                                  margin_error *error) {
     const int64_t count = mg_data_targets(data);
@@ -273,7 +254,8 @@ margin_status mg_target_describe(const margin_data *data, margin_model *model,
                             .kind = names ? MARGIN_CATEGORICAL : MARGIN_NUMERIC,
                             .categories = names ? (const char *const *)model->class_names : NULL,
                             .category_count = names ? model->classes : 0};
-    if (count > 1 && !data->target) return number_targets(count, model, error);
+    if (count > 1 && !data->target)
+        return mg_columns_numbered(model->heap, "y", count, &model->target, error);
     return mg_columns_copy(model->heap, data->target ? data->target : &column, count,
                            &model->target, error);
 }

@@ -110,5 +110,5 @@ margin_status mg_store_read_columns(const mg_store_reader *r, const json_t *obje
     if (json_is_array(field)) return read_list(r, field, key, columns);
     int64_t count;
     MG_TRY(mg_json_integer(r, object, key, 0, MG_MAX(r->length, MG_STORE_FREE_COLUMNS), &count));
-    return mg_columns_numbered(r->heap, count, columns, r->error);
+    return mg_columns_numbered(r->heap, "x", count, columns, r->error);
 }
