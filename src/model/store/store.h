@@ -108,7 +108,7 @@ margin_status mg_store_read_report(const mg_store_reader *reader, const json_t *
                                    margin_report *report);
 
 /* Words of the file for the enums, in their order from 1. */
-extern const char *const mg_store_tasks[4], *const mg_store_decisions[4];
+extern const char *const mg_store_tasks[4], *const mg_store_decisions[4], *const mg_store_types[5];
 
 /* Numbers are little-endian in the file; reverses the bytes of each number of `size` bytes. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

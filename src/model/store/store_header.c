@@ -110,20 +110,11 @@ static margin_status fail_tensor(const mg_store_reader *r, const char *name, con
 }
 
 static bool read_type(const char *text, margin_type *type) {
-    static const struct {
-        const char *name;
-        margin_type type;
-    } known[] = {{"F64", MARGIN_F64},
-                 {"F32", MARGIN_F32},
-                 {"I64", MARGIN_I64},
-                 {"I32", MARGIN_I32},
-                 {"U8", MARGIN_U8}};
-    for (int k = 0; k < MG_LENGTH(known); k++)
-        if (strcmp(known[k].name, text) == 0) {
-            *type = known[k].type;
-            return true;
-        }
-    return false;
+    int k = 0;
+    while (text && k < MG_LENGTH(mg_store_types) && strcmp(mg_store_types[k], text) != 0)
+        k++;
+    *type = (margin_type)(k + 1);
+    return text && k < MG_LENGTH(mg_store_types);
 }
 
 /* A list of `count` whole numbers from 0. */
@@ -154,12 +145,11 @@ static margin_status read_shape(const mg_store_reader *r, const json_t *entry,
 
 static margin_status read_tensor(const mg_store_reader *r, const char *name, const json_t *entry,
                                  mg_stored_tensor *tensor) {
-    const json_t *type = json_object_get(entry, "dtype");
     int64_t offsets[2];
     if (strlen(name) >= sizeof tensor->name) return fail_tensor(r, name, "has too long a name");
     *tensor = (mg_stored_tensor){.taken = false};
     strcpy(tensor->name, name);
-    if (!json_is_string(type) || !read_type(json_string_value(type), &tensor->type))
+    if (!read_type(json_string_value(json_object_get(entry, "dtype")), &tensor->type))
         return fail_tensor(r, name, "has no number type that this version knows");
     if (!read_list(json_object_get(entry, "data_offsets"), 2, offsets) || offsets[0] > offsets[1] ||
         offsets[1] > r->data_length)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 const char *const mg_store_tasks[4] = {"classify", "regress", "cluster", "transform"};
+const char *const mg_store_types[5] = {"F64", "F32", "I32", "I64", "U8"};
 const char *const mg_store_decisions[4] = {"sign", "argmax", "votes", "value"};
 
 /* A text cut inside a character would come back longer: bytes that are not UTF-8 become '?'. */

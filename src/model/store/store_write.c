@@ -54,22 +54,6 @@ static margin_status collect_pieces(store_writer *w) {
 
 /* ---- Header ---------------------------------------------------------------------------------- */
 
-static const char *type_name(int32_t type) {
-    switch (type) {
-    case MARGIN_F64:
-        return "F64";
-    case MARGIN_F32:
-        return "F32";
-    case MARGIN_I32:
-        return "I32";
-    case MARGIN_I64:
-        return "I64";
-    case MARGIN_U8:
-        return "U8";
-    }
-    return "";
-}
-
 /* The stage as a spec with every option that has a value, so that a later change of defaults does
  * not change what an old file means. */
 static void write_stage_spec(mg_text *out, mg_heap *heap, const mg_fitted_stage *stage) {
@@ -166,7 +150,7 @@ static void write_table(store_writer *w, mg_text *out) {
     for (int64_t k = 0; k < w->piece_count; k++) {
         const piece *p = &w->pieces[k];
         mg_store_write_raw(out, p->tensor.name, "{");
-        mg_store_write_text(out, "dtype", type_name(p->tensor.type));
+        mg_store_write_text(out, "dtype", mg_store_types[p->tensor.type - 1]);
         mg_store_write_raw(out, "shape", "[");
         mg_text_integer(out, p->tensor.shape[0]);
         if (p->tensor.rank == 2) mg_text_puts(out, ",");
