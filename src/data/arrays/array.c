@@ -116,17 +116,13 @@ typedef union item_buffer {
     uint64_t u64[CHUNK];
 } item_buffer;
 
-#define REAL    double
-#define NAME(x) x##_f64
-#include "data/arrays/array_tmpl.h"
-#undef REAL
-#undef NAME
+#define CONVERT(number)                                                                            \
+    for (int64_t k = 0; k < count; k++)                                                            \
+        to[k * to_step] = (REAL)(number);                                                          \
+    break
 
-#define REAL    float
-#define NAME(x) x##_f32
-#include "data/arrays/array_tmpl.h"
-#undef REAL
-#undef NAME
+#define REAL_TYPES_TMPL "data/arrays/array_tmpl.h"
+#include "base/real_types_tmpl.h"
 
 /* ---- Whole numbers of 64 bits ---------------------------------------------------------------- */
 

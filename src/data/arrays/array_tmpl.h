@@ -6,53 +6,29 @@ static void NAME(convert)(mg_array_kind kind, const item_buffer *items, int64_t 
                           int64_t to_step) {
     switch (kind) {
     case MG_ARRAY_F16:
-        for (int64_t k = 0; k < count; k++)
-            to[k * to_step] = (REAL)half_value(items->u16[k]);
-        break;
+        CONVERT(half_value(items->u16[k]));
     case MG_ARRAY_F32:
-        for (int64_t k = 0; k < count; k++)
-            to[k * to_step] = (REAL)items->f32[k];
-        break;
+        CONVERT(items->f32[k]);
     case MG_ARRAY_F64:
-        for (int64_t k = 0; k < count; k++)
-            to[k * to_step] = (REAL)items->f64[k];
-        break;
+        CONVERT(items->f64[k]);
     case MG_ARRAY_I8:
-        for (int64_t k = 0; k < count; k++)
-            to[k * to_step] = (REAL)items->i8[k];
-        break;
+        CONVERT(items->i8[k]);
     case MG_ARRAY_I16:
-        for (int64_t k = 0; k < count; k++)
-            to[k * to_step] = (REAL)items->i16[k];
-        break;
+        CONVERT(items->i16[k]);
     case MG_ARRAY_I32:
-        for (int64_t k = 0; k < count; k++)
-            to[k * to_step] = (REAL)items->i32[k];
-        break;
+        CONVERT(items->i32[k]);
     case MG_ARRAY_I64:
-        for (int64_t k = 0; k < count; k++)
-            to[k * to_step] = (REAL)items->i64[k];
-        break;
+        CONVERT(items->i64[k]);
     case MG_ARRAY_U8:
-        for (int64_t k = 0; k < count; k++)
-            to[k * to_step] = (REAL)items->u8[k];
-        break;
+        CONVERT(items->u8[k]);
     case MG_ARRAY_U16:
-        for (int64_t k = 0; k < count; k++)
-            to[k * to_step] = (REAL)items->u16[k];
-        break;
+        CONVERT(items->u16[k]);
     case MG_ARRAY_U32:
-        for (int64_t k = 0; k < count; k++)
-            to[k * to_step] = (REAL)items->u32[k];
-        break;
+        CONVERT(items->u32[k]);
     case MG_ARRAY_U64:
-        for (int64_t k = 0; k < count; k++)
-            to[k * to_step] = (REAL)items->u64[k];
-        break;
+        CONVERT(items->u64[k]);
     case MG_ARRAY_BOOL:
-        for (int64_t k = 0; k < count; k++)
-            to[k * to_step] = (REAL)(items->u8[k] != 0);
-        break;
+        CONVERT(items->u8[k] != 0);
     case MG_ARRAY_BYTES:
     case MG_ARRAY_UCS4:
         break; /* not numbers; callers ask mg_array_is_text */

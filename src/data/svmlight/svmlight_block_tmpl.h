@@ -168,17 +168,8 @@ static const char *behind_colon(const char *p) {
 
 /* ---- Rows, for both types of values ---------------------------------------------------------- */
 
-#define REAL    double
-#define NAME(x) x##_f64
-#include "data/svmlight/svmlight_rows_tmpl.h"
-#undef REAL
-#undef NAME
-
-#define REAL    float
-#define NAME(x) x##_f32
-#include "data/svmlight/svmlight_rows_tmpl.h"
-#undef REAL
-#undef NAME
+#define REAL_TYPES_TMPL "data/svmlight/svmlight_rows_tmpl.h"
+#include "base/real_types_tmpl.h"
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 

@@ -104,21 +104,8 @@ enum { EIGHT = 8 };
 typedef double pack_f64 __attribute__((vector_size(16)));
 typedef float pack_f32 __attribute__((vector_size(16)));
 
-#define REAL    double
-#define PACK    pack_f64
-#define NAME(x) x##_f64
-#include "data/table/matrix_columns_tmpl.h"
-#undef REAL
-#undef PACK
-#undef NAME
-
-#define REAL    float
-#define PACK    pack_f32
-#define NAME(x) x##_f32
-#include "data/table/matrix_columns_tmpl.h"
-#undef REAL
-#undef PACK
-#undef NAME
+#define REAL_TYPES_TMPL "data/table/matrix_columns_tmpl.h"
+#include "base/real_types_tmpl.h"
 
 void mg_row_from_columns(const margin_matrix *x, int64_t row, int64_t first, int64_t count,
                          double *out) {

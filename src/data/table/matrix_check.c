@@ -6,29 +6,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define REAL          double
-#define BITS          uint64_t
-#define TOP_BIT       (UINT64_C(1) << 63)
-#define INFINITE_BITS (UINT64_C(0x7ff) << 52)
-#define NAME(x)       x##_f64
-#include "data/table/matrix_scan_tmpl.h"
-#undef REAL
-#undef BITS
-#undef TOP_BIT
-#undef INFINITE_BITS
-#undef NAME
-
-#define REAL          float
-#define BITS          uint32_t
-#define TOP_BIT       (UINT32_C(1) << 31)
-#define INFINITE_BITS (UINT32_C(0xff) << 23)
-#define NAME(x)       x##_f32
-#include "data/table/matrix_scan_tmpl.h"
-#undef REAL
-#undef BITS
-#undef TOP_BIT
-#undef INFINITE_BITS
-#undef NAME
+typedef uint64_t bits_f64;
+typedef uint32_t bits_f32;
+#define REAL_TYPES_TMPL "data/table/matrix_scan_tmpl.h"
+#include "base/real_types_tmpl.h"
 
 #define INDEX   int32_t
 #define NAME(x) x##_i32

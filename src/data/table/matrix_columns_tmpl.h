@@ -1,6 +1,6 @@
-/* Rows out of columns: included by matrix.c with REAL, PACK (a vector of 16 bytes of them) and
- * NAME(x) (adds the suffix) defined. Eight columns at a time, so that their addresses stay in
- * registers and lines of memory are used up. */
+/* Rows out of columns: included by matrix.c with REAL and NAME(x) (adds the suffix)
+ * defined, after NAME(pack), a vector of 16 bytes of them. Eight columns at a time, so that their
+ * addresses stay in registers and lines of memory are used up. */
 
 static void NAME(row_from_columns)(const margin_matrix *x, int64_t row, int64_t first,
                                    int64_t count, double *restrict out) {
@@ -11,12 +11,12 @@ static void NAME(row_from_columns)(const margin_matrix *x, int64_t row, int64_t 
 
 /* A square of rows that follow each other and columns, as many as a vector has numbers. */
 MG_INLINE void NAME(turn_square)(const REAL *const *from, int64_t row, REAL *to, int64_t stride) {
-    enum { WIDTH = sizeof(PACK) / sizeof(REAL) };
-    PACK in[WIDTH];
+    enum { WIDTH = sizeof(NAME(pack)) / sizeof(REAL) };
+    NAME(pack) in[WIDTH];
     for (int c = 0; c < WIDTH; c++)
         memcpy(&in[c], from[c] + row, sizeof in[c]);
     for (int r = 0; r < WIDTH; r++) {
-        PACK out = in[0];
+        NAME(pack) out = in[0];
         for (int c = 0; c < WIDTH; c++)
             out[c] = in[c][r];
         memcpy(to + r * stride, &out, sizeof out);
@@ -27,7 +27,7 @@ MG_INLINE void NAME(turn_square)(const REAL *const *from, int64_t row, REAL *to,
  * is fetched meanwhile: there are too many columns for the processor to see where they lead. */
 static void NAME(turn_eight)(const margin_matrix *x, const int64_t *rows, int64_t first,
                              int64_t count, int64_t j, REAL *out) {
-    enum { WIDTH = sizeof(PACK) / sizeof(REAL), LINE = 64 / sizeof(REAL) };
+    enum { WIDTH = sizeof(NAME(pack)) / sizeof(REAL), LINE = 64 / sizeof(REAL) };
     const int64_t n = x->columns, next = j + EIGHT < n ? MG_MIN(j + EIGHT, n - EIGHT) : 0;
     const int64_t ahead = next > 0 ? first : first + count;
     const REAL *from[EIGHT];
