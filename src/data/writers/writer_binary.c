@@ -78,6 +78,15 @@ static margin_status check_layout(const mg_write_job *job, const char *format,
     return MARGIN_OK;
 }
 
+/* Room at the end of a block's text for `count` items of `bytes`. */
+static margin_status take_room(mg_block_text *text, int64_t count, int64_t bytes, char **to,
+                               margin_error *error) {
+    *to = mg_block_room(text, count * bytes);
+    if (!*to) return mg_no_memory(text->heap, count, (size_t)bytes, "the output buffers", error);
+    text->length += count * bytes;
+    return MARGIN_OK;
+}
+
 /* ---- npy ------------------------------------------------------------------------------------ */
 
 /* Text categories as the fixed-width Unicode items that NumPy reads as strings. */
@@ -121,9 +130,8 @@ static margin_status format_npy_rows(const mg_write_job *job, const void *layout
     (void)layout;
     const margin_matrix *x = &job->data->x;
     const int64_t row_bytes = x->columns * mg_type_size(x->value_type);
-    char *to = mg_block_room(text, count * row_bytes);
-    if (!to) return mg_no_memory(text->heap, count, (size_t)row_bytes, "the output buffers", error);
-    text->length += count * row_bytes;
+    char *to = NULL;
+    MG_TRY(take_room(text, count, row_bytes, &to, error));
     for (int64_t k = first; k < first + count && row_bytes > 0; k++, to += row_bytes) {
         int64_t row = mg_written_row(job, k);
         if (x->value_type == MARGIN_F32)
@@ -139,9 +147,8 @@ static margin_status format_npy_labels(const mg_write_job *job, const void *layo
     (void)layout;
     const margin_vector *y = &job->data->y;
     const size_t size = (size_t)(mg_data_targets(job->data) * mg_type_size(y->type));
-    char *to = mg_block_room(text, count * (int64_t)size);
-    if (!to) return mg_no_memory(text->heap, count, size, "the output buffers", error);
-    text->length += count * (int64_t)size;
+    char *to = NULL;
+    MG_TRY(take_room(text, count, (int64_t)size, &to, error));
     for (int64_t k = first; k < first + count; k++, to += size)
         memcpy(to, (const char *)y->values + (size_t)mg_written_row(job, k) * size, size);
     return MARGIN_OK;
@@ -178,9 +185,8 @@ static margin_status format_npy_names(const mg_write_job *job, const void *layou
                                       int64_t count, mg_block_text *text, margin_error *error) {
     const margin_data *data = job->data;
     const int64_t item_bytes = ((const npy_text *)layout)->width * 4;
-    char *to = mg_block_room(text, count * item_bytes);
-    if (!to)
-        return mg_no_memory(text->heap, count, (size_t)item_bytes, "the output buffers", error);
+    char *to = NULL;
+    MG_TRY(take_room(text, count, item_bytes, &to, error));
     memset(to, 0, (size_t)(count * item_bytes));
     for (int64_t k = first; k < first + count; k++, to += item_bytes) {
         int64_t row = mg_written_row(job, k);
@@ -192,24 +198,12 @@ static margin_status format_npy_names(const mg_write_job *job, const void *layou
             memcpy(item, &code, 4);
         }
     }
-    text->length += count * item_bytes;
     return MARGIN_OK;
 }
 
 static const char *npy_kind(margin_type type) {
-    switch (type) {
-    case MARGIN_F64:
-        return "f8";
-    case MARGIN_F32:
-        return "f4";
-    case MARGIN_I32:
-        return "i4";
-    case MARGIN_I64:
-        return "i8";
-    case MARGIN_U8:
-        return "u1";
-    }
-    return "f8";
+    static const char *const kinds[] = {"f8", "f4", "i4", "i8", "u1"}; /* from MARGIN_F64 on */
+    return kinds[type ? type - MARGIN_F64 : 0];
 }
 
 margin_status mg_write_npy(const mg_write_job *job, margin_error *error) {
@@ -275,9 +269,8 @@ static margin_status format_idx_rows(const mg_write_job *job, const void *layout
                                      int64_t count, mg_block_text *text, margin_error *error) {
     (void)layout;
     const margin_matrix *x = &job->data->x;
-    char *to = mg_block_room(text, count * x->columns);
-    if (!to)
-        return mg_no_memory(text->heap, count, (size_t)x->columns, "the output buffers", error);
+    char *to = NULL;
+    MG_TRY(take_room(text, count, x->columns, &to, error));
     memset(to, 0, (size_t)(count * x->columns));
     for (int64_t i = first; i < first + count; i++, to += x->columns) {
         const int64_t row = mg_written_row(job, i);
@@ -292,20 +285,18 @@ static margin_status format_idx_rows(const mg_write_job *job, const void *layout
                             to + column, error));
         }
     }
-    text->length += count * x->columns;
     return MARGIN_OK;
 }
 
 static margin_status format_idx_labels(const mg_write_job *job, const void *layout, int64_t first,
                                        int64_t count, mg_block_text *text, margin_error *error) {
     (void)layout;
-    char *to = mg_block_room(text, count);
-    if (!to) return mg_no_memory(text->heap, count, 1, "the output buffers", error);
+    char *to = NULL;
+    MG_TRY(take_room(text, count, 1, &to, error));
     for (int64_t k = 0; k < count; k++) {
         int64_t row = mg_written_row(job, first + k);
         MG_TRY(put_byte(job, mg_vector_f64(&job->data->y, row), row, "the target", to + k, error));
     }
-    text->length += count;
     return MARGIN_OK;
 }
 
