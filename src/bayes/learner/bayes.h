@@ -62,6 +62,8 @@ typedef struct mg_bayes_layout {
 margin_status mg_bayes_layout_make(mg_heap *heap, mg_bayes_layout *layout, margin_error *error);
 void mg_bayes_layout_free(mg_bayes_layout *layout);
 
+/* Slots of a column. */
+int64_t mg_bayes_slots(const mg_bayes_layout *layout, int64_t column);
 /* Level of a value in a column of categories: -1 if it is missing, `levels` if it is not known. A
  * number that is not among VALUES is the first one that it becomes, or that becomes it, when
  * rounded to single precision. */

@@ -267,12 +267,11 @@ static void merge_state(void *into, const void *from, void *argument) {
     for (int64_t k = 0; k < layout->classes; k++)
         for (int64_t j = 0; j < layout->columns; j++) {
             const int64_t at = k * layout->slots + layout->first[j];
-            const int64_t next = j + 1 < layout->columns ? layout->first[j + 1] : layout->slots;
             if (layout->kinds[j] == MG_BAYES_GAUSSIAN) {
                 mg_bayes_join_moments(mine + at, theirs + at);
                 continue;
             }
-            for (int64_t s = 0; s < next - layout->first[j]; s++)
+            for (int64_t s = 0; s < mg_bayes_slots(layout, j); s++)
                 mine[at + s] += theirs[at + s];
         }
     if (!mg_is_csr(&c->problem->x)) return;

@@ -113,8 +113,7 @@ static margin_status read_counts(const mg_hypothesis *h, mg_bayes_view *view, ma
         for (int64_t j = 0; j < layout->columns; j++) {
             const double *slots = view->statistics + k * layout->slots + layout->first[j];
             const bool gaussian = layout->kinds[j] == MG_BAYES_GAUSSIAN;
-            const int64_t end = j + 1 < layout->columns ? layout->first[j + 1] : layout->slots;
-            for (int64_t s = 0; s < end - layout->first[j]; s++)
+            for (int64_t s = 0; s < mg_bayes_slots(layout, j); s++)
                 good = good && (slots[s] >= 0 || (gaussian && s == MG_BAYES_MEAN));
             if (layout->kinds[j] == MG_BAYES_BERNOULLI)
                 good = good && slots[MG_BAYES_ONES] <= slots[MG_BAYES_SEEN] * (1 + 1e-9);

@@ -88,7 +88,7 @@ done:
 
 /* ---- Places ---------------------------------------------------------------------------------- */
 
-static int64_t slots_of(const mg_bayes_layout *layout, int64_t j) {
+int64_t mg_bayes_slots(const mg_bayes_layout *layout, int64_t j) {
     switch (layout->kinds[j]) {
     case MG_BAYES_GAUSSIAN:
         return MG_BAYES_MOMENTS;
@@ -145,7 +145,7 @@ margin_status mg_bayes_layout_make(mg_heap *heap, mg_bayes_layout *layout, margi
     for (int64_t j = 0; j < n; j++) {
         layout->first[j] = layout->slots;
         layout->first_value[j] = layout->value_count;
-        layout->slots += slots_of(layout, j);
+        layout->slots += mg_bayes_slots(layout, j);
         if (layout->kinds[j] == MG_BAYES_VALUES) layout->value_count += layout->levels[j];
     }
     layout->slots = MG_MAX(layout->slots, 1);

@@ -10,6 +10,28 @@
 
 enum { GROUP = 32, ROOM = 2048, COLUMNS = 256 };
 
+/* ---- Values of a row ------------------------------------------------------------------------- */
+
+/* Asked for in ascending order of columns. */
+typedef struct row_cursor {
+    const margin_matrix *x;
+    int64_t at, end; /* entries; of a dense row its first number */
+    bool sparse;
+} row_cursor;
+
+static row_cursor cursor_of(const margin_matrix *x, int64_t row) {
+    if (mg_is_csr(x)) return (row_cursor){x, mg_row_start(x, row), mg_row_start(x, row + 1), true};
+    return (row_cursor){x, row * x->stride, 0, false};
+}
+
+MG_INLINE double value_at(row_cursor *c, int64_t column) {
+    if (!c->sparse) return mg_stored_value(c->x, c->at + column);
+    while (c->at < c->end && mg_column_index(c->x, c->at) < column)
+        c->at++;
+    const bool stored = c->at < c->end && mg_column_index(c->x, c->at) == column;
+    return stored ? mg_stored_value(c->x, c->at) : 0;
+}
+
 /* ---- Value by value -------------------------------------------------------------------------- */
 
 /* out[k] += log P(x_j = value | k); a missing value adds nothing. */
@@ -46,19 +68,13 @@ static void bayes_scores_add_value(const mg_bayes_view *v, int64_t j, int64_t pl
 static void score_carefully(const mg_bayes_view *v, const margin_matrix *x, int64_t row,
                             double *out) {
     const mg_bayes_layout *layout = &v->layout;
-    const bool sparse = mg_is_csr(x);
-    int64_t e = sparse ? mg_row_start(x, row) : 0, place[3] = {0, 0, 0};
-    const int64_t end = sparse ? mg_row_start(x, row + 1) : 0;
+    row_cursor cursor = cursor_of(x, row);
+    int64_t place[3] = {0, 0, 0};
     memcpy(out, v->log_prior, (size_t)layout->classes * sizeof *out);
     for (int64_t j = 0; j < layout->columns; j++) {
         const int32_t kind = layout->kinds[j];
         const int family = kind == MG_BAYES_GAUSSIAN ? 0 : kind <= MG_BAYES_VALUES ? 1 : 2;
-        double value = 0;
-        if (!sparse)
-            value = mg_stored_value(x, row * x->stride + j);
-        else if (e < end && mg_column_index(x, e) == j)
-            value = mg_stored_value(x, e++);
-        bayes_scores_add_value(v, j, place[family]++, value, out);
+        bayes_scores_add_value(v, j, place[family]++, value_at(&cursor, j), out);
     }
 }
 
@@ -69,20 +85,9 @@ static void bayes_scores_gather(const mg_bayes_view *v, const margin_matrix *x, 
                                 int64_t rows, int64_t first, int64_t count, double *out) {
     const int64_t *columns = v->layout.gaussian + first;
     for (int64_t i = 0; i < rows; i++, out += count) {
-        if (!mg_is_csr(x)) {
-            for (int64_t g = 0; g < count; g++)
-                out[g] = mg_stored_value(x, (row + i) * x->stride + columns[g]);
-            continue;
-        }
-        memset(out, 0, (size_t)count * sizeof *out);
-        int64_t e = mg_row_start(x, row + i), g = 0;
-        const int64_t end = mg_row_start(x, row + i + 1);
-        while (e < end && g < count) {
-            const int64_t j = mg_column_index(x, e);
-            if (j == columns[g]) out[g] = mg_stored_value(x, e);
-            e += j <= columns[g];
-            g += j >= columns[g];
-        }
+        row_cursor cursor = cursor_of(x, row + i);
+        for (int64_t g = 0; g < count; g++)
+            out[g] = value_at(&cursor, columns[g]);
     }
 }
 
@@ -139,19 +144,10 @@ static void add_scaled(double *out, double factor, const double *terms, int64_t 
 static void add_tables(const mg_bayes_view *v, const margin_matrix *x, int64_t row, double *out) {
     const mg_bayes_layout *layout = &v->layout;
     const int64_t classes = layout->classes;
-    int64_t e = mg_is_csr(x) ? mg_row_start(x, row) : 0;
-    const int64_t end = mg_is_csr(x) ? mg_row_start(x, row + 1) : 0;
+    row_cursor cursor = cursor_of(x, row);
     for (int64_t t = 0; t < layout->tables; t++) {
         const int64_t j = layout->table[t];
-        double value = 0;
-        if (mg_is_csr(x)) {
-            while (e < end && mg_column_index(x, e) < j)
-                e++;
-            if (e < end && mg_column_index(x, e) == j) value = mg_stored_value(x, e);
-        } else {
-            value = mg_stored_value(x, row * x->stride + j);
-        }
-        const int64_t level = mg_bayes_level(layout, j, value);
+        const int64_t level = mg_bayes_level(layout, j, value_at(&cursor, j));
         if (level >= 0)
             bayes_scores_add_row(out, v->tables + (v->table_row[j] + level) * classes, classes);
     }

@@ -135,15 +135,10 @@ static bool is_counted(const recount *r) {
         const int64_t k = at / layout->columns, j = at % layout->columns;
         const int64_t first = k * layout->slots + layout->first[j];
         const double *found = r->statistics + first, *known = r->v->statistics + first;
-        const int32_t kind = layout->kinds[j];
-        if (kind == MG_BAYES_GAUSSIAN)
+        if (layout->kinds[j] == MG_BAYES_GAUSSIAN)
             same = same_moments(r, found, known, r->classes[k]);
         else
-            same = same_counts(found, known,
-                               kind == MG_BAYES_BERNOULLI     ? MG_BAYES_TRIALS
-                               : kind == MG_BAYES_MULTINOMIAL ? 1
-                                                              : layout->levels[j],
-                               r->classes[k]);
+            same = same_counts(found, known, mg_bayes_slots(layout, j), r->classes[k]);
     }
     return same;
 }
