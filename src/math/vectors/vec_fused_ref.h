@@ -2,35 +2,12 @@
  * included: for templates whose results have the same bits on every instruction set. */
 #pragma once
 
-#include "math/vectors/arithmetic.h"
+#include "math/vectors/vec_one.h"
 
-#include <math.h>
 #include <string.h>
 
-enum { LANES = 1 };
-typedef double vec;
-MG_ARITHMETIC(vec)
-
-MG_INLINE vec vec_set(double value) {
-    return value;
-}
-MG_INLINE vec vec_zero(void) {
-    return 0.0;
-}
-MG_INLINE vec vec_load(const double *p) {
-    return *p;
-}
-MG_INLINE void vec_store(double *p, vec a) {
-    *p = a;
-}
 MG_INLINE vec vec_fma(vec a, vec b, vec c) { /* a b + c */
     return fma(a, b, c);
-}
-MG_INLINE vec vec_absolute(vec a) {
-    return fabs(a);
-}
-MG_INLINE vec vec_max(vec a, vec b) { /* b where one is a NaN */
-    return a > b ? a : b;
 }
 MG_INLINE vec vec_min(vec a, vec b) {
     return a < b ? a : b;
