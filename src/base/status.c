@@ -106,8 +106,8 @@ void mg_sentence(char *text, size_t capacity, const char *format, va_list argume
     make_printable(text, length);
 }
 
-static margin_status fail(margin_error *error, margin_status coded, mg_place place,
-                          const char *format, va_list arguments) {
+static margin_status fill_error(margin_error *error, margin_status coded, mg_place place,
+                                const char *format, va_list arguments) {
     const margin_status status = (margin_status)(coded % MG_CAUSE_STEP);
     char text[sizeof error->text];
     if (!error) return status;
@@ -135,7 +135,8 @@ margin_status mg_check_given(const mg_given *given, int count, margin_error *err
 margin_status mg_fail(margin_error *error, margin_status status, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    const margin_status plain = fail(error, status, (mg_place){.position = -1}, format, arguments);
+    const margin_status plain =
+        fill_error(error, status, (mg_place){.position = -1}, format, arguments);
     va_end(arguments);
     return plain;
 }
@@ -144,7 +145,7 @@ margin_status mg_fail_at(margin_error *error, margin_status status, mg_place pla
                          const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    const margin_status plain = fail(error, status, place, format, arguments);
+    const margin_status plain = fill_error(error, status, place, format, arguments);
     va_end(arguments);
     return plain;
 }
@@ -152,7 +153,7 @@ margin_status mg_fail_at(margin_error *error, margin_status status, mg_place pla
 margin_status mg_fail_file(margin_error *error, int code, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    fail(error, MARGIN_ERROR_FILE, (mg_place){0}, format, arguments);
+    fill_error(error, MARGIN_ERROR_FILE, (mg_place){0}, format, arguments);
     va_end(arguments);
     if (error) error->system_error = code;
     return MARGIN_ERROR_FILE;
