@@ -20,7 +20,7 @@ for file in sorted(root.rglob('*.[ch]')):
     if room not in level:
         breaches.append(f'src/{file.relative_to(root)} lies in no room of src/rooms.txt')
         continue
-    for path in re.findall(r'^[ \t]*#[ \t]*(?:include|define[ \t]+(?:ROWS_\w+|VALUE_TYPES_TMPL))[ \t]+"([^"]+)"', file.read_text(), re.M):
+    for path in re.findall(r'^[ \t]*#[ \t]*(?:include|define[ \t]+(?:ROWS_\w+|\w+_TYPES_TMPL))[ \t]+"([^"]+)"', file.read_text(), re.M):
         other = str(Path(path).parent)
         if other == 'margin' or other == room:
             continue

@@ -20,8 +20,8 @@
 
 #include "base/text/number_text.h"
 #include "data/csv/csv_cell.h"
+#include "data/dictionary/dictionary.h"
 #include "data/source/source.h"
-#include "data/table/dictionary.h"
 #include "data/table/table.h"
 
 /* The category that missing values are, where they are one; readable beyond its end, as

@@ -1,4 +1,4 @@
-#include "data/table/dictionary.h"
+#include "data/dictionary/dictionary.h"
 #include "base/sort.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * order of appearance until finishing sorts them. */
 #pragma once
 
-#include "data/table/dictionary.h"
+#include "data/dictionary/dictionary.h"
 #include "data/table/table.h"
 
 typedef struct mg_encoder {

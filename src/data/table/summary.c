@@ -7,7 +7,7 @@
  * Means and deviations: two passes over a block of values, blocks joined by the rule of Chan, Golub
  * and LeVeque ("Updating formulae and a pairwise algorithm for computing sample variances", 1979).
  */
-#include "data/table/dictionary.h"
+#include "data/dictionary/dictionary.h"
 #include "data/table/table.h"
 
 #include <math.h>
