@@ -356,6 +356,26 @@ static void every_long_call_ends_in_time(void **state) {
     margin_context_free(base);
 }
 
+/* INT64_MAX is no limit: what a call holds and announces by itself. */
+static void calls_have_accounts_of_their_own(void **state) {
+    (void)state;
+    margin_context *base = support_context(NULL, 2);
+    const margin_data larger = few(400), smaller = few(40);
+    int64_t held[2];
+    for (int k = 0; k < 2; k++) {
+        margin_context *alone = with(base, (margin_context_options){.memory_limit = INT64_MAX});
+        assert_int_equal(mg_heap_limit(alone->heap), 0);
+        margin_model *model = fit_text(alone, "svm(kernel=rbf)", k ? &smaller : &larger, NULL);
+        held[k] = margin_context_announced_memory(alone);
+        assert_true(margin_context_peak_memory(alone) <= held[k]);
+        margin_model_free(model);
+        margin_context_free(alone);
+    }
+    assert_true(0 < held[1] && held[1] < held[0]);
+    assert_true(margin_context_announced_memory(base) >= held[0]);
+    margin_context_free(base);
+}
+
 static void memory_has_a_limit_within_a_limit(void **state) {
     (void)state;
     support_heap source;
@@ -441,6 +461,7 @@ int main(void) {
         cmocka_unit_test(cancelling_goes_down_and_not_up),
         cmocka_unit_test(a_fit_stops_in_time),
         cmocka_unit_test(every_long_call_ends_in_time),
+        cmocka_unit_test(calls_have_accounts_of_their_own),
         cmocka_unit_test(memory_has_a_limit_within_a_limit),
         cmocka_unit_test(every_allocation_may_fail),
     };

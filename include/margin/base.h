@@ -201,7 +201,8 @@ MARGIN_API MARGIN_CHECKED margin_status margin_context_create(const margin_conte
  * `context`, and what `options` say in its place; what is zero there is as in `context`.
  *   threads: at most so many of those that `context` has; with 1 it does not use the pool.
  *   memory_limit: of what these calls hold, models and tables that they make too; that of `context`
- *     holds as well.
+ *     holds as well. INT64_MAX: no other limit, but accounts of their own, for what these calls
+ *     alone hold, have held and announce.
  *   seed, time_limit: in place of the context's.
  *   log, progress, poll, user: all four are taken from `options` if one of the callbacks is given.
  *   kernel, kernel_user, kernel_threads: if there is a kernel.

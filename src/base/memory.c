@@ -61,7 +61,7 @@ margin_status mg_heap_create(const margin_allocator *allocator, int64_t limit, m
     mg_heap *created = raw_allocate(&chosen, sizeof *created);
     if (!created) return mg_fail_memory(error, sizeof *created, "the context's accounts");
     created->allocator = chosen;
-    created->limit = limit;
+    created->limit = limit == INT64_MAX ? 0 : limit; /* accounts alone */
     atomic_init(&created->held, (long long)sizeof *created);
     atomic_init(&created->peak, (long long)sizeof *created);
     atomic_init(&created->announced, 0);
