@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from enum import IntEnum
 from typing import Any
 
@@ -163,12 +164,34 @@ def _member(kind: type[IntEnum], value: int) -> Any:
         return value
 
 
+# Remedies of C and the shell, and what they are here.
+_REMEDIES = {
+    " (MARGIN_MISSING_DROP)": "", " (margin_read_options.ignore)": "", " (margin_split_options.stratify)": "",
+    "name a column of it, or for npy and idx the file of the labels": "give y",
+    "have to be read as categories": "have to be given as texts",
+    "(margin cv compares them by cross-validation, margin path penalties of ridge, margin plot elbow numbers of clusters)":
+        "(margin.search compares them by cross-validation)",
+    "margin separable": "margin.separable",
+    "margin_separable_options.positive ": "y == ",
+    "margin_model_transform": "Model.transform",
+    "margin_promise_options.coverage": "Model.promise(coverage=)",
+    "margin_context_options.kernel": "kernel= of margin.fit and margin.load",
+}
+
+
+def in_python(sentence: str, row: int = 0) -> str:
+    """The library's sentence; `row`, counted as C does, as Python does."""
+    for theirs, ours in _REMEDIES.items():
+        sentence = sentence.replace(theirs, ours)
+    return re.sub(rf"\brow {row}\b", f"row {row - 1} (from 0)", sentence, count=1) if row > 0 else sentence
+
+
 def exception(status: int, error: Any) -> BaseException:
     """The exception for a failed call whose margin_error is `error`."""
     if status == Status.CANCELLED:
         return KeyboardInterrupt()
     kind = _CLASSES.get(status, InternalError)
-    sentence = text(error.text)
+    sentence = in_python(text(error.text), error.row)
     arguments: tuple[Any, ...] = (sentence,)
     if status == Status.FILE and error.system_error:
         plain = type(OSError(error.system_error, os.strerror(error.system_error)))

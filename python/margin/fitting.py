@@ -11,6 +11,7 @@ from margin._binding import ffi, lib
 from margin.contexts import running
 from margin.data import Data
 from margin.errors import ConvergenceWarning, check, new_error
+from margin.kernels import Kernel
 from margin.labels import target
 from margin.measures import evaluate, held_out
 from margin.model import Model
@@ -35,6 +36,7 @@ def fit(
     progress: Asked = None,
     trace: bool | Callable[[TraceStep], Any] = False,
     start: Model | None = None,
+    kernel: Callable[[np.ndarray, np.ndarray], Any] | None = None,
     holdout: float | None = None,
 ) -> Model:
     """Trains a spec, such as ``"standardize | svm(C=10)"``, on data.
@@ -74,6 +76,10 @@ def fit(
     start : Model, optional
         A linear model of as many features, targets and classes: an iterative solver with a smooth loss
         begins there. It changes the way and not what is proven.
+    kernel : callable, optional
+        What ``kernel=user`` of the spec stands for: a function of two arrays of rows, as the learner sees them (behind
+        the stages, at most 4096 columns), that returns the kernel values of all pairs. It is called for blocks, in the
+        calling thread. Files do not hold it: `margin.load(path, kernel=)`; a pickle has its name.
     holdout : float, optional
         Share of the rows, drawn by `seed`, that are not learned from: `model.held_out` has the metrics there, and
         `model.held_out_rows` their numbers. Classes keep their shares.
@@ -87,6 +93,10 @@ def fit(
     ConvergenceWarning
         The gap that was asked was not reached.
     """
+    if not isinstance(spec, str):
+        raise TypeError(f"spec has to be a text such as 'standardize | svm(C=10)', not {spec!r}")
+    if start is not None and not isinstance(start, Model):
+        raise TypeError(f"start has to be a margin.Model, not {start!r}")
     y = y if classes is None else target(y, classes=classes)
     data = Data(X, y, sample_weight, columns=holdout is None)
     others = None if holdout is None else held_out(spec, data, holdout, seed)
@@ -102,6 +112,7 @@ def fit(
         progress=progress,
         trace=trace,
         start=start,
+        kernel=None if kernel is None else Kernel(kernel),
     )
     if others is not None:
         data.select(others)
@@ -125,6 +136,7 @@ def fit_data(
     progress: Asked = None,
     trace: bool | Callable[[TraceStep], Any] = False,
     start: Model | None = None,
+    kernel: Kernel | None = None,
 ) -> tuple[Model, bool]:
     """The same for data that the library sees already; warns of nothing, but says whether it converged."""
     error, report = new_error(), new_report()
@@ -146,7 +158,7 @@ def fit_data(
     if tracer:
         options.trace, options.user = lib.margin_python_trace, tracer.handle
     parsed, made = ffi.new("margin_spec **"), ffi.new("margin_model **")
-    with running(threads, seed, time_limit, memory, progress) as context:
+    with running(threads, seed, time_limit, memory, progress, kernel, accounts=True) as context:
         check(lib.margin_spec_parse(context, spec.encode(), parsed, error), error)
         try:
             status = lib.margin_fit_with(
@@ -154,10 +166,12 @@ def fit_data(
             )
         finally:
             lib.margin_spec_free(parsed[0])
+        held = (lib.margin_context_announced_memory(context), lib.margin_context_peak_memory(context))
     if tracer and tracer.exception is not None:
         raise tracer.exception
     check(status, error)
-    model = Model(made[0], target=data.target, report=report, trace=tracer.steps if tracer else None)
+    model = Model(made[0], target=data.target, report=report, trace=tracer.steps if tracer else None,
+                  kernel=kernel, memory=held)
     return model, status == 0
 
 

@@ -99,7 +99,7 @@ def evaluate(model: "Model", data: Data, *, bootstrap: int = 0, level: float = 0
     options = ffi.new("margin_evaluate_options *")
     options.size, options.bootstrap, options.level, options.seed = ffi.sizeof("margin_evaluate_options"), bootstrap, level, seed
     options.unknown_wrong = unknown_wrong
-    with running(threads) as context:
+    with running(threads, kernel=model._kernel) as context:
         status = lib.margin_evaluate_with(context, model._handle, data.struct, options, metrics, error)
     check(status, error)
     try:
@@ -142,7 +142,7 @@ def importance(model: "Model", data: Data, *, metric: str | None, repeats: int, 
     if name is not None:
         options.metric = name
     made = ffi.new("margin_importance **")
-    with running(threads) as context:
+    with running(threads, kernel=model._kernel) as context:
         status = lib.margin_importance_measure(context, model._handle, data.struct, options, made, error)
     check(status, error)
     owner = ffi.gc(made[0], lib.margin_importance_free)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any, Mapping
+from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from margin.columns import Column, read_columns
 from margin.contexts import running
 from margin.data import Data
 from margin.errors import check, new_error, text
+from margin.kernels import Kernel
 from margin.labels import Target
 from margin.measures import Importance, Metrics, evaluate, importance
 from margin.report import TASKS, Report, as_table, new_report, new_reports, read_report
@@ -56,8 +57,10 @@ class Model:
         return estimator_of(source, task, **words)
 
     def __init__(self, handle: Any, *, target: Target | None = None, report: Any = None,
-                 trace: list[Any] | None = None) -> None:
+                 trace: list[Any] | None = None, kernel: Kernel | None = None, memory: tuple[int, int] = (0, 0)) -> None:
         self._handle = ffi.gc(handle, lib.margin_model_free)
+        self._kernel = kernel  # is called as long as the model is there
+        self._memory = memory  # announced and held by the fit
         self._label_names = target.names if target else None
         self._label_type = target.dtype if target else None
         self._fit_report = report  # a margin_report, with the seconds of the fit; None: the model has none
@@ -71,7 +74,7 @@ class Model:
 
     @cached_property
     def report(self) -> Report:
-        return read_report(self._fit_report or lib.margin_model_report(self._handle))
+        return read_report(self._fit_report or lib.margin_model_report(self._handle), memory=self._memory)
 
     @cached_property
     def task(self) -> str:
@@ -146,7 +149,7 @@ class Model:
             return codes
         if codes.size and codes.min() < 0:
             row = int(np.argmin(codes))
-            raise ValueError(f"row {row} has no answer: a value that is missing or infinite, or no neighbour")
+            raise ValueError(f"row {row} (from 0) has no answer: a value that is missing or infinite, or no neighbour")
         return self._labels[codes]
 
     def class_codes(self, X: Any, *, threads: int | None = None) -> np.ndarray:
@@ -207,7 +210,7 @@ class Model:
 
     def _answer(self, what: int, X: Any, columns: int, threads: int | None) -> np.ndarray:
         if (type(X) is np.ndarray and X.ndim == 2 and 0 < X.size <= 512 and X.dtype == np.float64
-                and X.flags.c_contiguous and not self._needs_scratch):
+                and X.flags.c_contiguous and not self._needs_scratch and self._kernel is None):
             quick = self._few_rows(what, X, columns)
             if quick is not None:
                 return quick
@@ -215,7 +218,7 @@ class Model:
         shape = (data.x.rows, columns) if columns else (data.x.rows,)
         out = np.empty(shape, np.float64 if columns else np.int64)
         error = new_error()
-        with running(threads) as context_:
+        with running(threads, kernel=self._kernel) as context_:
             if data.named:
                 status = lib.margin_predict_data(
                     context_, self._handle, data.struct, what, address(out), error
@@ -252,7 +255,7 @@ class Model:
         found, error = new_report(), new_error()
         count = max(1, lib.margin_model_report(self._handle).subproblems)
         parts = new_reports(count)
-        with running() as context_:
+        with running(kernel=self._kernel) as context_:
             status = lib.margin_verify_parts(
                 context_, self._handle, data.struct, found, parts, count, error
             )
@@ -324,10 +327,10 @@ class Model:
             keep.append(np.ascontiguousarray(costs, np.float64))
             options.costs, options.cost_count = ffi.cast("double *", address(keep[-1])), keep[-1].size
         made, error = ffi.new("margin_model **"), new_error()
-        with running(threads) as context_:
+        with running(threads, kernel=self._kernel) as context_:
             status = lib.margin_promise(context_, self._handle, data.struct, options, made, error)
         check(status, error)
-        promised = Model(made[0], report=self._fit_report)
+        promised = Model(made[0], report=self._fit_report, kernel=self._kernel, memory=self._memory)
         promised._label_names, promised._label_type = self._label_names, self._label_type
         return promised
 
@@ -341,7 +344,7 @@ class Model:
         data, error = Data(X), new_error()
         ends = np.empty((2, data.x.rows))
         pointers = [ffi.cast("double *", address(end)) for end in ends]
-        with running(threads) as context_:
+        with running(threads, kernel=self._kernel) as context_:
             status = lib.margin_predict_intervals(context_, self._handle, data.struct, *pointers, error)
         check(status, error)
         return ends[0], ends[1]
@@ -350,7 +353,7 @@ class Model:
         """rows x classes booleans: the classes that a row may be of. A row that is like none has no class."""
         data, error = Data(X), new_error()
         found = np.empty((data.x.rows, len(self.class_names)), np.uint8)
-        with running(threads) as context_:
+        with running(threads, kernel=self._kernel) as context_:
             status = lib.margin_predict_sets(
                 context_, self._handle, data.struct, ffi.cast("uint8_t *", address(found)), error
             )
@@ -377,7 +380,8 @@ class Model:
         return bytes(encoded)
 
     def __reduce__(self) -> Any:
-        return _restore, (bytes(self), self._label_names, self._label_type)
+        kernel = () if self._kernel is None else (self._kernel.function,)
+        return _restore, (bytes(self), self._label_names, self._label_type, *kernel)
 
     def __copy__(self) -> "Model":
         return self
@@ -449,26 +453,30 @@ def _is_numeric(dtype: np.dtype[Any] | None) -> bool:
     return dtype is not None and dtype.kind in "iuf"
 
 
-def _restore(encoded: bytes, names: dict[str, Any] | None, dtype: np.dtype[Any] | None) -> Model:
-    model = from_bytes(encoded)
+def _restore(encoded: bytes, names: dict[str, Any] | None, dtype: np.dtype[Any] | None, kernel: Any = None) -> Model:
+    model = from_bytes(encoded, kernel=kernel)
     model._label_names, model._label_type = names, dtype
     return model
 
 
-def from_bytes(encoded: bytes | bytearray | memoryview) -> Model:
-    """The model that these bytes of a file hold."""
-    made, error = ffi.new("margin_model **"), new_error()
+def from_bytes(encoded: bytes | bytearray | memoryview, *, kernel: Callable[[np.ndarray, np.ndarray], Any] | None = None) -> Model:
+    """The model that these bytes of a file hold; `kernel` is the function of one with kernel=user."""
     view = ffi.from_buffer(encoded)
-    with running() as context_:
-        check(lib.margin_model_decode(context_, view, len(view), made, error), error)
-    return Model(made[0])
+    return _read(kernel, lambda context_, made, error: lib.margin_model_decode(context_, view, len(view), made, error))
 
 
-def load(path: str | os.PathLike[str], *, mapped: bool = False) -> Model:
+def load(path: str | os.PathLike[str], *, mapped: bool = False,
+         kernel: Callable[[np.ndarray, np.ndarray], Any] | None = None) -> Model:
     """Reads a model's file, whoever wrote it. `mapped` leaves large parts in the file, which must not be
-    changed while the model lives."""
-    made, error = ffi.new("margin_model **"), new_error()
+    changed while the model lives; `kernel` is the function of a model with kernel=user."""
     read = lib.margin_model_map if mapped else lib.margin_model_load
-    with running() as context_:
-        check(read(context_, os.fsencode(path), made, error), error)
-    return Model(made[0])
+    return _read(kernel, lambda context_, made, error: read(context_, os.fsencode(path), made, error))
+
+
+def _read(function: Any, read: Callable[[Any, Any, Any], int]) -> Model:
+    made, error = ffi.new("margin_model **"), new_error()
+    kernel = Kernel(function) if function is not None else None
+    with running(kernel=kernel) as context_:
+        status = read(context_, made, error)
+    check(status, error)
+    return Model(made[0], kernel=kernel)

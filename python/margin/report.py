@@ -8,7 +8,7 @@ from html import escape
 from typing import Any, Iterable, Mapping
 
 from margin._binding import ffi, lib
-from margin.errors import Status, text
+from margin.errors import Status, in_python, text
 
 TASKS = {
     lib.MARGIN_CLASSIFY: "classify",
@@ -41,6 +41,11 @@ class Report:
         Numbers that only some learners have, such as "support vectors".
     parts : tuple of Report
         Of a verification: what was found of each sub-problem (class, pair of classes, target).
+    announced_memory : int
+        Bytes that the fit said before it began that it would hold at once; 0: it said nothing (fits with a kernel
+        do), or the model is from a file.
+    peak_memory : int
+        Bytes that it held at once, those of the model included and those of the data not; 0: the model is from a file.
     """
 
     status: Status
@@ -63,6 +68,8 @@ class Report:
     train_r2: float
     items: Mapping[str, float] = field(default_factory=dict)
     parts: tuple["Report", ...] = ()
+    announced_memory: int = 0
+    peak_memory: int = 0
 
     @property
     def converged(self) -> bool:
@@ -112,7 +119,7 @@ def new_reports(count: int) -> Any:
     return reports
 
 
-def read_report(report: Any, parts: tuple[Report, ...] = ()) -> Report:
+def read_report(report: Any, parts: tuple[Report, ...] = (), memory: tuple[int, int] = (0, 0)) -> Report:
     return Report(
         status=Status(report.status),
         task=TASKS[report.task],
@@ -128,12 +135,14 @@ def read_report(report: Any, parts: tuple[Report, ...] = ()) -> Report:
         threads=report.threads,
         subproblems=report.subproblems,
         formula=text(report.formula),
-        reason=text(report.reason),
+        reason=in_python(text(report.reason)),
         train_accuracy=report.train_accuracy,
         train_rmse=report.train_rmse,
         train_r2=report.train_r2,
         items={text(report.items[i].name): report.items[i].value for i in range(report.item_count)},
         parts=parts,
+        announced_memory=memory[0],
+        peak_memory=memory[1],
     )
 
 

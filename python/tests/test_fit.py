@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import threading
 
 import margin
 import numpy as np
@@ -219,7 +220,7 @@ def test_declared_classes(iris):
     whole = margin.fit("naive-bayes", X, names)
     assert np.allclose(model.update(X[50:], names[50:]).probabilities(X), whole.probabilities(X))
     assert list(margin.fit("knn", X[:100], y[:100], classes=[0, 1, 2]).classes) == [0, 1, 2]
-    with pytest.raises(margin.DataError, match="row 101 has the label '2'"):
+    with pytest.raises(margin.DataError, match=r"row 100 \(from 0\) has the label '2'"):
         margin.fit("naive-bayes", X, y, classes=[0, 1])
     with pytest.raises(margin.DataError, match="no row has the class 'z'"):
         margin.fit("logistic", X[:100], names[:100], classes=["x", "y", "z"])
@@ -270,3 +271,63 @@ def test_declared_labels_of_another_width():
     labels = np.arange(7) + 2**53 + 1
     model = margin.fit("naive-bayes", X, labels[np.arange(70) % 7], classes=labels.astype(np.uint64))
     assert model.classes.tolist() == labels.tolist()
+
+
+def curved(A, B):
+    return np.exp(-0.3 * ((A[:, None] - B) ** 2).sum(-1))
+
+
+@pytest.mark.parametrize("learner", ["svm", "kernel-ridge", "kernel-logistic", "perceptron"])
+def test_functions_as_kernels(iris, tmp_path, learner):
+    X, y = iris[0][50:], iris[1][50:]
+    model, other = (margin.fit(f"{learner}(kernel={kernel})", X, y, **words) for kernel, words in
+                    (("user", {"kernel": curved}), ("rbf, gamma=0.3", {})))
+    assert np.allclose(model.scores(X), other.scores(X), atol=1e-2) and model.verify(X, y).converged == other.verify(X, y).converged
+    assert model.predict_one(X[0]) == model.predict(X[:1])[0]
+    model.save(tmp_path / "model")
+    for again in (pickle.loads(pickle.dumps(model)), margin.load(tmp_path / "model", kernel=curved), margin.from_bytes(bytes(model), kernel=curved)):
+        assert np.array_equal(again.scores(X), model.scores(X))
+    with pytest.raises(margin.ArgumentError, match="kernel= of margin.fit and margin.load"):
+        margin.load(tmp_path / "model")
+
+
+def test_what_kernels_do_wrong(iris):
+    X, y = iris[0][50:], iris[1][50:]
+    spec = "svm(kernel=user)"
+    with pytest.raises(margin.SpecError, match="kernel= of margin.fit"):
+        margin.fit(spec, X, y)
+    with pytest.raises(TypeError, match="a function of two arrays"):
+        margin.fit(spec, X, y, kernel="rbf")
+    with pytest.raises(ValueError, match=r"shape \(\d+, 4\) of \d+ rows"):
+        margin.fit(spec, X, y, kernel=lambda A, B: A)
+    with pytest.raises(margin.DataError, match="finite|NaN|nan"):
+        margin.fit(spec, X, y, kernel=lambda A, B: np.full((len(A), len(B)), np.nan))
+    stays = [1]
+    model = margin.fit(spec, X, y, kernel=lambda A, B: curved(A, B) if stays else 1 // 0)
+    stays.clear()
+    found = []
+
+    def asks():
+        for ask in (model.predict, model.scores, lambda X: model.predict_one(X[0]), lambda X: model.verify(X, y), lambda X: model.evaluate(X, y)):
+            with pytest.raises(ZeroDivisionError):
+                ask(X)
+        stays.append(1)
+        found.append(model.predict(X))
+
+    asks()
+    stays.clear()
+    thread = threading.Thread(target=asks)
+    thread.start()
+    thread.join()
+    assert len(found) == 2 and np.array_equal(*found)
+
+
+def test_reports_tell_of_memory(iris):
+    X, y = iris
+    curve, line = margin.fit("svm(kernel=rbf)", X, y).report, margin.fit("logistic", X, y).report
+    assert 0 < curve.peak_memory <= curve.announced_memory < 10**8
+    assert line.announced_memory == 0 < line.peak_memory
+    assert margin.SVC().fit(X, y).report_.announced_memory == margin.SVC().fit(X[:140], y[:140]).fit(X, y).report_.announced_memory > 0
+    few = margin.fit("svm(kernel=rbf)", X[40:70], y[40:70]).report
+    assert few.announced_memory < curve.announced_memory
+    assert margin.from_bytes(bytes(margin.fit("svm(kernel=rbf)", X, y))).report.announced_memory == 0

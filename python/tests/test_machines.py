@@ -1,9 +1,12 @@
 """What support vector machines are made of; kernels that are given; statistics that go on learning."""
 
+import pickle
+
 import margin
 import numpy as np
 import pytest
 import scipy.sparse
+import sklearn.kernel_ridge
 import sklearn.naive_bayes
 import sklearn.svm
 from sklearn.metrics.pairwise import rbf_kernel
@@ -39,6 +42,33 @@ def test_given_kernels_in_folds(iris):
     assert np.allclose(a, cross_val_score(margin.SVC(gamma=0.3), X, y))
     with pytest.raises(ValueError, match="shape"):
         margin.SVC(kernel=lambda A, B: np.ones((2, 2))).fit(X, y)
+
+
+def of_two(a, b, width=1.0):
+    return float(np.exp(-width * ((a - b) ** 2).sum()))
+
+
+@pytest.mark.parametrize("targets", [1, 2])
+@pytest.mark.parametrize("weighed", [False, True])
+def test_given_kernels_of_ridge(diabetes, targets, weighed):
+    X, y = diabetes[0][:80, :3], np.c_[diabetes[1], diabetes[0][:, 4]][:80, :targets]
+    y, Q = y[:, 0] if targets == 1 else y, X[:7] + 0.1
+    weights = np.arange(80) % 3 if weighed else None
+    theirs = sklearn.kernel_ridge.KernelRidge(kernel=curved_rows, alpha=0.1).fit(X, y, None if weights is None else np.maximum(weights, 1e-30))
+    gram = margin.KernelRidge(kernel="precomputed", alpha=0.1).fit(curved(X, X), y, weights)
+    function = margin.KernelRidge(kernel=of_two, kernel_params={"width": 0.3}, alpha=0.1).fit(X, y, weights)
+    assert np.array_equal(gram.predict(curved(Q, X)), pickle.loads(pickle.dumps(gram)).predict(curved(Q, X)))
+    for model, queries, rows in ((gram, curved(Q, X), curved(X, X)), (function, Q, X)):
+        assert np.allclose(model.predict(queries), theirs.predict(Q), rtol=1e-8)
+        assert model.dual_coef_.shape == theirs.dual_coef_.shape and np.allclose(model.dual_coef_, theirs.dual_coef_, rtol=1e-6, atol=1e-9)
+        assert model.verify(rows, y, weights).converged
+    with pytest.raises(ValueError, match="square matrix"):
+        gram.fit(curved(X[:5], X), y[:5])
+    assert np.allclose(cross_val_score(gram, curved(X, X), y), cross_val_score(margin.KernelRidge(kernel="rbf", gamma=0.3, alpha=0.1), X, y))
+
+
+def curved_rows(a, b):
+    return of_two(a, b, 0.3)
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import MetaEstimatorMixin
 from sklearn.exceptions import ConvergenceWarning as TheirConvergenceWarning
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
@@ -19,6 +20,7 @@ from margin.estimators.compat import Base, validate_data
 from margin.estimators.parameters import Facts, Options, spec_text
 from margin.estimators.recipes import RECIPES
 from margin.fitting import fit_data, not_converged
+from margin.kernels import Kernel
 from margin.labels import Target
 from margin.model import Model
 from margin.report import Report, as_table
@@ -63,6 +65,7 @@ class MarginEstimator(Base):
 
     _recipe: ClassVar[str]
     _numbers: ClassVar[Any] = [np.float64, np.float32]  # what X becomes where it is neither
+    _made: ClassVar[str] = "model_"  # an attribute of what is fitted
     model_: Model
 
     # ---- parameters to a spec
@@ -128,7 +131,8 @@ class MarginEstimator(Base):
         start = getattr(self, "model_", None) if getattr(self, "warm_start", False) else None
         try:
             self.model_, converged = fit_data(
-                spec, data, seed=self._seed(), threads=self._threads(), start=start, centres=self._centres()
+                spec, data, seed=self._seed(), threads=self._threads(), start=start, centres=self._centres(),
+                kernel=self._own_kernel(),
             )
         except DataError as error:
             raise in_their_words(error, data.x.rows)
@@ -137,6 +141,9 @@ class MarginEstimator(Base):
         return self
 
     def _centres(self) -> Any:
+        return None
+
+    def _own_kernel(self) -> Kernel | None:
         return None
 
     def _warns(self, report: Report) -> bool:
@@ -152,12 +159,12 @@ class MarginEstimator(Base):
 
     def _fitted(self) -> Model:
         if "model_" not in vars(self):
-            raise AttributeError(f"this {type(self).__name__} is not fitted yet; call fit first")
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
         return self.model_
 
     def _verify(self, X: Any, target: Target | None, weights: np.ndarray | None) -> Report:
         """The proof once more, from the data: see Model.verify."""
-        return self.model_.verify(X, target, sample_weight=weights)
+        return self._fitted().verify(X, target, sample_weight=weights)
 
     def _query(self, X: Any) -> Any:
         if self._is_plain(X):
@@ -168,7 +175,7 @@ class MarginEstimator(Base):
     def _is_plain(self, X: Any) -> bool:
         """Whether validate_data would only look: it takes longer than one row's answer."""
         known = vars(self)
-        return ("model_" in known and "feature_names_in_" not in known and self._takes(X)
+        return (self._made in known and "feature_names_in_" not in known and self._takes(X)
                 and X.shape[1] == known["n_features_in_"])
 
     def _takes(self, X: Any) -> bool:

@@ -24,6 +24,13 @@ def metric(estimator: str, name: str, value: Any, facts: Facts) -> Options:
     return words("p", _METRICS, "there is no such distance")(estimator, name, value, facts)
 
 
+def search_method(estimator: str, name: str, value: Any, facts: Facts) -> Options:
+    """A tree of more than 64 columns would look at every row."""
+    tree = "tree" if facts.features <= 64 else None
+    table = {"auto": None, "kd_tree": tree, "ball_tree": tree, "brute": "brute"}
+    return words("method", table, "there is no such search")(estimator, name, value, facts)
+
+
 def lasso(estimator: Any, learner: str, options: Options, facts: Facts) -> tuple[str, Options]:
     """sum / 2n + alpha |w|_1 is half of the mean loss + 2 alpha |w|_1."""
     return learner, {**options, "lambda": 2 * options["lambda"]}
@@ -70,7 +77,7 @@ def kernel_options(estimator: Any, learner: str, options: Options, facts: Facts)
     """Only what the kernel has."""
     unused = {
         "linear": ("gamma", "coef0", "degree"),
-        "precomputed": ("gamma", "coef0", "degree"),
+        **dict.fromkeys(("precomputed", "user"), ("gamma", "coef0", "degree")),
         "rbf": ("coef0", "degree"),
         "laplacian": ("coef0", "degree"),
         "sigmoid": ("degree",),
@@ -83,13 +90,13 @@ def svc(estimator: Any, learner: str, options: Options, facts: Facts) -> tuple[s
     return learner, {**options, "multiclass": "ovo"} if facts.classes > 2 else options
 
 
-def any_kernel(names: dict[str, str]) -> Use:
+def any_kernel(names: dict[str, str], given: str = "precomputed") -> Use:
     """A kernel by name, the Gram matrix, or a function that makes it (the estimator calls it)."""
 
     def use(estimator: str, name: str, value: Any, facts: Facts) -> Options:
         if callable(value):
-            return {"kernel": "precomputed"}
-        return kernel({**names, "precomputed": "precomputed"})(estimator, name, value, facts)
+            return {"kernel": given}
+        return kernel({**names, "precomputed": given})(estimator, name, value, facts)
 
     return use
 

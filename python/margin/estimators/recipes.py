@@ -63,7 +63,7 @@ _MACHINE_ITER = P("max_iter", -1, "int", "limit on steps; -1: none", c.max_iter,
 
 _WEIGHING = (
     P("weights", "uniform", "{'uniform', 'distance'}", "what a neighbour's vote counts: 1, or 1 / distance", words("weights", {"uniform": None, "distance": "distance"}, "a function of distances cannot be handed to the library"), "str"),
-    P("algorithm", "auto", "{'auto', 'kd_tree', 'ball_tree', 'brute'}", "how neighbours are searched; the answers are identical", words("method", {"auto": None, "kd_tree": "tree", "ball_tree": "tree", "brute": "brute"}, "there is no such search"), "str"),
+    P("algorithm", "auto", "{'auto', 'kd_tree', 'ball_tree', 'brute'}", "how neighbours are searched; the answers are identical", c.search_method, "str"),
     P("leaf_size", 30, "int", f"no effect: {_DEEP}", no_effect, "int"),
 )
 _P = P("p", 2, "float", "power of the Minkowski distance, from 1 to inf", number("p", low=1), "float")
@@ -181,10 +181,10 @@ _LEARNERS = (
         fixed=(("task", "one-class"),), finish=c.kernel_options),
     Recipe("KernelRidge", "kernel", "KernelRidgeRegressor", "kernel-ridge", "Ridge over a kernel: a coefficient for every row.", (
         P("alpha", 1.0, "float", "penalty", number("alpha", low=0, open_low=True), "float"),
-        P("kernel", "linear", "{'linear', 'poly', 'rbf', 'sigmoid', 'laplacian'}", "k(x, z)", kernel(_PAIRWISE), "str"),
+        P("kernel", "linear", "{'linear', 'poly', 'rbf', 'sigmoid', 'laplacian', 'precomputed'} or callable", "k(x, z); 'precomputed': X is the Gram matrix; a function of two rows", c.any_kernel(_PAIRWISE, "user")),
         P("gamma", None, "float or None", "factor in all kernels but 'linear'; None: 1 / columns", gamma, "float | None"), _DEGREE,
         P("coef0", 1.0, "float", "constant in 'poly' and 'sigmoid'", number("coef0"), "float"),
-        P("kernel_params", None, "None", "only None", only(None, why="the kernels have no other parameters"))),
+        P("kernel_params", None, "dict or None", "words of a function as kernel", no_effect, "dict[str, Any] | None")),
         fixed=(("task", "regress"),), finish=c.kernel_options),
     Recipe("KNeighborsClassifier", "neighbors", "NearestClassifier", "knn", "The vote of the nearest rows, exact.", _NEIGHBORS, fixed=(("task", "classify"),)),
     Recipe("KNeighborsRegressor", "neighbors", "NearestRegressor", "knn", "The mean of the nearest rows, exact.", _NEIGHBORS, fixed=(("task", "regress"),)),
@@ -195,7 +195,7 @@ _LEARNERS = (
     Recipe("RadiusNeighborsRegressor", "neighbors", "NearestRegressor", "knn", "The mean of all rows within a radius, exact; NaN where there is none.", (
         _RADIUS, *_WEIGHING, _P, _METRIC, _METRIC_PARAMS, _JOBS), fixed=(("task", "regress"), ("empty", "none"))),
     Recipe("NearestNeighbors", "neighbors", "Nearest", "knn", "The search for the nearest rows, exact.", (
-        _NEIGHBORS[0], P("radius", 1.0, "float", "of `radius_neighbors`", elsewhere, "float"), *_WEIGHING[1:], _METRIC, _P, _METRIC_PARAMS, _JOBS),
+        _NEIGHBORS[0], P("radius", 1.0, "float", "of `radius_neighbors`", elsewhere, "float"), *_WEIGHING[1:], _P, _METRIC, _METRIC_PARAMS, _JOBS),
         fixed=(("task", "regress"),), finish=c.fewer_than_rows),
     Recipe("GaussianNB", "bayes", "BayesClassifier", "naive-bayes", "Naive Bayes of normal columns.", (
         P("priors", None, "array-like of shape (n_classes,) or None", "shares of the classes", elsewhere),

@@ -9,6 +9,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from margin.estimators.base import MarginEstimator
 from margin.estimators.expansions import SupportVectors
+from margin.estimators.given import GivenKernel
 from margin.estimators.linear import LinearValues
 from margin.estimators.parameters import Facts, Options
 from margin.labels import Target
@@ -77,5 +78,14 @@ class LinearExpansion(ExpansionRegressor):
         return super().coef_[0]
 
 
-class KernelRidgeRegressor(_ManyTargets, Regressor):
+class KernelRidgeRegressor(_ManyTargets, GivenKernel, Regressor):
     """Ridge over a kernel."""
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """The coefficient of each training row, and of each target if y has two dimensions."""
+        numbers = self._fitted().tensors
+        values = np.reshape(numbers["hypothesis.coefficients"], (self._fitted().score_count, -1))
+        made = np.zeros((len(self._counts), len(values)))
+        made[self._counts] = values.T
+        return made if self._two_dimensions else made[:, 0]
