@@ -1,5 +1,7 @@
 """Stages as scikit-learn's transformers: the same numbers where the definition is the same."""
 
+import pickle
+
 import margin
 import numpy as np
 import pytest
@@ -158,3 +160,35 @@ def test_the_file_is_a_spec(tmp_path, rng):
     assert np.allclose(model.inverse_transform(model.transform(X)), X)
     weighted = margin.StandardScaler().fit(X[:2], sample_weight=[3.0, 1.0])
     assert np.allclose(weighted.mean_, (3 * X[0] + X[1]) / 4)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("weighed", [False, True])
+@pytest.mark.parametrize("name, words", [("StandardScaler", {}), ("StandardScaler", {"with_mean": False}), ("StandardScaler", {"with_std": False}),
+                                         ("MinMaxScaler", {"feature_range": (-1, 2)})], ids=str)
+def test_scales_of_more_rows(rng, name, words, weighed, sparse):
+    X = rng.normal(size=(200, 4)) * [1, 1e-5, 1e5, 1] + [1e3, 0, 5, 0]
+    X[:, 3] = rng.random(200) < 0.3
+    if sparse and words.get("with_mean", True) or weighed and name == "MinMaxScaler":
+        pytest.skip("scikit-learn refuses it")
+    form = scipy.sparse.csr_matrix if sparse else np.asarray
+    weights = rng.integers(1, 4, 200).astype(float)
+    ours, theirs = (getattr(place, name)(**words) for place in (margin, sklearn.preprocessing))
+    for low, high in ((0, 1), (1, 60), (60, 70), (70, 200)):
+        given = {"sample_weight": weights[low:high]} if weighed else {}
+        for scaler in (ours, theirs):
+            scaler.partial_fit(form(X[low:high]), **given)
+    assert ours.n_samples_seen_ == theirs.n_samples_seen_
+    for word in ("mean_", "var_", "scale_", "data_min_", "data_max_", "min_"):
+        a, b = getattr(ours, word, None), getattr(theirs, word, None)
+        assert (a is None) == (b is None) and (a is None or np.allclose(a, b, rtol=1e-9, atol=1e-12)), word
+    assert np.allclose(dense(ours.transform(form(X))), dense(theirs.transform(form(X))), rtol=1e-9, atol=1e-9)
+    again = pickle.loads(pickle.dumps(ours)).partial_fit(form(X[:50]))
+    assert again.n_samples_seen_ == ours.n_samples_seen_ + 50
+    with pytest.raises(ValueError, match="features"):
+        ours.partial_fit(X[:, :2])
+    assert ours.fit(form(X[:30])).n_samples_seen_ == 30
+
+
+def dense(X):
+    return X.toarray() if scipy.sparse.issparse(X) else X

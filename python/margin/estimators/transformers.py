@@ -13,6 +13,7 @@ from margin.data import Data
 from margin.estimators.base import MarginEstimator
 from margin.estimators.compat import validate_data
 from margin.estimators.parameters import Facts
+from margin.fitting import fit_data
 from margin.views import is_sparse
 
 
@@ -31,10 +32,6 @@ class Transformer(TransformerMixin, MarginEstimator):
 
     def _through(self, rows: Any) -> Any:
         return self.model_._transformed(Data(rows), self._threads())
-
-    @property
-    def n_samples_seen_(self) -> int:
-        return self._fitted().report.rows
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -59,6 +56,34 @@ class RowScaler(OneToOneFeatureMixin, Transformer):
 class _Affine(OneToOneFeatureMixin, Transformer):
     """Columns to (x - offset) / divisor; a constant column, whose divisor is infinite, to 0."""
 
+    n_samples_seen_: Any
+
+    def partial_fit(self, X: Any, y: Any = None) -> Any:
+        """Learns from more rows, as if those of earlier calls were there, too. `model_` is that of these rows and of
+        some that stand for the earlier ones."""
+        return self._more(X, None)
+
+    def _more(self, X: Any, sample_weight: Any) -> Any:
+        first = self._made not in vars(self)
+        X = self._rows(X, reset=first)
+        return self._learn(X, self._weights(X, sample_weight), earlier=not first)
+
+    def _learn(self, X: Any, weights: np.ndarray | None, *, earlier: bool) -> Any:
+        seen = X.shape[0] if weights is None else weights.sum()
+        if earlier:
+            rows, counts = self._stand_ins()
+            X = _below(rows, X)
+            if counts is not None:
+                weights = np.concatenate([counts, np.ones(X.shape[0] - len(rows)) if weights is None else weights])
+            seen = self.n_samples_seen_ + seen
+        self._train(X, None, weights, Facts(X.shape[1]))
+        self.n_samples_seen_ = seen
+        return self
+
+    def _stand_ins(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """Rows, and what they count, of which the stage learns what it has learnt."""
+        raise NotImplementedError
+
     def _stage(self) -> tuple[np.ndarray, np.ndarray]:
         tensors = self._fitted().tensors
         return tensors["stage.0.offset"], tensors["stage.0.divisor"]
@@ -71,6 +96,14 @@ class _Affine(OneToOneFeatureMixin, Transformer):
         return type(rows)(out) if is_sparse(rows) else out
 
 
+def _below(first: np.ndarray, X: Any) -> Any:
+    if not is_sparse(X):
+        return np.vstack([first, X])
+    from scipy.sparse import csr_matrix, vstack
+
+    return csr_matrix(vstack([csr_matrix(first), X]))
+
+
 class ColumnScaler(_Affine):
     """Standard scores."""
 
@@ -80,9 +113,31 @@ class ColumnScaler(_Affine):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Learns from rows X of shape (n_samples, n_features); y is not used. Weight k counts as k rows."""
         X = self._rows(X, reset=True)
+        return self._learn(X, self._weights(X, sample_weight), earlier=False)
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Learns from more rows, as if those of earlier calls were there, too. `model_` is that of these rows and of
+        two that stand for the earlier ones."""
+        return self._more(X, sample_weight)
+
+    def _learn(self, X: Any, weights: np.ndarray | None, *, earlier: bool) -> Any:
         self._refuse(X)
-        self._train(X, None, self._weights(X, sample_weight), Facts(X.shape[1]))
+        return super()._learn(X, weights, earlier=earlier)
+
+    def _train(self, X: Any, *rest: Any, **words: Any) -> Any:
+        super()._train(X, *rest, **words)
+        # a mean that is not subtracted is not in the model, and more rows need it
+        self._mean = None
+        if self.with_std and not self.with_mean:
+            both, _ = fit_data("standardize", self._data(X, *rest[:2]), threads=self._threads())
+            self._mean = both.tensors["stage.0.offset"].copy()
         return self
+
+    def _stand_ins(self) -> tuple[np.ndarray, np.ndarray | None]:
+        mean, divisor = self._stage()
+        mean = mean if self._mean is None else self._mean
+        deviation = np.where(np.isinf(divisor), 0.0, divisor)
+        return np.stack([mean - deviation, mean + deviation]), np.full(2, self.n_samples_seen_ / 2)
 
     def _query(self, X: Any) -> Any:
         rows = super()._query(X)
@@ -100,7 +155,10 @@ class ColumnScaler(_Affine):
 
     @property
     def mean_(self) -> np.ndarray | None:
-        return self._stage()[0].copy() if self.with_mean else None
+        if not self.with_mean:
+            self._fitted()
+            return self._mean
+        return self._stage()[0].copy()
 
     @property
     def scale_(self) -> np.ndarray | None:
@@ -118,6 +176,13 @@ class MinMax(_Affine):
 
     feature_range: tuple[float, float]
     clip: bool
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Learns from rows X of shape (n_samples, n_features); y is not used."""
+        return self._learn(self._rows(X, reset=True), None, earlier=False)
+
+    def _stand_ins(self) -> tuple[np.ndarray, np.ndarray | None]:
+        return np.stack([self.data_min_, self.data_max_]), None
 
     def _through(self, rows: Any) -> Any:
         out = super()._through(rows)
