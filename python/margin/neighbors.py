@@ -13,6 +13,9 @@ from margin.model import Model
 from margin.views import Matrix, address, borrowed, floats
 
 
+_METHODS = {"auto": lib.MARGIN_NEIGHBORS_AUTO, "tree": lib.MARGIN_NEIGHBORS_TREE, "brute": lib.MARGIN_NEIGHBORS_BRUTE}
+
+
 class Neighbors:
     """Rows to be asked for their nearest: an array of float64 or float32, or the training rows of a knn model.
     Any number of threads may use one at the same time.
@@ -24,15 +27,18 @@ class Neighbors:
         Power of the Minkowski distance.
     method : str
         "tree" or "brute"; the answers are identical.
+
+    `method` may ask for one of these in place of "auto", which goes by what `k` neighbours will cost.
     """
 
-    def __init__(self, source: Any, p: float = 2.0) -> None:
+    def __init__(self, source: Any, p: float = 2.0, *, method: str = "auto", k: int = 5) -> None:
         made, error = ffi.new("margin_neighbors **"), new_error()
         if isinstance(source, Model):  # the index borrows from it
             check(lib.margin_neighbors_of(source._handle, made, error), error)
         else:
             rows, options = Matrix(source), ffi.new("margin_neighbors_options *")
-            options.size, options.p = ffi.sizeof("margin_neighbors_options"), p
+            options.size, options.p, options.k = ffi.sizeof("margin_neighbors_options"), p, k
+            options.method = _METHODS[method]
             with running() as context:
                 check(lib.margin_neighbors_build(context, rows.view, options, made, error), error)
         self._source = source
@@ -44,7 +50,7 @@ class Neighbors:
         self.method = "tree" if info.method == lib.MARGIN_NEIGHBORS_TREE else "brute"
 
     def __reduce__(self) -> Any:
-        return Neighbors, (self._source, self.p)
+        return _again, (self._source, self.p, self.method)
 
     def __repr__(self) -> str:
         return f"<margin.Neighbors: {self.rows} rows, {self.columns} columns, {self.method}>"
@@ -89,6 +95,10 @@ class Neighbors:
         made = np.empty((self.rows, self.columns), points.dtype)
         made[order[order >= 0]] = points[order >= 0]
         return made
+
+
+def _again(source: Any, p: float, method: str) -> Neighbors:
+    return Neighbors(source, p, method=method)
 
 
 def lists(starts: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -59,6 +59,32 @@ def test_the_tree(points):
         ours.query(Q, k=301)
 
 
+@pytest.mark.parametrize("metric", ["manhattan", "chebyshev", "l2"])
+def test_the_metric_has_the_last_word(points, metric):
+    X, Q = points
+    for kind in ("NearestNeighbors", "KNeighborsRegressor"):
+        a, b = (getattr(place, kind)(metric=metric).fit(X, X[:, 0]).kneighbors(Q)[0] for place in (margin, sklearn.neighbors))
+        assert np.allclose(a, b)
+
+
+def test_trees_of_many_columns(rng):
+    X = rng.normal(size=(60, 100))
+    for algorithm in ("kd_tree", "ball_tree"):
+        assert margin.NearestNeighbors(algorithm=algorithm).fit(X).kneighbors(X, 1)[1].ravel().tolist() == list(range(60))
+        assert margin.KNeighborsClassifier(1, algorithm=algorithm).fit(X, X[:, 0] > 0).score(X, X[:, 0] > 0) == 1
+
+
+def test_an_index_has_a_model_when_it_is_asked_for(points):
+    X, Q = points
+    search = margin.NearestNeighbors(n_neighbors=3).fit(X)
+    assert "model_" not in vars(search)
+    assert search.report_.rows == 300 and np.array_equal(search.model_.neighbors.nearest(Q, 3)[1], search.kneighbors(Q)[1])
+    search.fit(X[:50])
+    assert "model_" not in vars(search) and search.n_samples_fit_ == 50 and search.report_.rows == 50
+    with pytest.raises(ValueError, match="NaN"):
+        search.fit(X * np.nan)
+
+
 def test_equal_rows():
     X = np.zeros((20, 2))
     distances, rows = margin.NearestNeighbors(n_neighbors=3).fit(X).kneighbors()

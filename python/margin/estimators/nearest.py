@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from margin.estimators.base import MarginEstimator
+from margin.data import Data
+from margin.errors import DataError
+from margin.estimators.base import MarginEstimator, in_their_words
 from margin.estimators.classifiers import Classifier
 from margin.estimators.parameters import Facts
 from margin.estimators.regressors import Regressor
+from margin.fitting import fit_data
 from margin.labels import Target
 from margin.model import Model
 from margin.neighbors import Neighbors, lists
+from margin.views import is_sparse
 
 
 class _Search:
@@ -104,13 +109,37 @@ class _Search:
 
 
 class Nearest(_Search, MarginEstimator):
-    """The search alone."""
+    """The search alone: an index, from which `model_` is made when it is asked for."""
+
+    _made = "_rows_known"
+    n_neighbors: int
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Builds the index of rows X of shape (n_samples, n_features); y is not used."""
         X = self._rows(X, reset=True)
-        self._train(X, Target(np.zeros(X.shape[0])), None, Facts(X.shape[1]))
+        _, options = self._learner(Facts(X.shape[1]))
+        self.__dict__.pop("model_", None)
+        rows = X.toarray() if is_sparse(X) else X
+        try:
+            self._rows_known = Neighbors(rows, float(options.get("p", 2)), method=options.get("method", "auto"),
+                                         k=min(int(self.n_neighbors), len(rows)))
+        except DataError as error:
+            raise in_their_words(error, X.shape[0])
         return self
+
+    @property
+    def _index(self) -> Neighbors:
+        return self._rows_known
+
+    @cached_property
+    def model_(self) -> Model:  # type: ignore[override]
+        """The knn model of the same rows, which costs as much again and more."""
+        check_is_fitted(self)
+        rows = self._index.points()
+        return fit_data(self._spec(Facts(rows.shape[1])), Data(rows, Target(np.zeros(len(rows)))), threads=self._threads())[0]
+
+    def _fitted(self) -> Model:
+        return self.model_
 
 
 class NearestClassifier(_Search, Classifier):
