@@ -150,13 +150,13 @@ def test_frames(iris):
         (np.ones((2, 1)) * 1j, [0, 1], ValueError, "Complex data not supported"),
         (np.empty((0, 3)), [], ValueError, "row"),
         (np.empty((3, 0)), [0, 1, 0], ValueError, "column"),
-        ([[1.0], [np.nan]], [0, 1], ValueError, "row 2"),
-        ([[1.0], [np.inf]], [0, 1], ValueError, "row 2"),
+        ([[1.0], [np.nan]], [0, 1], ValueError, r"row 1 \(from 0\)"),
+        ([[1.0], [np.inf]], [0, 1], ValueError, r"row 1 \(from 0\)"),
         ([[1.0], [2.0]], [0, 1, 1], ValueError, "2 rows and y 3"),
         ([[1.0], [2.0]], [1, 1], ValueError, "class"),
         ([[1.0], [2.0]], [1, "a"], ValueError, "mixes labels"),
         ([[1.0], [2.0]], [1, None], ValueError, "mixes labels"),
-        ([[1.0], [2.0]], [1.0, np.nan], ValueError, "row 2"),
+        ([[1.0], [2.0]], [1.0, np.nan], ValueError, r"row 1 \(from 0\)"),
     ],
 )
 def test_bad_input(X, y, error, words):
@@ -176,7 +176,7 @@ def test_bad_weights_columns_and_queries(iris):
         model.predict(X[:, :3])
     with pytest.raises(ValueError, match="4"):
         model.predict_one(X[0, :3])
-    with pytest.raises(ValueError, match="row 1 has no answer"):
+    with pytest.raises(ValueError, match=r"row 1 \(from 0\) has no answer"):
         model.predict(np.array([X[0], X[1] * np.nan]))
     with pytest.raises(ValueError, match="dense|sparse|Reshape|two dimensions"):
         model.predict(X[0])
@@ -207,3 +207,36 @@ def test_files_that_are_not_there_or_no_models(tmp_path):
 def test_labels_are_read_once():
     data = Data(np.ones((2, 1)), ["a", "b"])
     assert data.target.column.categories == ("a", "b")
+
+
+def test_what_a_call_is_given_by_mistake(iris):
+    X, y = iris
+    for spec in (None, margin.Ridge()):
+        with pytest.raises(TypeError, match="spec has to be a text"):
+            margin.fit(spec, X, y)
+    with pytest.raises(TypeError, match="start has to be a margin.Model"):
+        margin.fit("logistic", X, y, start=3)
+    with pytest.raises(ValueError, match="seed has to be a whole number from 0"):
+        margin.fit("logistic", X, y, seed=-1)
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda X, y: margin.fit("logistic", X), "no target; give y$"), (lambda X, y: margin.fit("logistic", X, X[:, 0]), "given as texts$"),
+    (lambda X, y: margin.fit("logistic(C={1,2})", X, y), r"\(margin.search compares them by cross-validation\)$"),
+    (lambda X, y: margin.separable(X, y), r"\(y == 0\)"),
+    (lambda X, y: margin.fit("ridge", np.where(X > 7, np.nan, X), y), "leave such rows out$"),
+    (lambda X, y: margin.fit("ridge", np.where(X > 7, np.inf, X), y), "leave the column out$"),
+])
+def test_remedies_are_those_of_python(iris, call, words):
+    with pytest.raises(margin.Error, match=words):
+        call(*iris)
+
+
+def test_what_is_not_fitted(iris):
+    from sklearn.exceptions import NotFittedError
+
+    for asked in (lambda: margin.Ridge().coef_, lambda: margin.SVC().support_, lambda: margin.Ridge().report_, lambda: margin.Ridge().verify(*iris),
+                  lambda: margin.StandardScaler().mean_, lambda: margin.NearestNeighbors().report_):
+        with pytest.raises(NotFittedError):
+            asked()
+    assert not hasattr(margin.Ridge(), "coef_")

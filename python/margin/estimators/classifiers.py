@@ -91,7 +91,7 @@ class Classifier(ClassifierMixin, MarginEstimator):
         codes = self.model_.class_codes(rows, threads=self._threads())
         if codes.size and codes.min() < 0:
             raise ValueError(
-                f"row {int(np.argmin(codes))} has no answer (of {int((codes < 0).sum())}): No neighbors found within the "
+                f"row {int(np.argmin(codes))} (from 0) has no answer (of {int((codes < 0).sum())}): No neighbors found within the "
                 "radius; you can try using larger radius, giving a label for outliers, or leaving such rows out"
             )
         return self.model_._labels[codes]
