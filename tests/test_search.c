@@ -296,7 +296,7 @@ static void test_knn_together(void **state) {
         margin_splits *splits = folds_of(&data, kind < 2 ? 4 : MARGIN_LEAVE_ONE_OUT, 1, 0);
         const char *task = kind % 2 ? "regress" : "classify";
         static const char *const forms[] = {
-            "knn(k={1..7}, weights={uniform,distance}, task=%s)",
+            "knn(k={1..30}, weights={uniform,distance}, task=%s)",
             "standardize | knn(k={1..4}, p={1,2}, method={tree,brute}, task=%s)",
             "knn(k={2,60}, task=%s)"};
         for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {

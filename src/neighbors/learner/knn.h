@@ -6,6 +6,20 @@
 
 extern const mg_learner mg_learner_knn;
 
+/* Votes, or sums of targets, of the neighbours so far. */
+typedef struct mg_tally {
+    const mg_neighbors *index;
+    double *out;
+    double taken;   /* weight so far */
+    double nearest; /* distance of the first */
+    double shares;  /* sum of the votes' weights */
+} mg_tally;
+/* NaN in every function. */
+void mg_knn_no_answer(double *out, int64_t functions);
+/* Takes neighbours until their weight is k. True: it is. */
+bool mg_knn_take(mg_tally *t, const mg_neighbor *list, int64_t count);
+/* Votes become shares, and sums means. */
+void mg_knn_divide(const mg_tally *t, int64_t functions);
 /* Scores from the neighbours of q: shares of the votes by class, or the mean target. The row of
  * weight w counts as w rows one behind the other; the last one takes part with what is left of k.
  * `list` holds the first `count` neighbours in order and has room for `room`; where they do not

@@ -20,16 +20,32 @@ static int64_t leave_out(mg_neighbor *list, int64_t count, int64_t row) {
     return count - 1;
 }
 
+/* Whether what was taken so far is the beginning of the next setting's votes. */
+static bool goes_on(const mg_tally *t, const mg_neighbors *next) {
+    return t->index && t->index->by_distance == next->by_distance && t->taken <= next->k;
+}
+
+/* From the least number of neighbours to the greatest; each begins with the sums of the last. */
 static void take_votes(void *argument, int64_t query, const double *q, mg_neighbor *list,
                        int64_t count, int64_t room) {
     const many_votes *v = argument;
-    (void)room;
+    const size_t bytes = (size_t)v->functions * sizeof(double);
+    mg_tally t = {0};
+    (void)q, (void)room;
     if (v->left_out && count > 0) count = leave_out(list, count, query);
-    for (int64_t k = 0; k < v->count; k++) {
-        double *out = v->scores[k] + query * v->functions;
-        if (count > 0) mg_knn_vote(&v->views[k], v->functions, q, list, count, count + 1, out);
-        for (int64_t f = 0; count <= 0 && f < v->functions; f++)
-            out[f] = (double)NAN;
+    for (int64_t k = 0; k < v->count && count <= 0; k++)
+        mg_knn_no_answer(v->scores[k] + query * v->functions, v->functions);
+    for (int64_t k = v->count - 1; k >= 0 && count > 0; k--) {
+        const mg_neighbors *view = &v->views[k];
+        t.out = v->scores[k] + query * v->functions;
+        if (!goes_on(&t, view)) {
+            t.taken = t.shares = 0;
+            memset(t.out, 0, bytes);
+        }
+        t.index = view;
+        if (t.taken < view->k) mg_knn_take(&t, list + (int64_t)t.taken, count - (int64_t)t.taken);
+        if (k > 0) memcpy(v->scores[k - 1] + query * v->functions, t.out, bytes);
+        mg_knn_divide(&t, v->functions);
     }
 }
 

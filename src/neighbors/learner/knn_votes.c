@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static void fill_nan(double *out, int64_t functions) {
+void mg_knn_no_answer(double *out, int64_t functions) {
     for (int64_t f = 0; f < functions; f++)
         out[f] = (double)NAN;
 }
@@ -19,16 +19,7 @@ static bool has_targets(const mg_neighbors *index) {
     return index->code || index->value;
 }
 
-typedef struct tally {
-    const mg_neighbors *index;
-    double *out;
-    double taken;   /* weight so far */
-    double nearest; /* distance of the first */
-    double shares;  /* sum of the votes' weights */
-} tally;
-
-/* Takes neighbours until their weight is k. True: it is. */
-static bool take_list(tally *t, const mg_neighbor *list, int64_t count) {
+bool mg_knn_take(mg_tally *t, const mg_neighbor *list, int64_t count) {
     const mg_neighbors *index = t->index;
     const double k = index->k;
     for (int64_t i = 0; i < count; i++) {
@@ -48,8 +39,7 @@ static bool take_list(tally *t, const mg_neighbor *list, int64_t count) {
     return false;
 }
 
-/* Votes become shares, and sums means. */
-static void divide(const tally *t, int64_t functions) {
+void mg_knn_divide(const mg_tally *t, int64_t functions) {
     const mg_neighbors *index = t->index;
     for (int64_t f = 0; f < functions; f++)
         t->out[f] /= t->shares;
@@ -60,7 +50,7 @@ static void divide(const tally *t, int64_t functions) {
 }
 
 /* No row is within the radius. */
-static void answer_empty(tally *t, int64_t functions, const double *q) {
+static void answer_empty(mg_tally *t, int64_t functions, const double *q) {
     const mg_neighbors *index = t->index;
     mg_neighbor nearest;
     mg_search search = mg_search_nearest(q, 1, &nearest);
@@ -68,28 +58,28 @@ static void answer_empty(tally *t, int64_t functions, const double *q) {
         memcpy(t->out, index->prior, (size_t)functions * sizeof *t->out);
     } else if (index->nearest_stands) {
         mg_neighbors_find(index, &search);
-        take_list(t, &nearest, 1);
-        divide(t, functions);
+        mg_knn_take(t, &nearest, 1);
+        mg_knn_divide(t, functions);
     } else {
-        fill_nan(t->out, functions);
+        mg_knn_no_answer(t->out, functions);
     }
 }
 
 void mg_knn_vote(const mg_neighbors *index, int64_t functions, const double *q, mg_neighbor *list,
                  int64_t count, int64_t room, double *out) {
-    tally t = {.index = index, .out = out};
+    mg_tally t = {.index = index, .out = out};
     memset(out, 0, (size_t)functions * sizeof *out);
     if (count == 0) {
         answer_empty(&t, functions, q);
         return;
     }
-    while (count > 0 && !take_list(&t, list, count) && count == room) {
+    while (count > 0 && !mg_knn_take(&t, list, count) && count == room) {
         mg_search more = mg_search_within(q, room, index->radius, list);
         more.after = list[count - 1];
         mg_neighbors_find(index, &more);
         count = more.count;
     }
-    divide(&t, functions);
+    mg_knn_divide(&t, functions);
 }
 
 margin_status mg_knn_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
@@ -99,7 +89,7 @@ margin_status mg_knn_scores(const mg_hypothesis *h, const margin_matrix *x, int6
     for (int64_t i = 0; i < count; i++, out += h->functions) {
         const double *q = (const double *)x->values + (first + i) * x->stride;
         if (!has_targets(index) || !mg_neighbors_usable(q, h->columns)) {
-            fill_nan(out, h->functions);
+            mg_knn_no_answer(out, h->functions);
             continue;
         }
         mg_search search = mg_search_within(q, index->reach, index->radius, list);
@@ -119,7 +109,7 @@ static void take_vote(void *argument, int64_t query, const double *q, mg_neighbo
     const vote_output *v = argument;
     double *out = v->out + query * v->h->functions;
     if (count < 0 || !has_targets(mg_neighbors_view(v->h)))
-        fill_nan(out, v->h->functions);
+        mg_knn_no_answer(out, v->h->functions);
     else
         mg_knn_vote(mg_neighbors_view(v->h), v->h->functions, q, list, count, room, out);
 }

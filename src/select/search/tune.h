@@ -116,7 +116,9 @@ bool mg_tune_joins(const mg_tune *search, const mg_cell *a, const mg_cell *b);
  */
 margin_status mg_tune_joint(mg_tune *search, const mg_chain *chain, bool *done,
                             margin_error *error);
-/* One fit that answers for all settings of a chain (`covers` of mg_learner_more): on one split, or
+/* Whether a fit with the settings of a answers for b, too (`covers` of mg_learner_more). */
+bool mg_tune_covers(const mg_tune *search, const mg_cell *a, const mg_cell *b);
+/* One fit that answers for all settings of a chain: on one split, or
  * on all where they leave out one row each. Not *done: it declined. MEMORY, CANCELLED. */
 margin_status mg_tune_answers(const mg_tune_task *task, bool *done, margin_error *error);
 margin_status mg_tune_leave_one_out(mg_tune *search, const mg_chain *chain, bool *done,

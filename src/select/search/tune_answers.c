@@ -5,13 +5,18 @@
 
 /* ---- Whether --------------------------------------------------------------------------------- */
 
-static bool is_covered(const mg_tune *s, const mg_chain *chain) {
-    const mg_spec_component *first = mg_spec_learner(chain->cells[0]->spec);
+bool mg_tune_covers(const mg_tune *s, const mg_cell *a, const mg_cell *b) {
+    const mg_spec_component *first = mg_spec_learner(a->spec);
     const mg_learner_more *more = mg_learner_more_of(first->learner);
-    bool covered = more->covers && s->share == 1 && !s->options.training &&
-                   !(s->options.cell_seconds > 0) && isinf(mg_deadline(s->context));
+    return more->covers && s->share == 1 && !s->options.training &&
+           !(s->options.cell_seconds > 0) && isinf(mg_deadline(s->context)) &&
+           more->covers(first->options, mg_spec_learner(b->spec)->options);
+}
+
+static bool is_covered(const mg_tune *s, const mg_chain *chain) {
+    bool covered = true;
     for (int64_t k = 0; covered && k < chain->count; k++)
-        covered = more->covers(first->options, mg_spec_learner(chain->cells[k]->spec)->options);
+        covered = mg_tune_covers(s, chain->cells[0], chain->cells[k]);
     return covered;
 }
 

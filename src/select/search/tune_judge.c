@@ -154,13 +154,11 @@ static margin_status answer(judgement *j, margin_error *error) {
 }
 
 /* Of single rows, which are many where each is left out in turn. */
-static bool measure_one(const judgement *j, double *value) {
-    const char *name = j->search->metric->name;
-    const bool wrong = j->predicted && j->truth[0] != j->predicted[0];
-    if (j->list->count != 1 || !j->predicted || mg_data_targets(j->search->data) > 1 ||
-        isnan(j->predicted[0]))
-        return false;
-    const double miss = fabs(j->truth[0] - j->predicted[0]);
+static bool measure_one(const mg_tune *s, double truth, double predicted, double *value) {
+    const char *name = s->metric->name;
+    const double miss = fabs(truth - predicted);
+    const bool wrong = miss != 0;
+    if (isnan(predicted)) return false;
     if (strcmp(name, "accuracy") == 0)
         *value = !wrong;
     else if (strcmp(name, "error") == 0)
@@ -174,8 +172,24 @@ static bool measure_one(const judgement *j, double *value) {
     return true;
 }
 
+/* From its scores, without arrays. */
+static bool judge_one(const judgement *j, double *value, double *predictions) {
+    enum { ROOM = 64 };
+    const mg_tune *s = j->search;
+    double work[ROOM];
+    if (j->list->count != 1 || !j->given || mg_data_targets(s->data) > 1 ||
+        j->model->classes != s->whole->classes || mg_decide_room(j->model) > ROOM)
+        return false;
+    const int64_t row = j->list->rows[0];
+    const double predicted = s->whole->task == MARGIN_CLASSIFY
+                                 ? (double)mg_decide(j->model, j->given, work)
+                                 : j->given[0];
+    if (!measure_one(s, s->truth[row], predicted, value)) return false;
+    if (predictions) predictions[row] = predicted;
+    return true;
+}
+
 static margin_status measure(const judgement *j, double *value, margin_error *error) {
-    if (measure_one(j, value)) return MARGIN_OK;
     const mg_tune *s = j->search;
     const int64_t targets = mg_data_targets(s->data), count = j->list->count;
     margin_metrics found = {.size = sizeof found};
@@ -201,6 +215,7 @@ margin_status mg_tune_judge(const mg_tune *s, margin_context *context, const mar
     judgement j = {.search = s, .context = context, .model = model, .list = list, .given = scores};
     const int64_t targets = mg_data_targets(s->data);
     margin_status status;
+    if (judge_one(&j, value, predictions)) return MARGIN_OK;
     mg_arena_init(&j.arena, s->heap);
     MG_GO(answer(&j, error));
     MG_GO(measure(&j, value, error));

@@ -131,8 +131,8 @@ static bool are_chained(const mg_tune *s, const mg_chain *chain, const mg_cell *
     if (first->owner != cell->owner || first->stages != cell->stages ||
         mg_spec_learner(first->spec)->learner != mg_spec_learner(cell->spec)->learner)
         return false;
-    return mg_tune_joins(s, first, first) ? mg_tune_joins(s, first, cell)
-                                          : chain->count < MOST_OF_CHAIN && !ends;
+    if (mg_tune_joins(s, first, first)) return mg_tune_joins(s, first, cell);
+    return mg_tune_covers(s, first, cell) || (chain->count < MOST_OF_CHAIN && !ends);
 }
 
 /* What the journal knows whole is not run again. A chain that it knows in part is, so that each fit
