@@ -1,4 +1,5 @@
 /* Logistic regression. */
+#include "folds/logistic_folds.h"
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
 
@@ -24,6 +25,18 @@ static void logistic_probabilities(const double *scores, int64_t functions, int6
     mg_odds_probabilities(1.0, scores, functions, classes, out);
 }
 
+static margin_status logistic_share(mg_shared *shared) {
+    if (shared->differ != MG_DIFFER_FOLDS) return mg_linear_share(shared);
+    shared->together = shared->fits;
+    return MARGIN_OK;
+}
+
+static margin_status logistic_fit_many(mg_fit *fits, int64_t count) {
+    return fits[0].shared->differ == MG_DIFFER_FOLDS
+               ? mg_linear_fit_penalties(fits, count, mg_logistic_folds)
+               : mg_linear_fit_many(fits, count);
+}
+
 static const mg_learner_more logistic_more = {.infer = mg_logistic_infer};
 static const mg_linear_family logistic_family = {.loss = MG_LOSS_LOGISTIC};
 
@@ -41,9 +54,9 @@ const mg_learner mg_learner_logistic = {
     MG_LINEAR_LEARNER(&logistic_family),
     .check = mg_linear_check,
     .fit = mg_linear_fit_one,
-    .share = mg_linear_share,
-    .fit_many = mg_linear_fit_many,
-    .differ = MG_DIFFER_SIGNS,
+    .share = logistic_share,
+    .fit_many = logistic_fit_many,
+    .differ = MG_DIFFER_SIGNS | MG_DIFFER_FOLDS,
     .probabilities = logistic_probabilities,
     .more = &logistic_more,
 };

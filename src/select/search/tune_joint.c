@@ -22,7 +22,8 @@ bool mg_tune_joins(const mg_tune *s, const mg_cell *a, const mg_cell *b) {
     const mg_spec_component *left = mg_spec_learner(a->spec), *right = mg_spec_learner(b->spec);
     bool joins = (left->learner->differ & MG_DIFFER_FOLDS) != 0 && s->share == 1 &&
                  !(s->options.cell_seconds > 0) && !s->options.training &&
-                 mg_data_targets(s->data) == 1 && s->whole->task == MARGIN_REGRESS;
+                 mg_data_targets(s->data) == 1 &&
+                 (s->whole->task == MARGIN_REGRESS || s->whole->classes == 2);
     for (int k = 0; joins && k < left->info->option_count; k++)
         joins = is_penalty(&left->info->options[k]) ||
                 mg_option_equal(&left->options[k], &right->options[k]);
@@ -76,10 +77,12 @@ static margin_status open_fold(joint_run *run, int64_t f, margin_error *error) {
     fold->open = true;
     const mg_staged *staged = &fold->trainer.staged;
     MG_REQUIRE(staged->x.values == s->data->x.values && !staged->maker.stage &&
-                   staged->target.offset == 0 && staged->target.divisor == 1,
+                   staged->target.offset == 0 && staged->target.divisor == 1 &&
+                   fold->model->classes == s->whole->classes,
                error, MARGIN_ERROR_LIMIT, "the folds have rows of their own");
-    return mg_split_make(s->context, MG_REDUCE_NONE, &fold->data, &fold->trainer.samples, staged,
-                         fold->model, &fold->split, error);
+    MG_TRY(mg_split_make(s->context, MG_REDUCE_NONE, &fold->data, &fold->trainer.samples, staged,
+                         fold->model, &fold->split, error));
+    return mg_split_weigh(mg_spec_learner(spec), fold->model, &fold->split, error);
 }
 
 static void close_folds(joint_run *run) {
@@ -96,7 +99,8 @@ static margin_status make_whole(joint_run *run, margin_error *error) {
     MG_ARENA_NEW(&run->arena, run->targets, s->samples.count, "the targets", error);
     for (int64_t i = 0; i < s->samples.count; i++)
         run->targets[i] = s->truth[mg_samples_row(&s->samples, i)];
-    run->whole = (mg_problem){.kind = MG_REGRESSION,
+    run->whole = (mg_problem){.kind = s->whole->classes ? MG_ARGMAX : MG_REGRESSION,
+                              .classes = (int)s->whole->classes,
                               .x = s->data->x,
                               .columns = s->data->columns,
                               .index = s->samples.rows,
@@ -147,17 +151,15 @@ static margin_status judge_setting(void *argument, int64_t k, int worker) {
     const int64_t settings = a->run->chain->count;
     mg_cell *cell = a->run->chain->cells[k];
     mg_slot *slot = &cell->slots[a->split];
-    double *own = mg_new(s->heap, list->count, sizeof *own);
+    double *own = mg_new(s->heap, list->count, sizeof *own), *predictions = cell->predictions;
     (void)worker;
     if (!own) return MARGIN_ERROR_MEMORY;
     for (int64_t i = 0; i < list->count; i++)
         own[i] = a->values[i * settings + k];
     mg_slot_clear(s->heap, slot);
-    const margin_status status =
-        mg_tune_judge_given(s, s->context, list, own, NULL, &slot->value, NULL);
-    const int64_t repeat = a->split / s->folds;
-    for (int64_t i = 0; i < list->count && cell->predictions; i++)
-        cell->predictions[repeat * s->data->x.rows + list->rows[i]] = own[i];
+    if (predictions) predictions += a->split / s->folds * s->data->x.rows;
+    const margin_status status = mg_tune_judge(s, s->context, a->run->folds[a->split].model, list,
+                                               own, &slot->value, predictions, NULL);
     mg_free(s->heap, own);
     return status;
 }
@@ -173,7 +175,7 @@ static margin_status judge_fold(joint_run *run, int64_t f, margin_error *error) 
     MG_GO_NEW(s->heap, parts, settings, "the fits of a fold", error);
     for (int64_t k = 0; k < settings; k++)
         parts[k] = run->fits[f * settings + k].hypothesis;
-    fold->model->decision = MG_DECIDE_VALUE;
+    fold->model->decision = s->whole->classes ? MG_DECIDE_SIGN : MG_DECIDE_VALUE;
     MG_GO(parts[0]->kind->combine(s->heap, parts, settings, &fold->model->hypothesis, error));
     MG_GO(mg_model_fold(fold->model, error));
     MG_GO(mg_hypothesis_attach(fold->model->hypothesis, error));
@@ -181,7 +183,10 @@ static margin_status judge_fold(joint_run *run, int64_t f, margin_error *error) 
     MG_GO(mg_predict_rows(s->context, fold->model, &s->data->x, fold->test.rows, fold->test.count,
                           MARGIN_OUTPUT_SCORES, values, error));
     joint_answers answers = {run, f, values};
+    mg_hypothesis *all = fold->model->hypothesis; /* each answer is one function's */
+    fold->model->hypothesis = parts[0];
     status = mg_parallel(s->context, settings, judge_setting, &answers, NULL);
+    fold->model->hypothesis = all;
     if (status < 0) status = mg_fail(error, status, "the predictions cannot be judged");
 done:
     MG_FREE(s->heap, values, parts);
