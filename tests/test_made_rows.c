@@ -249,6 +249,75 @@ static void test_memory(void **state) {
     free_table(&t);
 }
 
+/* Features of kernels are kept while there is room for them; several rows are made at once. */
+static void check_kernel_rows(const char *text, const table *t, bool single, bool classes) {
+    const margin_data data = data_of(t, ROWS, single, classes);
+    const margin_context_options small = {
+        .size = sizeof small, .threads = 3, .memory_limit = single ? 5 << 20 : 8 << 20};
+    double *alone = malloc(sizeof(double) * ROWS), *together = malloc(sizeof(double) * ROWS);
+    margin_report report[2] = {{0}}, found = {0};
+    margin_context *context[2] = {support_context(NULL, 1)};
+    margin_error error = {0};
+    margin_model *model[2];
+    assert_int_equal(margin_context_create(&small, &context[1], NULL), MARGIN_OK);
+    for (int k = 0; k < 2; k++)
+        model[k] = fit(context[k], text, &data, &report[k]);
+    assert_memory_equal(margin_model_weights(model[0], 0), margin_model_weights(model[1], 0),
+                        37 * sizeof(double));
+    assert_true(report[0].objective == report[1].objective);
+    assert_true(report[0].train_rmse == report[1].train_rmse || classes);
+    assert_int_equal(margin_verify(context[1], model[1], &data, &found, &error), MARGIN_OK);
+    assert_int_equal(margin_scores(model[0], &data.x, alone, &error), MARGIN_OK);
+    assert_int_equal(margin_predict_parallel(context[1], model[1], &data.x, MARGIN_OUTPUT_SCORES,
+                                             together, &error),
+                     MARGIN_OK);
+    assert_memory_equal(alone, together, sizeof(double) * ROWS);
+    for (int k = 0; k < 2; k++) {
+        margin_model_free(model[k]);
+        margin_context_free(context[k]);
+    }
+    free(alone);
+    free(together);
+}
+
+static void test_kernel_rows(void **state) {
+    (void)state;
+    SUPPORT_LARGE_CASE();
+    table t = make_table(ROWS);
+    check_kernel_rows("nystroem(centres=37, pick=uniform) | ridge", &t, false, false);
+    check_kernel_rows("nystroem(centres=37, pick=uniform) | standardize | ridge", &t, true, false);
+    check_kernel_rows("nystroem(centres=37, pick=uniform, kernel=laplacian) | logistic", &t, false,
+                      true);
+    check_kernel_rows("minmax | nystroem(centres=37, pick=uniform, kernel=poly) | ridge", &t, true,
+                      false);
+    free_table(&t);
+}
+
+/* Where the factor of all rows would not fit, a part of them chooses the centres. */
+static void test_chosen_from_some(void **state) {
+    (void)state;
+    SUPPORT_LARGE_CASE();
+    table t = make_table(ROWS);
+    const margin_data data = data_of(&t, ROWS, false, false);
+    static const int64_t limits[] = {0, 12 << 20, 8 << 20};
+    double objective[3];
+    for (int k = 0; k < 3; k++)
+        for (int threads = 1; threads <= 3; threads += 2) {
+            const margin_context_options options = {
+                .size = sizeof options, .threads = threads, .memory_limit = limits[k]};
+            margin_context *context;
+            margin_report report = {0};
+            assert_int_equal(margin_context_create(&options, &context, NULL), MARGIN_OK);
+            margin_model_free(fit(context, "nystroem(centres=60) | ridge", &data, &report));
+            if (threads > 1) assert_true(report.objective == objective[k]);
+            objective[k] = report.objective;
+            margin_context_free(context);
+        }
+    for (int k = 1; k < 3; k++) /* other centres, about as good */
+        assert_true(objective[k] != objective[0] && objective[k] < 1.25 * objective[0]);
+    free_table(&t);
+}
+
 static void test_not_finite(void **state) {
     (void)state;
     table t = make_table(ROWS);
@@ -267,9 +336,10 @@ static void test_not_finite(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bits),  cmocka_unit_test(test_same_bits_behind_scaling),
-        cmocka_unit_test(test_selection),  cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_more_columns_than_rows),
+        cmocka_unit_test(test_same_bits),   cmocka_unit_test(test_same_bits_behind_scaling),
+        cmocka_unit_test(test_selection),   cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_not_finite),  cmocka_unit_test(test_more_columns_than_rows),
+        cmocka_unit_test(test_kernel_rows), cmocka_unit_test(test_chosen_from_some),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -278,6 +278,11 @@ typedef struct mg_stage {
      * This is the specification; `apply` must give the same bits (for f32 data: rounded to f32). A
      * value that `apply` refuses with DATA becomes NaN here. */
     void (*apply_row)(const mg_fitted_stage *fitted, const double *in, double *out);
+    /* At most MG_ROWS_AT_ONCE rows, in: count x columns_in, out: count x columns_out, scratch: as
+     * many numbers as out. For stages that read as much for a row as for several. NULL: each by
+     * apply_row. */
+    void (*apply_rows)(const mg_fitted_stage *fitted, const double *in, int64_t count,
+                       double *scratch, double *out);
     /* The whole matrix into a new one (keeps f32, keeps CSR where zeros stay zeros), in parallel.
      * NULL: rows through apply_row. */
     margin_status (*apply)(margin_context *context, const mg_fitted_stage *fitted,
@@ -342,7 +347,13 @@ int64_t mg_stage_origin(const mg_fitted_stage *fitted, int64_t column, bool *ind
 /* During the fit of a stage: whether two columns that it gets indicate categories of one column. */
 bool mg_stage_same_indicated(const mg_fitted_stage *fitted, int64_t a, int64_t b);
 
-/* The rows of a matrix through apply_row into a dense one of the same number type, in parallel;
+/* How many rows to hand to the next function at a time: 1 where several gain nothing. */
+enum { MG_ROWS_AT_ONCE = 16 };
+int64_t mg_stage_at_once(const mg_fitted_stage *fitted);
+/* So many rows, or fewer, through apply_rows or apply_row; scratch: see there, unused for 1. */
+void mg_stage_apply_rows(const mg_fitted_stage *fitted, const double *in, int64_t count,
+                         double *scratch, double *out);
+/* The rows of a matrix through these into a dense one of the same number type, in parallel;
  * fitted NULL: as they are. */
 margin_status mg_stage_rows(margin_context *context, const mg_fitted_stage *fitted,
                             const margin_matrix *in, const char *purpose, mg_matrix_buffer *out,
@@ -362,9 +373,14 @@ struct mg_row_maker {
 };
 /* The most columns of a source. */
 enum { MG_MADE_FROM = 2048 };
-/* Row `row` as f64, or as numbers of the source's type (scratch: a row, used for f32). */
+/* Row `row` as f64; any number of rows as f64, or as numbers of the source's type. Scratch: numbers
+ * of mg_row_maker_scratch. */
 void mg_row_make(const mg_row_maker *maker, int64_t row, double *out);
-void mg_row_make_stored(const mg_row_maker *maker, int64_t row, double *scratch, void *out);
+void mg_rows_make(const mg_row_maker *maker, const int64_t *rows, int64_t count, double *scratch,
+                  double *out);
+void mg_rows_make_stored(const mg_row_maker *maker, const int64_t *rows, int64_t count,
+                         double *scratch, void *out);
+int64_t mg_row_maker_scratch(const mg_row_maker *maker);
 /* The shape of what is made: a dense view without values. */
 margin_matrix mg_row_maker_shape(const mg_row_maker *maker);
 

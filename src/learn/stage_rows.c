@@ -1,22 +1,43 @@
 /* A stage over a whole matrix, row by row. */
 #include "learn/learner.h"
 
-/* in -> out through apply_row (stage NULL: as they are), rows as dense f64 in between. */
+int64_t mg_stage_at_once(const mg_fitted_stage *fitted) {
+    return fitted && fitted->stage->apply_rows ? MG_ROWS_AT_ONCE : 1;
+}
+
+void mg_stage_apply_rows(const mg_fitted_stage *fitted, const double *in, int64_t count,
+                         double *scratch, double *out) {
+    if (count > 1 && fitted->stage->apply_rows) {
+        fitted->stage->apply_rows(fitted, in, count, scratch, out);
+        return;
+    }
+    for (int64_t i = 0; i < count; i++)
+        fitted->stage->apply_row(fitted, in + i * fitted->columns_in,
+                                 out + i * fitted->columns_out);
+}
+
+/* in -> out through the stage (NULL: as they are), rows as dense f64 in between. */
 typedef struct row_map {
     const mg_fitted_stage *stage;
     const margin_matrix *in;
     margin_matrix *out;
-    double *scratch; /* per worker: a row of `in`, then one of `out` */
+    double *scratch; /* per worker: rows of `in`, then twice as many of `out` */
+    int64_t size, at_once;
 } row_map;
 
 static margin_status map_block(const mg_block *block, void *argument) {
     const row_map *map = argument;
-    double *from = map->scratch + block->worker * (map->in->columns + map->out->columns);
-    double *to = map->stage ? from + map->in->columns : from;
-    for (int64_t i = block->first; i < block->first + block->count; i++) {
-        mg_row_expand(map->in, i, from);
-        if (map->stage) map->stage->stage->apply_row(map->stage, from, to);
-        mg_row_store(map->out, i, to);
+    double *from = map->scratch + block->worker * map->size;
+    double *to = map->stage ? from + map->at_once * map->in->columns : from;
+    const int64_t last = block->first + block->count;
+    for (int64_t first = block->first, count; first < last; first += count) {
+        count = MG_MIN(map->at_once, last - first);
+        for (int64_t i = 0; i < count; i++)
+            mg_row_expand(map->in, first + i, from + i * map->in->columns);
+        if (map->stage)
+            mg_stage_apply_rows(map->stage, from, count, to + map->at_once * map->out->columns, to);
+        for (int64_t i = 0; i < count; i++)
+            mg_row_store(map->out, first + i, to + i * map->out->columns);
     }
     return MARGIN_OK;
 }
@@ -27,10 +48,10 @@ margin_status mg_stage_rows(margin_context *context, const mg_fitted_stage *stag
     mg_heap *heap = context->heap;
     mg_matrix_buffer made = {0};
     int64_t columns = stage ? stage->columns_out : in->columns;
-    row_map map = {.stage = stage, .in = in};
+    row_map map = {.stage = stage, .in = in, .at_once = mg_stage_at_once(stage)};
     margin_status status;
-    MG_GO_NEW(heap, map.scratch, mg_threads(context) * (in->columns + columns),
-              "scratch for a stage", error);
+    map.size = map.at_once * (in->columns + (map.at_once > 1 ? 2 : 1) * columns);
+    MG_GO_NEW(heap, map.scratch, mg_threads(context) * map.size, "scratch for a stage", error);
     MG_GO(mg_matrix_new_dense(heap, in->rows, columns, in->value_type, purpose, &made, error));
     map.out = &made.view;
     MG_GO(mg_sweep_each(context, in->rows, mg_block_rows(mg_row_bytes(&made.view)), map_block, &map,
@@ -59,34 +80,62 @@ static void round_row(const mg_row_maker *maker, double *row) {
         row[j] = (double)(float)row[j];
 }
 
-static void make_row(const mg_row_maker *maker, int64_t row, double *out) {
-    double widened[MG_MADE_FROM];
+/* At most so many rows of the source that fit on the stack. */
+enum { MADE_ON_STACK = 2 * MG_MADE_FROM };
+
+static void make_some(const mg_row_maker *maker, const int64_t *rows, int64_t count,
+                      double *scratch, double *out) {
+    double widened[MADE_ON_STACK];
     const double *from = widened;
-    if (maker->source.value_type == MARGIN_F32)
-        mg_row_expand(&maker->source, row, widened);
+    if (maker->source.value_type == MARGIN_F64 && count == 1)
+        from = (const double *)maker->source.values + rows[0] * maker->source.stride;
     else
-        from = (const double *)maker->source.values + row * maker->source.stride;
-    maker->stage->stage->apply_row(maker->stage, from, out);
-    for (int s = 0; s < maker->after_count; s++) {
+        for (int64_t k = 0; k < count; k++)
+            mg_row_expand(&maker->source, rows[k], widened + k * maker->source.columns);
+    mg_stage_apply_rows(maker->stage, from, count, scratch, out);
+    for (int64_t k = 0; k < count; k++, out += maker->stage->columns_out) {
+        for (int s = 0; s < maker->after_count; s++) {
+            round_row(maker, out);
+            maker->after[s].stage->apply_row(&maker->after[s], out, out);
+        }
         round_row(maker, out);
-        maker->after[s].stage->apply_row(&maker->after[s], out, out);
     }
+}
+
+static int64_t made_at_once(const mg_row_maker *maker) {
+    return MG_MIN(mg_stage_at_once(maker->stage), MADE_ON_STACK / MG_MAX(maker->source.columns, 1));
 }
 
 void mg_row_make(const mg_row_maker *maker, int64_t row, double *out) {
-    make_row(maker, row, out);
-    round_row(maker, out);
+    make_some(maker, &row, 1, NULL, out);
 }
 
-void mg_row_make_stored(const mg_row_maker *maker, int64_t row, double *scratch, void *out) {
+void mg_rows_make(const mg_row_maker *maker, const int64_t *rows, int64_t count, double *scratch,
+                  double *out) {
+    const int64_t most = made_at_once(maker), columns = maker->stage->columns_out;
+    for (int64_t first = 0; first < count; first += most)
+        make_some(maker, rows + first, MG_MIN(most, count - first), scratch, out + first * columns);
+}
+
+/* For rows of f32 half of it is where they are made. */
+int64_t mg_row_maker_scratch(const mg_row_maker *maker) {
+    return 2 * made_at_once(maker) * maker->stage->columns_out;
+}
+
+void mg_rows_make_stored(const mg_row_maker *maker, const int64_t *rows, int64_t count,
+                         double *scratch, void *out) {
+    const int64_t most = made_at_once(maker), columns = maker->stage->columns_out;
     float *to = out;
     if (maker->source.value_type == MARGIN_F64) {
-        make_row(maker, row, out);
+        mg_rows_make(maker, rows, count, scratch, out);
         return;
     }
-    make_row(maker, row, scratch);
-    for (int64_t j = 0; j < maker->stage->columns_out; j++)
-        to[j] = (float)scratch[j];
+    for (int64_t first = 0; first < count; first += most) {
+        const int64_t some = MG_MIN(most, count - first);
+        make_some(maker, rows + first, some, scratch + most * columns, scratch);
+        for (int64_t k = 0; k < some * columns; k++)
+            *to++ = (float)scratch[k];
+    }
 }
 
 margin_matrix mg_row_maker_shape(const mg_row_maker *maker) {

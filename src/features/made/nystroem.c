@@ -12,13 +12,15 @@
 #include "features/made/kernel_map.h"
 #include "features/made/rbf.h"
 
+#include "base/random.h"
 #include "kernel/landmarks/pivoted_cholesky.h"
 #include "math/products/cholesky.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MOST_CENTRES = 20000, CHUNK = 16 };
+enum { MOST_CENTRES = 20000, PANEL = 64 };
+#define KEPT_BYTES ((int64_t)2 << 30) /* of features, and of what chooses centres */
 enum { PICK_UNIFORM, PICK_KMEANS, PICK_PIVOTS };
 
 /* What is left of a centre's k(z, z) below this part is rounding. */
@@ -41,46 +43,74 @@ static const mg_option_value *option(const mg_option_value *values, const char *
 
 /* ---- Centres --------------------------------------------------------------------------------- */
 
-static margin_status find_pivots(const mg_pivoting *task, const margin_data *data, double *roots,
-                                 double *squares, double *centres, int64_t *count) {
-    double *factor = NULL, left;
-    int64_t *pivots = NULL;
-    margin_status status = MARGIN_OK;
-    if (mg_kernel_basis_of(task->kernel->kind) == MG_OF_SQUARES)
-        MG_GO(mg_kernel_fail(mg_row_squares(task->context, task->x, squares), task->error));
-    for (int64_t i = 0; i < task->count; i++)
-        roots[i] = data->weights.values
-                       ? sqrt(mg_vector_f64(&data->weights, mg_selected_row(data, i)))
-                       : 1.0;
-    MG_GO_NEW(task->context->heap, factor, task->count * task->most, "the choice of centres",
-              task->error);
-    MG_GO_NEW(task->context->heap, pivots, task->most, "the choice of centres", task->error);
-    MG_GO(mg_pivoted_cholesky(task, factor, pivots, count, &left));
-    for (int64_t k = 0; k < *count; k++)
-        mg_row_expand(task->x, mg_selected_row(data, pivots[k]), centres + k * task->x->columns);
-done:
-    MG_FREE(task->context->heap, pivots, factor);
-    return status;
+/* Rows of the choice: all, if its factor takes no more than features that are kept; else as many as
+ * it has room for in as much memory as the data take (or CHOICE_BYTES), but two for each centre,
+ * one drawn from each of so many runs of rows. */
+static int64_t choice_rows(const margin_context *context, const margin_data *data, int64_t most) {
+    enum { CHOICE_BYTES = 64 << 20, BESIDE = 70 }; /* numbers of a row beside the factor */
+    const int64_t rows = mg_selected_rows(data), data_bytes = rows * mg_row_bytes(&data->x);
+    const int64_t row = (most + BESIDE) * (int64_t)sizeof(double);
+    const int64_t kept = mg_context_room(context, KEPT_BYTES) / row;
+    const int64_t fitting = MG_MAX(data_bytes, CHOICE_BYTES) / row;
+    return rows <= kept ? rows : MG_MIN(rows, MG_MAX(MG_MIN(fitting, kept), 2 * most));
+}
+
+static int64_t drawn_row(const margin_context *context, const margin_data *data, int64_t i,
+                         int64_t count) {
+    const double u = mg_random_unit(context->options.seed, MG_RANDOM_SAMPLE, (uint64_t)i);
+    const int64_t rows = mg_selected_rows(data);
+    const int64_t first = (int64_t)((double)i / (double)count * (double)rows);
+    const int64_t last = (int64_t)((double)(i + 1) / (double)count * (double)rows);
+    return mg_selected_row(data, MG_MIN(first + (int64_t)(u * (double)(last - first)), rows - 1));
+}
+
+typedef struct centre_choice {
+    mg_arena arena;
+    int64_t count, most;
+    int64_t *rows, *pivots;           /* of x; places in rows */
+    double *roots, *squares, *factor; /* of the weights of rows; of all rows of x */
+} centre_choice;
+
+static margin_status choice_make(margin_context *context, const margin_data *data,
+                                 const mg_kernel *kernel, centre_choice *c, margin_error *error) {
+    const int64_t m = c->count;
+    const bool squares = mg_kernel_basis_of(kernel->kind) == MG_OF_SQUARES;
+    MG_TRY(MG_PIECES(&c->arena, "the choice of centres", error, MG_PIECE(c->rows, m),
+                     MG_PIECE(c->roots, m), MG_PIECE(c->squares, squares ? data->x.rows : 0),
+                     MG_PIECE(c->factor, m * c->most), MG_PIECE(c->pivots, c->most)));
+    for (int64_t i = 0; i < m; i++) {
+        c->rows[i] =
+            m < mg_selected_rows(data) ? drawn_row(context, data, i, m) : mg_selected_row(data, i);
+        c->roots[i] = sqrt(mg_row_weight(data, c->rows[i]));
+    }
+    return squares ? mg_kernel_fail(mg_row_squares(context, &data->x, c->squares), error)
+                   : MARGIN_OK;
 }
 
 static margin_status pivot_centres(margin_context *context, const margin_data *data,
                                    const mg_kernel *kernel, int64_t most, double *centres,
                                    int64_t *count, margin_error *error) {
-    const int64_t rows = mg_selected_rows(data);
-    double *numbers;
-    MG_NEW(context->heap, numbers, rows + data->x.rows, "the choice of centres", error);
+    centre_choice c = {.count = choice_rows(context, data, most)};
+    double left;
+    margin_status status;
+    mg_arena_init(&c.arena, context->heap);
+    c.most = MG_MIN(most, c.count);
+    MG_GO(choice_make(context, data, kernel, &c, error));
     const mg_pivoting task = {.context = context,
                               .kernel = kernel,
                               .x = &data->x,
-                              .rows = data->selection,
-                              .count = rows,
-                              .scale = numbers,
-                              .squares = numbers + rows,
-                              .most = MG_MIN(most, rows),
+                              .rows = c.rows,
+                              .count = c.count,
+                              .scale = c.roots,
+                              .squares = c.squares,
+                              .most = c.most,
                               .seed = context->options.seed,
                               .error = error};
-    const margin_status status = find_pivots(&task, data, numbers, numbers + rows, centres, count);
-    mg_free(context->heap, numbers);
+    MG_GO(mg_pivoted_cholesky(&task, c.factor, c.pivots, count, &left));
+    for (int64_t k = 0; k < *count; k++)
+        mg_row_expand(&data->x, c.rows[c.pivots[k]], centres + k * data->x.columns);
+done:
+    mg_arena_free(&c.arena);
     return status;
 }
 
@@ -144,27 +174,29 @@ static margin_status factor(centre_gram *g, bool ordered, margin_error *error) {
     return MARGIN_OK;
 }
 
-/* L^-1 of the centres that are kept, in their order. */
+/* The rows of L in the order of the centres, where the Gram matrix was. */
+static void take_order(centre_gram *g) {
+    const int64_t n = g->rank;
+    for (int64_t i = 0; i < n; i++)
+        memcpy(g->gram + i * n, g->lower + g->order[i] * g->count,
+               (size_t)(i + 1) * sizeof *g->gram);
+}
+
+/* L^-1, once its rows are in order. */
 static margin_status invert(const centre_gram *g, double *inverse, margin_error *error) {
     const int64_t n = g->rank;
-    double *lower = NULL, *column = NULL;
-    margin_status status = MARGIN_OK;
-    MG_GO_NEW(g->context->heap, lower, n * n, "the Gram matrix of the centres", error);
-    MG_GO_NEW(g->context->heap, column, n, "the Gram matrix of the centres", error);
-    for (int64_t i = 0; i < n; i++)
-        memcpy(lower + i * n, g->lower + g->order[i] * g->count, (size_t)(i + 1) * sizeof *lower);
+    double *column;
+    MG_NEW(g->context->heap, column, n, "the Gram matrix of the centres", error);
     memset(inverse, 0, (size_t)(n * n) * sizeof *inverse);
-    for (int64_t j = 0; j < n; j++) {
-        if (mg_cancelled(g->context)) MG_GO(mg_fail_cancelled(error));
+    for (int64_t j = 0; j < n && !mg_cancelled(g->context); j++) {
         memset(column, 0, (size_t)n * sizeof *column);
         column[j] = 1.0;
-        mg_cholesky_solve_lower(mg_isa_level(), n - j, lower + j * (n + 1), n, column + j);
+        mg_cholesky_solve_lower(mg_isa_level(), n - j, g->gram + j * (n + 1), n, column + j);
         for (int64_t i = j; i < n; i++)
             inverse[i * n + j] = column[i];
     }
-done:
-    MG_FREE(g->context->heap, column, lower);
-    return status;
+    mg_free(g->context->heap, column);
+    return mg_cancelled(g->context) ? mg_fail_cancelled(error) : MARGIN_OK;
 }
 
 static margin_status make_gram(centre_gram *g, const mg_kernel *kernel, const double *centres,
@@ -213,14 +245,11 @@ static margin_status fit_centres(margin_context *context, const mg_kernel *kerne
                                  const double *centres, int64_t count, mg_fitted_stage *fitted,
                                  margin_error *error) {
     centre_gram g = {.context = context, .count = count};
-    double *numbers = NULL;
     margin_status status;
-    MG_GO_NEW(context->heap, numbers, 2 * count * count + count, "the Gram matrix of the centres",
-              error);
+    MG_GO_NEW(context->heap, g.gram, count * count, "the Gram matrix of the centres", error);
+    MG_GO_NEW(context->heap, g.lower, count * count, "the Gram matrix of the centres", error);
+    MG_GO_NEW(context->heap, g.diagonal, count, "the Gram matrix of the centres", error);
     MG_GO_NEW(context->heap, g.order, count, "the Gram matrix of the centres", error);
-    g.gram = numbers;
-    g.lower = numbers + count * count;
-    g.diagonal = numbers + 2 * count * count;
     MG_GO(make_gram(&g, kernel, centres, fitted->columns_in, error));
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(g.gram[i * (count + 1)]))
@@ -233,9 +262,12 @@ static margin_status fit_centres(margin_context *context, const mg_kernel *kerne
                       "nystroem: the kernel is 0 at all centres; take another kernel"));
     mg_log(context, MARGIN_LOG_NOTE, "nystroem makes %lld columns%s", (long long)g.rank,
            g.rank < count ? ": the other centres are sums of these" : "");
+    take_order(&g);
+    mg_free(context->heap, g.lower);
+    g.lower = NULL;
     status = nystroem_keep(&g, kernel, centres, fitted, error);
 done:
-    MG_FREE(context->heap, g.order, numbers);
+    MG_FREE(context->heap, g.order, g.diagonal, g.lower, g.gram);
     return status;
 }
 
@@ -309,83 +341,64 @@ static margin_status nystroem_attach(mg_fitted_stage *fitted, margin_error *erro
     return MARGIN_OK;
 }
 
-/* k(z_k, x) of one dense row. */
-static void kernel_values(const nystroem_view *view, const double *x, double *out) {
+/* k(z_k, x) of dense rows. */
+static void kernel_values(const nystroem_view *view, const double *x, int64_t count, double *out) {
     const int64_t n = view->centres.rows, columns = view->centres.columns;
-    const margin_matrix row = margin_dense_f64(x, 1, columns, columns);
+    const margin_matrix rows = margin_dense_f64(x, count, columns, columns);
     const bool distances = mg_kernel_basis_of(view->kernel.kind) == MG_OF_DISTANCES;
-    for (int64_t k = 0; k < n; k++)
-        out[k] = distances ? 0.0 : view->ops->dot(&view->centres, k, x);
-    for (int64_t k = 0; k < n && distances; k++) {
-        const double *z = (const double *)view->centres.values + k * columns;
-        for (int64_t j = 0; j < columns; j++)
-            out[k] += fabs(x[j] - z[j]);
+    if (!distances) view->ops->scores(&rows, 0, count, view->centres.values, view->zero, n, out);
+    for (int64_t i = 0; i < count; i++, x += columns, out += n) {
+        for (int64_t k = 0; k < n && distances; k++) {
+            const double *z = (const double *)view->centres.values + k * columns;
+            out[k] = 0.0;
+            for (int64_t j = 0; j < columns; j++)
+                out[k] += fabs(x[j] - z[j]);
+        }
+        const double square = view->ops->square(&rows, i);
+        mg_kernel_finish(view->isa, &view->kernel, square, view->squares, out, n);
+        for (int64_t k = 0; isnan(square) && k < n; k++)
+            out[k] = square; /* a distance clipped at 0 hides a missing value */
     }
-    const double square = view->ops->square(&row, 0);
-    mg_kernel_finish(view->isa, &view->kernel, square, view->squares, out, n);
-    for (int64_t k = 0; isnan(square) && k < n; k++)
-        out[k] = square; /* a distance clipped at 0 hides a missing value */
+}
+
+/* The first k + 1 columns of the inverse: row k has no others, and longer sums of it have the same
+ * bits. */
+static margin_matrix cut_inverse(const nystroem_view *view, int64_t columns) {
+    margin_matrix cut = view->inverse;
+    cut.columns = columns;
+    return cut;
 }
 
 /* In place, the last first: row k of the inverse ends at column k. */
 static void nystroem_apply_row(const mg_fitted_stage *fitted, const double *in, double *out) {
     const nystroem_view *view = fitted->view;
-    kernel_values(view, in, out);
-    for (int64_t k = view->centres.rows - 1; k >= 0; k--)
-        out[k] = view->ops->dot(&view->inverse, k, out);
+    kernel_values(view, in, 1, out);
+    for (int64_t k = view->centres.rows - 1; k >= 0; k--) {
+        const margin_matrix cut = cut_inverse(view, k + 1);
+        out[k] = view->ops->dot(&cut, k, out);
+    }
     mg_map_flush(out, view->centres.rows);
 }
 
-/* A chunk of rows reads the inverse once; a row's bits do not depend on those beside it. */
-typedef struct nystroem_map {
-    const nystroem_view *view;
-    const margin_matrix *in;
-    margin_matrix *out;
-    double *scratch; /* per worker: a row of `in`, a chunk of kernel values, one of features */
-    int64_t size;
-} nystroem_map;
-
-static margin_status map_block(const mg_block *block, void *argument) {
-    const nystroem_map *map = argument;
-    const nystroem_view *view = map->view;
-    const int64_t n = view->centres.rows, last = block->first + block->count;
-    double *row = map->scratch + block->worker * map->size;
-    double *values = row + map->in->columns, *features = values + CHUNK * n;
-    for (int64_t first = block->first; first < last; first += CHUNK) {
-        const int64_t count = MG_MIN(CHUNK, last - first);
-        const margin_matrix rows = margin_dense_f64(values, count, n, n);
-        for (int64_t i = 0; i < count; i++) {
-            mg_row_expand(map->in, first + i, row);
-            kernel_values(view, row, values + i * n);
-        }
-        view->ops->scores(&rows, 0, count, view->inverse.values, view->zero, n, features);
-        mg_map_flush(features, count * n);
+/* The same for panels of rows of the inverse, which are read once for all rows here. */
+static void nystroem_apply_rows(const mg_fitted_stage *fitted, const double *in, int64_t count,
+                                double *scratch, double *out) {
+    static const double zero[MG_ROWS_AT_ONCE];
+    const nystroem_view *view = fitted->view;
+    const int64_t n = view->centres.rows;
+    double panel[PANEL * MG_ROWS_AT_ONCE];
+    kernel_values(view, in, count, out);
+    for (int64_t first = (n - 1) / PANEL * PANEL; first >= 0; first -= PANEL) {
+        const int64_t last = MG_MIN(first + PANEL, n);
+        const margin_matrix cut = cut_inverse(view, last);
         for (int64_t i = 0; i < count; i++)
-            mg_row_store(map->out, first + i, features + i * n);
+            memcpy(scratch + i * last, out + i * n, (size_t)last * sizeof *out);
+        view->ops->scores(&cut, first, last - first, scratch, zero, count, panel);
+        for (int64_t i = 0; i < count; i++)
+            for (int64_t k = first; k < last; k++)
+                out[i * n + k] = panel[(k - first) * count + i];
     }
-    return MARGIN_OK;
-}
-
-static margin_status nystroem_apply(margin_context *context, const mg_fitted_stage *fitted,
-                                    const margin_matrix *in, mg_matrix_buffer *out,
-                                    margin_error *error) {
-    nystroem_map map = {.view = fitted->view, .in = in};
-    const int64_t n = fitted->columns_out;
-    mg_matrix_buffer made = {0};
-    margin_status status;
-    map.size = in->columns + 2 * CHUNK * n;
-    MG_GO_NEW(context->heap, map.scratch, mg_threads(context) * map.size, "scratch for a stage",
-              error);
-    MG_GO(mg_matrix_new_dense(context->heap, in->rows, n, in->value_type,
-                              "the features of the kernel", &made, error));
-    map.out = &made.view;
-    MG_GO(mg_sweep_each(context, in->rows, 64, map_block, &map, error));
-    *out = made;
-    made = (mg_matrix_buffer){0};
-done:
-    mg_matrix_buffer_free(&made);
-    mg_free(context->heap, map.scratch);
-    return status;
+    mg_map_flush(out, count * n);
 }
 
 const mg_stage mg_stage_nystroem = {
@@ -401,4 +414,5 @@ const mg_stage mg_stage_nystroem = {
     .fit = nystroem_fit,
     .attach = nystroem_attach,
     .apply_row = nystroem_apply_row,
-    .apply = nystroem_apply};
+    .apply_rows = nystroem_apply_rows,
+    .kept_bytes = KEPT_BYTES};

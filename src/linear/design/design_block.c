@@ -40,15 +40,17 @@ margin_status mg_made_rows_new(mg_design *d, margin_error *error) {
     const bool by_columns = mg_is_by_columns(&d->problem->x);
     const int64_t workers = mg_threads(d->context);
     const int64_t room = by_columns ? rows_together(d) : d->chunk_rows;
-    const int64_t row = d->columns * (int64_t)sizeof(double);
-    const int64_t bytes = workers * ((int64_t)sizeof(mg_made_rows) + (room + 1) * row);
     if (!d->problem->maker && !by_columns) return MARGIN_OK;
+    const int64_t scratch = by_columns ? 0 : mg_row_maker_scratch(d->problem->maker);
+    const int64_t numbers = room * d->columns + scratch;
+    const int64_t bytes =
+        workers * ((int64_t)sizeof(mg_made_rows) + numbers * (int64_t)sizeof(double));
     MG_NEW_BYTES(d->heap, d->made, bytes, "rows that are made", error);
     memset(d->made, 0, (size_t)workers * sizeof *d->made);
-    char *rows = (char *)(d->made + workers);
-    for (int64_t w = 0; w < workers; w++, rows += (room + 1) * row) {
+    double *rows = (double *)(void *)(d->made + workers);
+    for (int64_t w = 0; w < workers; w++, rows += numbers) {
         d->made[w].rows = rows;
-        d->made[w].scratch = (double *)(void *)(rows + room * row);
+        d->made[w].scratch = rows + room * d->columns;
     }
     return MARGIN_OK;
 }
@@ -73,13 +75,11 @@ static void put_together(const mg_design *d, mg_made_rows *made, int64_t first, 
 static void make_listed(const mg_design *d, mg_made_rows *made, const int64_t *numbers,
                         int64_t count) {
     const mg_problem *p = d->problem;
-    const int64_t bytes = d->columns * mg_type_size(p->x.value_type);
     made->first = -1;
     made->count = count;
     memcpy(made->numbers, numbers, (size_t)count * sizeof *numbers);
     if (mg_is_by_columns(&p->x)) mg_rows_from_columns(&p->x, numbers, 0, count, made->rows);
-    for (int64_t k = 0; p->maker && k < count; k++)
-        mg_row_make_stored(p->maker, numbers[k], made->scratch, (char *)made->rows + k * bytes);
+    if (p->maker) mg_rows_make_stored(p->maker, numbers, count, made->scratch, made->rows);
 }
 
 static void make_rows(const mg_visit_list *list, int64_t first, int64_t count,

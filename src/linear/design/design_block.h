@@ -29,7 +29,7 @@ typedef struct mg_made_rows {
                              of `numbers` */
     int64_t numbers[MG_CHUNK_ROWS];
     void *rows;
-    double *scratch; /* a row */
+    double *scratch; /* of the maker */
 } mg_made_rows;
 margin_status mg_made_rows_new(mg_design *d, margin_error *error);
 

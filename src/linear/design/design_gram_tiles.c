@@ -22,12 +22,13 @@ typedef struct tile_job {
     mg_gram_job *gram;
     const mg_symmetric_ops *ops;
     mg_affine affine;
-    int64_t stride; /* lines of a packed block */
-    int64_t packed; /* numbers of it, rounded up to whole cache lines */
+    int64_t stride;   /* lines of a packed block */
+    int64_t packed;   /* numbers of it, rounded up to whole cache lines */
+    int64_t together; /* lines packed at a time */
     /* many columns: */
     double *c;
     char *block;
-    double *rows; /* per worker: a dense row, for CSR; a block of lines, of data by columns */
+    double *rows; /* per worker: see row_room */
     int64_t first, lines;
 } tile_job;
 
@@ -66,7 +67,8 @@ static void pack_line(const tile_job *job, int64_t k, int64_t line, char *block,
     if (panels > mg_symmetric_panels(ops, columns))
         memset(out + (panels - 1) * job->stride * ops->width * ops->number_size, 0,
                (size_t)(ops->width * ops->number_size));
-    const bool whole = mg_is_csr(x) || d->problem->maker || (mg_is_by_columns(x) && !stored);
+    const bool made = d->problem->maker || mg_is_by_columns(x);
+    const bool whole = mg_is_csr(x) || (made && !stored);
     if (!stored && !whole)
         stored = (const char *)x->values + at * x->stride * mg_type_size(x->value_type);
     if (whole || job->gram->request->columns) {
@@ -86,13 +88,18 @@ static void pack_line(const tile_job *job, int64_t k, int64_t line, char *block,
     mg_symmetric_set(ops, block, job->stride, line, job->gram->size - 1, root);
 }
 
-/* Columns are put together as a block of lines at a time, in room for it; else a row is enough. */
+/* Rows are made, or columns put together, for several lines at a time, in room for that; else a row
+ * is enough. */
 static bool puts_together(const tile_job *job) {
-    return mg_is_by_columns(&job->gram->design->problem->x) && !job->gram->request->columns;
+    const mg_problem *p = job->gram->design->problem;
+    return (p->maker || mg_is_by_columns(&p->x)) && !job->gram->request->columns;
 }
 
 static int64_t row_room(const tile_job *job) {
-    return (puts_together(job) ? job->stride : 1) * job->gram->design->columns;
+    const mg_design *d = job->gram->design;
+    if (!puts_together(job)) return d->columns;
+    return job->together * d->columns +
+           (d->problem->maker ? mg_row_maker_scratch(d->problem->maker) : 0);
 }
 
 /* Lines from `line` on of a block are those of the samples at k, k + 1, ... */
@@ -104,7 +111,10 @@ static void pack_some(const tile_job *job, int64_t k, int64_t line, int64_t coun
     int64_t rows[MOST_LINES];
     for (int64_t i = 0; together && i < count; i++)
         rows[i] = mg_sample_row(p, mg_gram_sample(job->gram, k + i));
-    if (together) mg_rows_from_columns(&p->x, rows, 0, count, room);
+    if (together && p->maker)
+        mg_rows_make_stored(p->maker, rows, count, room + job->together * p->x.columns, room);
+    else if (together)
+        mg_rows_from_columns(&p->x, rows, 0, count, room);
     for (int64_t i = 0; i < count; i++)
         pack_line(job, k + i, line + i, block, room,
                   together ? (const char *)room + i * bytes : NULL);
@@ -149,7 +159,7 @@ static margin_status add_rows(void *state, const mg_block *block, void *argument
 static margin_status few_columns(tile_job *job, double *gram) {
     mg_design *d = job->gram->design;
     const int64_t depth = job->ops->depth;
-    job->stride = depth;
+    job->stride = job->together = depth;
     job->packed = (mg_symmetric_packed(job->ops, job->gram->size, depth) + 15) / 16 * 16;
     const int64_t depths = MG_MIN(job->gram->count / (LEAST_BLOCKS * depth), MOST_DEPTHS);
     const mg_accumulator accumulator = {
@@ -225,6 +235,7 @@ static margin_status many_columns(tile_job *job, double *gram) {
     mg_arena *arena = &job->gram->arena;
     job->c = gram;
     job->stride = job->ops->depth;
+    job->together = PACK_LINES;
     job->packed = mg_symmetric_packed(job->ops, size, job->stride);
     MG_ARENA_NEW(arena, job->block, WALK_DEPTHS * job->packed * job->ops->number_size, purpose,
                  job->gram->error);

@@ -24,6 +24,7 @@ typedef struct query {
     margin_output what;
     void *out;
     const margin_context *context; /* NULL: not to be interrupted */
+    double *together; /* room for some rows on their way through the last stage; NULL: one by one */
 } query;
 
 /* Scratch in numbers: `fixed` once (rows on their way through the stages, votes), then for each row
@@ -59,17 +60,43 @@ static bool takes_rows(const margin_model *model, const margin_matrix *x) {
     return !model->hypothesis->kind->dense || (!mg_is_csr(x) && x->value_type == MARGIN_F64);
 }
 
-/* One row through the active stages; `way` holds two rows (one, if there is one stage). */
-static void stage_row(const margin_model *model, const margin_matrix *x, int64_t row, double *way,
-                      double *features) {
+/* One row through the first `stages` stages; `way` holds two rows (one, if there is one stage). */
+static void stage_row(const margin_model *model, int stages, const margin_matrix *x, int64_t row,
+                      double *way, double *features) {
     int64_t width = mg_model_row_width(model);
-    double *in = model->active > 0 ? way : features;
+    double *in = stages > 0 ? way : features;
     mg_row_expand(x, row, in);
-    for (int s = 0; s < model->active; s++) {
+    for (int s = 0; s < stages; s++) {
         const mg_fitted_stage *stage = &model->stages[s];
-        double *out = s == model->active - 1 ? features : way + (in == way ? width : 0);
+        double *out = s == stages - 1 ? features : way + (in == way ? width : 0);
         stage->stage->apply_row(stage, in, out);
         in = out;
+    }
+}
+
+/* The last stage, where it takes several rows at once; NULL: one by one. */
+static const mg_fitted_stage *joint_stage(const margin_model *model) {
+    const mg_fitted_stage *last = model->active > 0 ? &model->stages[model->active - 1] : NULL;
+    return last && mg_stage_at_once(last) > 1 ? last : NULL;
+}
+
+static int64_t together_room(const mg_fitted_stage *stage) {
+    return MG_ROWS_AT_ONCE * (stage->columns_in + stage->columns_out);
+}
+
+static void stage_rows(const query *q, int64_t row, int64_t count, double *way, double *features) {
+    const margin_model *model = q->model;
+    const mg_fitted_stage *last = q->together ? joint_stage(model) : NULL;
+    const int64_t width = model->hypothesis->columns;
+    for (int64_t i = 0; i < count && !last; i++)
+        stage_row(model, model->active, q->x, row + i, way, features + i * width);
+    for (int64_t first = 0; last && first < count; first += MG_ROWS_AT_ONCE) {
+        const int64_t some = MG_MIN(MG_ROWS_AT_ONCE, count - first);
+        double *in = q->together, *scratch = in + MG_ROWS_AT_ONCE * last->columns_in;
+        for (int64_t i = 0; i < some; i++)
+            stage_row(model, model->active - 1, q->x, row + first + i, way,
+                      in + i * last->columns_in);
+        mg_stage_apply_rows(last, in, some, scratch, features + first * width);
     }
 }
 
@@ -109,8 +136,7 @@ static margin_status score_rows(const query *q, int64_t row, int64_t count, cons
     const mg_hypothesis *h = model->hypothesis;
     if (takes_rows(model, q->x)) return h->kind->scores(h, q->x, row, count, scores);
     double *features = scratch + need->way + need->votes;
-    for (int64_t i = 0; i < count; i++)
-        stage_row(model, q->x, row + i, scratch, features + i * need->features);
+    stage_rows(q, row, count, scratch, features);
     margin_matrix staged = margin_dense_f64(features, count, need->features, need->features);
     return h->kind->scores(h, &staged, 0, count, scores);
 }
@@ -280,7 +306,8 @@ margin_status mg_model_features(margin_context *context, const margin_model *mod
     MG_NEW(context->heap, way, 2 * mg_model_row_width(model), "a row on its way", error);
     for (int64_t i = 0; status >= 0 && i < count; i++) {
         if (i % LOOK == 0 && mg_cancelled(context)) status = mg_fail_cancelled(error);
-        stage_row(model, x, rows ? rows[i] : i, way, features + i * model->hypothesis->columns);
+        stage_row(model, model->active, x, rows ? rows[i] : i, way,
+                  features + i * model->hypothesis->columns);
     }
     mg_free(context->heap, way);
     return status;
@@ -332,7 +359,7 @@ margin_status margin_predict_scratch(const margin_model *model, const margin_mat
                                      margin_error *error) {
     MG_TRY(check_query(model, x, what, out, error));
     MG_TRY(mg_matrix_check_any(NULL, x, "x", error));
-    const query q = {model, x, NULL, what, out, NULL};
+    const query q = {.model = model, .x = x, .what = what, .out = out};
     const margin_status status = answer_all(&q, scratch, error);
     if (status != MARGIN_ERROR_CANCELLED) return status;
     return mg_fail(error, status, "interrupted: the kernel function ended the prediction");
@@ -373,14 +400,16 @@ margin_status margin_distances(const margin_model *model, const margin_matrix *x
 
 typedef struct parallel_query {
     query q;
-    double *scratch; /* `room` numbers per worker: stacks may be small */
-    int64_t room;
+    double *scratch; /* per worker `room` numbers, and `together`: stacks may be small */
+    int64_t room, together;
 } parallel_query;
 
 static margin_status visit_block(const mg_block *block, void *argument) {
     const parallel_query *p = argument;
-    return answer_range(&p->q, block->first, block->count, p->scratch + block->worker * p->room,
-                        p->room);
+    double *scratch = p->scratch + block->worker * (p->room + p->together);
+    query q = p->q;
+    if (p->together > 0) q.together = scratch + p->room;
+    return answer_range(&q, block->first, block->count, scratch, p->room);
 }
 
 /* ---- In batches, for hypotheses that answer many rows faster than each by itself ------------- */
@@ -398,7 +427,7 @@ static margin_status stage_block(const mg_block *block, void *argument) {
     const int64_t columns = b->q.model->hypothesis->columns;
     for (int64_t i = block->first; i < block->first + block->count; i++) {
         const int64_t at = b->first + i;
-        stage_row(b->q.model, b->q.x, b->q.rows ? b->q.rows[at] : at,
+        stage_row(b->q.model, b->q.model->active, b->q.x, b->q.rows ? b->q.rows[at] : at,
                   b->way + block->worker * b->way_room, b->features + i * columns);
     }
     return MARGIN_OK;
@@ -463,12 +492,18 @@ done:
 margin_status mg_predict_rows(margin_context *context, const margin_model *model,
                               const margin_matrix *x, const int64_t *rows, int64_t count,
                               margin_output what, void *out, margin_error *error) {
-    parallel_query p = {.q = {model, x, rows, what, out, context}};
+    const mg_fitted_stage *joint = joint_stage(model);
+    parallel_query p = {.q = {model, x, rows, what, out, context, NULL}};
     if (model->hypothesis->kind->scores_batch) return predict_batches(context, &p.q, count, error);
     layout need = layout_of(model, what, x);
     const int64_t workers = mg_threads(context);
     p.room = MG_MAX(least_room(&need), (int64_t)(need.row > 0 ? NEAR : STACK_ROOM));
-    MG_NEW(context->heap, p.scratch, workers * p.room, "scratch for predictions", error);
+    if (joint) {
+        p.together = together_room(joint);
+        p.room += MG_ROWS_AT_ONCE * (need.features + need.scores);
+    }
+    MG_NEW(context->heap, p.scratch, workers * (p.room + p.together), "scratch for predictions",
+           error);
     margin_status status =
         mg_sweep_each(context, count, mg_block_rows(mg_row_bytes(x)), visit_block, &p, NULL);
     mg_free(context->heap, p.scratch);

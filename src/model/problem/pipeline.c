@@ -96,18 +96,24 @@ static margin_status check_made(margin_context *context, const mg_staged *staged
 /* The same for rows that are only made when they are read. */
 typedef struct made_check {
     const mg_staged *staged;
-    double *rows; /* per worker */
+    double *rows; /* per worker: `size` numbers */
+    int64_t at_once, size;
 } made_check;
 
 static margin_status check_made_block(const mg_block *block, void *argument) {
     const made_check *check = argument;
     const mg_staged *staged = check->staged;
-    double *row = check->rows + staged->x.columns * block->worker;
-    for (int64_t i = block->first; i < block->first + block->count; i++) {
+    const int64_t columns = staged->x.columns, last = block->first + block->count;
+    double *rows = check->rows + check->size * block->worker;
+    int64_t numbers[MG_ROWS_AT_ONCE];
+    for (int64_t i = block->first, count; i < last; i += count) {
         double sum = 0.0;
-        mg_row_make(&staged->maker, staged->index ? staged->index[i] : i, row);
-        for (int64_t j = 0; j < staged->x.columns; j++)
-            sum += row[j] * 0.0;
+        count = MG_MIN(check->at_once, last - i);
+        for (int64_t k = 0; k < count; k++)
+            numbers[k] = staged->index ? staged->index[i + k] : i + k;
+        mg_rows_make(&staged->maker, numbers, count, rows + check->at_once * columns, rows);
+        for (int64_t j = 0; j < count * columns; j++)
+            sum += rows[j] * 0.0;
         if (!(sum == 0.0)) return MARGIN_ERROR_DATA;
     }
     return MARGIN_OK;
@@ -133,8 +139,9 @@ static margin_status name_made_row(const mg_staged *staged, const mg_samples *sa
 
 static margin_status check_rows_made(margin_context *context, const mg_staged *staged,
                                      const mg_samples *samples, margin_error *error) {
-    made_check check = {.staged = staged};
-    MG_NEW(context->heap, check.rows, mg_threads(context) * staged->x.columns, "rows that are made",
+    made_check check = {.staged = staged, .at_once = mg_stage_at_once(staged->maker.stage)};
+    check.size = check.at_once * staged->x.columns + mg_row_maker_scratch(&staged->maker);
+    MG_NEW(context->heap, check.rows, mg_threads(context) * check.size, "rows that are made",
            error);
     margin_status status =
         mg_sweep_each(context, samples->count, mg_block_rows(mg_row_bytes(&staged->x)),
@@ -348,7 +355,7 @@ static margin_status leave_made(margin_context *context, const mg_fitted_stage *
     const double bytes = (double)samples->count * (double)fitted->columns_out *
                          (double)mg_type_size(staged->x.value_type);
     if (mg_is_csr(&staged->x) || staged->x.columns > MG_MADE_FROM ||
-        bytes <= (double)fitted->stage->kept_bytes) {
+        bytes <= (double)mg_context_room(context, fitted->stage->kept_bytes)) {
         MG_TRY(pipeline_gather(samples, staged, error));
         return apply_stage(context, fitted, staged, error);
     }
