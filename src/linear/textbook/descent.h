@@ -105,8 +105,10 @@ MG_INLINE double mg_shrink(double x, double by) {
 typedef struct mg_step_row {
     const mg_design *design;
     const mg_vector_ops *vectors;
-    bool sparse;
-    double *values;      /* columns */
+    bool sparse, in_place; /* dense values are those of the matrix */
+    void (*prefetch)(const margin_matrix *x, int64_t row); /* NULL: there is nothing to fetch */
+    const double *values;
+    double *room;        /* columns */
     int64_t stored, *at; /* sparse: how many, and their columns */
     double shift_square; /* sparse: shift.shift, 0 without one */
 } mg_step_row;

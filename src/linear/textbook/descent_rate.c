@@ -61,15 +61,17 @@ done:
 
 /* ---- Rate ------------------------------------------------------------------------------------ */
 
+/* That of a single row, the greatest, is above that of all. */
 static margin_status find_rate(mg_descent *d) {
     enum { PASSES = 100 };
     d->rate = d->job->descent.rate;
     if (!isnan(d->rate)) return MARGIN_OK;
-    MG_TRY(mg_descent_curvature(d, PASSES));
-    MG_REQUIRE(isfinite(d->curvature), d->job->error, MG_DATA(OVERFLOW),
+    d->curvature = d->mu;
+    if (d->job->solver != &mg_solver_sgd) MG_TRY(mg_descent_curvature(d, PASSES));
+    const double whole = d->curvature + d->rows_curvature;
+    MG_REQUIRE(isfinite(whole), d->job->error, MG_DATA(OVERFLOW),
                "the curvature of the loss is beyond double precision; bring the columns to "
                "one scale first: standardize | ...");
-    const double whole = d->curvature + d->rows_curvature;
     d->rate = whole > 0.0 ? 1.0 / whole : 1.0;
     return MARGIN_OK;
 }

@@ -17,6 +17,7 @@
 #include "linear/textbook/descent.h"
 
 #include "base/random.h"
+#include "linear/kernels/linear_kernels.h"
 #include "math/rows/sparse_row.h"
 
 #include <math.h>
@@ -30,9 +31,14 @@ enum { POLL = 1 << 22 }; /* multiplications */
 static margin_status step_row_new(const mg_design *design, bool sparse, mg_arena *arena,
                                   mg_step_row *row, margin_error *error) {
     const char *purpose = "a row";
+    const margin_matrix *x = &design->problem->x;
     *row = (mg_step_row){.design = design, .sparse = sparse};
     row->vectors = mg_vector_ops_for(design->isa);
-    MG_ARENA_NEW(arena, row->values, design->columns, purpose, error);
+    if (!design->made && !mg_is_by_columns(x)) row->prefetch = mg_dual_rows_for(x)->prefetch;
+    row->in_place = row->prefetch && !mg_is_csr(x) && x->value_type == MARGIN_F64 &&
+                    !design->scale && !design->shift;
+    MG_ARENA_NEW(arena, row->room, design->columns, purpose, error);
+    row->values = row->room;
     MG_ARENA_NEW(arena, row->at, sparse ? design->columns : 1, purpose, error);
     if (sparse && design->shift)
         row->shift_square = row->vectors->square(design->shift, design->columns);
@@ -42,9 +48,9 @@ static margin_status step_row_new(const mg_design *design, bool sparse, mg_arena
 static void step_row_read_sparse(mg_step_row *row, int64_t sample) {
     const mg_design *design = row->design;
     row->stored =
-        mg_sparse_row(&design->problem->x, mg_design_row(design, sample), row->at, row->values);
+        mg_sparse_row(&design->problem->x, mg_design_row(design, sample), row->at, row->room);
     for (int64_t e = 0; design->scale && e < row->stored; e++)
-        row->values[e] *= design->scale[row->at[e]];
+        row->room[e] *= design->scale[row->at[e]];
 }
 
 static void step_row_read(mg_step_row *row, int64_t sample) {
@@ -53,11 +59,16 @@ static void step_row_read(mg_step_row *row, int64_t sample) {
         step_row_read_sparse(row, sample);
         return;
     }
-    mg_sample_values(design->problem, sample, row->values);
+    if (row->in_place) {
+        const margin_matrix *x = &design->problem->x;
+        row->values = (const double *)x->values + mg_design_row(design, sample) * x->stride;
+        return;
+    }
+    mg_sample_values(design->problem, sample, row->room);
     for (int64_t j = 0; design->scale && j < design->columns; j++)
-        row->values[j] *= design->scale[j];
+        row->room[j] *= design->scale[j];
     for (int64_t j = 0; design->shift && j < design->columns; j++)
-        row->values[j] += design->shift[j];
+        row->room[j] += design->shift[j];
 }
 
 /* |(a, 1)|^2, without an intercept |a|^2. */
@@ -244,11 +255,29 @@ static margin_status sgd_one_batch(mg_descent_rows *m, const int64_t *samples, i
     return MARGIN_OK;
 }
 
+/* Asks for a row that comes soon: in a random order the processor does not. */
+static void fetch_row(const mg_descent_rows *m, int64_t sample) {
+    enum { LINE = 64, MOST = 1024 };
+    const mg_design *design = m->d->design;
+    const margin_matrix *x = &design->problem->x;
+    const int64_t bytes = MG_MIN(x->columns * (int64_t)sizeof(double), MOST);
+    __builtin_prefetch(m->d->objective->c + sample);
+    if (design->problem->target) __builtin_prefetch(design->problem->target + sample);
+    if (!m->row.in_place && m->row.prefetch) m->row.prefetch(x, mg_design_row(design, sample));
+    if (!m->row.in_place) return;
+    const double *row = (const double *)x->values + mg_design_row(design, sample) * x->stride;
+    for (int64_t at = 0; at < bytes; at += LINE)
+        __builtin_prefetch((const char *)row + at);
+}
+
 margin_status mg_descent_rows_pass(mg_descent_rows *m) {
     mg_descent *d = m->d;
+    enum { AHEAD = 8 }; /* rows */
     mg_random_shuffle(d->job->seed, MG_RANDOM_SHUFFLE, (uint64_t)d->units, m->order, d->samples);
-    for (int64_t first = 0; first < d->samples; first += m->batch)
+    for (int64_t first = 0; first < d->samples; first += m->batch) {
+        if (first + AHEAD < d->samples) fetch_row(m, m->order[first + AHEAD]);
         MG_TRY(sgd_one_batch(m, m->order + first, MG_MIN(m->batch, d->samples - first)));
+    }
     sgd_settle(m);
     return mg_descent_evaluate(d, &d->here);
 }
