@@ -4,7 +4,6 @@
 #include "features/columns/row_chunk.h"
 #include "learn/column_choice.h"
 
-
 margin_status mg_map_refuse_categories(const margin_component *info, const margin_data *data,
                                        margin_error *error) {
     for (int64_t j = 0; j < data->x.columns; j++)
