@@ -16,8 +16,8 @@ static void load(const float *const *rows, int64_t depth, float *to) {
 }
 
 /* The values of a group; `members` is a constant where this is called. */
-MG_INLINE void product(const float *rows, int64_t columns, const float *strip, const float *start,
-                       int members, fvec c[MG_FILTER_MEMBERS][VECTORS]) {
+MG_INLINE void filter_product(const float *rows, int64_t columns, const float *strip,
+                              const float *start, int members, fvec c[MG_FILTER_MEMBERS][VECTORS]) {
 #pragma GCC unroll 8
     for (int t = 0; t < members; t++)
 #pragma GCC unroll 2
@@ -42,7 +42,7 @@ MG_INLINE void product(const float *rows, int64_t columns, const float *strip, c
 MG_INLINE void group(const float *rows, int64_t columns, const float *strip, const float *start,
                      int members, int64_t g, mg_filter_found *found) {
     fvec c[MG_FILTER_MEMBERS][VECTORS];
-    product(rows, columns, strip, start, members, c);
+    filter_product(rows, columns, strip, start, members, c);
 #pragma GCC unroll 2
     for (int v = 0; v < VECTORS; v++) {
         fvec least = c[0][v], next = fvec_set(FLT_MAX);
@@ -132,7 +132,7 @@ MG_INLINE void judge(const float *rows, int64_t columns, const float *strip, con
                      int members, mg_filter_draw *d) {
     fvec c[MG_FILTER_MEMBERS][VECTORS], may[VECTORS];
     const fvec zero = fvec_set(0);
-    product(rows, columns, strip, start, members, c);
+    filter_product(rows, columns, strip, start, members, c);
     for (int v = 0; v < VECTORS; v++)
         may[v] = zero;
     for (int t = 0; t < members; t++) {

@@ -40,7 +40,7 @@ static margin_status fail_header(const header_text *text, const char *expected,
 
 /* ---- Parts of a Python dictionary ----------------------------------------------------------- */
 
-static void skip_blanks(header_text *text) {
+static void npy_skip_blanks(header_text *text) {
     while (text->at < text->end &&
            (*text->at == ' ' || *text->at == '\t' || *text->at == '\n' || *text->at == '\r'))
         text->at++;
@@ -48,7 +48,7 @@ static void skip_blanks(header_text *text) {
 
 /* Skips blanks and then `mark` if it comes next. */
 static bool accept(header_text *text, char mark) {
-    skip_blanks(text);
+    npy_skip_blanks(text);
     if (text->at == text->end || *text->at != mark) return false;
     text->at++;
     return true;
@@ -56,7 +56,7 @@ static bool accept(header_text *text, char mark) {
 
 static bool accept_word(header_text *text, const char *word) {
     size_t length = strlen(word);
-    skip_blanks(text);
+    npy_skip_blanks(text);
     if ((size_t)(text->end - text->at) < length || memcmp(text->at, word, length) != 0)
         return false;
     text->at += length;
@@ -65,7 +65,7 @@ static bool accept_word(header_text *text, const char *word) {
 
 /* 'text' or "text" without escapes; false leaves the position. */
 static bool accept_string(header_text *text, const char **start, int *length) {
-    skip_blanks(text);
+    npy_skip_blanks(text);
     const char *at = text->at;
     if (at == text->end || (*at != '\'' && *at != '"')) return false;
     const char *first = at + 1, *last = first;
@@ -80,7 +80,7 @@ static bool accept_string(header_text *text, const char **start, int *length) {
 
 /* Digits, possibly with the L that Python 2 wrote behind them. */
 static bool accept_count(header_text *text, int64_t *value) {
-    skip_blanks(text);
+    npy_skip_blanks(text);
     const char *first = text->at;
     int64_t read = 0;
     for (; text->at < text->end && *text->at >= '0' && *text->at <= '9'; text->at++)
@@ -145,7 +145,7 @@ static bool find_kind(char kind, int64_t width, mg_array *array) {
 }
 
 static margin_status read_type(header_text *text, mg_array *array, margin_error *error) {
-    skip_blanks(text);
+    npy_skip_blanks(text);
     MG_REQUIRE(text->at == text->end || *text->at != '[', error, MARGIN_ERROR_FORMAT,
                "%s: is a structured array; save its columns as one plain array of numbers",
                text->source->name);
@@ -219,7 +219,7 @@ static margin_status read_dictionary(header_text *text, npy_header *header, mg_a
         if (!accept(text, '}')) return fail_header(text, "',' or '}'", error);
         break;
     }
-    skip_blanks(text);
+    npy_skip_blanks(text);
     if (text->at != text->end) return fail_header(text, "nothing behind '}'", error);
     if (!header->has_type || !header->has_order || !header->has_shape)
         return fail_header(text, "the keys descr, fortran_order and shape", error);

@@ -350,7 +350,7 @@ MG_INLINE void scan_rows(const mg_neighbors *index, mg_search *s, int64_t first,
     }
 }
 
-static void scan(const mg_neighbors *index, mg_search *s, int64_t first, int64_t count) {
+static void search_scan(const mg_neighbors *index, mg_search *s, int64_t first, int64_t count) {
     mg_list_begin(s);
     if (index->metric.kind == MG_METRIC_EUCLID) {
         if (index->single)
@@ -371,7 +371,7 @@ static void scan(const mg_neighbors *index, mg_search *s, int64_t first, int64_t
 const mg_neighbors_ops TABLE = {
     .search = search,
     .search_together = search_together,
-    .scan = scan,
+    .scan = search_scan,
     .tile = {.rows = TILE_ROWS,
              .columns = 2 * FLANES,
              .product = tile_product,
