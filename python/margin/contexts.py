@@ -48,7 +48,7 @@ def _changed(threads: int, seed: int, time_limit: float, memory: int, watch: Wat
     if watch:
         options.progress, options.user = lib.margin_python_progress, watch.handle
     if kernel:
-        options.kernel, options.kernel_user = lib.margin_python_kernel, kernel.handle
+        options.kernel, options.kernel_user, options.kernel_threads = lib.margin_python_kernel, kernel.handle, kernel.threads
     made = ffi.new("margin_context **")
     error = new_error()
     check(lib.margin_context_with(context(), options, made, error), error)

@@ -12,12 +12,13 @@ from margin._binding import ffi
 
 class Kernel:
     """Hands blocks of rows to a function of two arrays, each rows x columns, that returns the kernel values of all
-    pairs. What it raises ends the call, and is raised when that has ended."""
+    pairs. What it raises ends the call, and is raised when that has ended; `threads`: it raises nothing, and may be
+    called from several threads, so that the rest of the work has them all."""
 
-    def __init__(self, function: Callable[[np.ndarray, np.ndarray], Any]) -> None:
+    def __init__(self, function: Callable[[np.ndarray, np.ndarray], Any], *, threads: bool = False) -> None:
         if not callable(function):
             raise TypeError(f"kernel has to be a function of two arrays of rows; it is {function!r}")
-        self.function = function
+        self.function, self.threads = function, threads
         self._raised = threading.local()  # in this thread's call
         self.handle = ffi.new_handle(self)
 

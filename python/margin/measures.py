@@ -25,7 +25,7 @@ _SHOWN = {"accuracy": "accuracy", "log_loss": "log loss", "auc": "AUC", "rmse": 
 _MOST_CLASSES = 20  # whole numbers of so many values at most are taken for classes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Metrics(Mapping[str, float]):
     """Metrics by name, those that apply: ``metrics["accuracy"]``.
 
@@ -67,6 +67,8 @@ class Metrics(Mapping[str, float]):
 
     def __str__(self) -> str:
         return "\n".join(f"{name:<18} {self[name]:.6g}{self._between(name)}" for name in self)
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th>{escape(name)}</th><td>{self[name]:.6g}{self._between(name)}</td></tr>" for name in self)

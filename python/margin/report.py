@@ -18,7 +18,7 @@ TASKS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """The report of a fit, or of a verification.
 
@@ -82,7 +82,8 @@ class Report:
         if self.iterations:
             how.append(f"{self.iterations} {self.iteration_name}")
         if self.seconds:
-            how.append(f"{self.seconds * 1e3:.3g} ms on {self.threads} {'thread' if self.threads == 1 else 'threads'}")
+            took = f"{self.seconds:.3g} s" if self.seconds >= 1 else f"{self.seconds * 1e3:.3g} ms"
+            how.append(f"{took} on {self.threads} {'thread' if self.threads == 1 else 'threads'}")
         lines.append(("converged" if self.converged else "stopped", ", ".join(how)))
         lines.append(("because", self.reason))
         if self.items:
@@ -95,6 +96,8 @@ class Report:
 
     def __str__(self) -> str:
         return "\n".join(f"{label:<11} {words}" for label, words in self.lines() if words)
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return as_table(self.lines())

@@ -70,7 +70,7 @@ class Cell:
         return self.status == 0 and not self.dropped and not math.isnan(self.mean)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SearchTable:
     """All settings under the same splits.
 
@@ -146,6 +146,8 @@ class SearchTable:
     def __str__(self) -> str:
         head = (self.metric, "95 % interval", "setting")
         return "\n".join(f"{mean:>12}  {ends:<20}  {spec}" for mean, ends, spec in (head, *self.lines()))
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         rows = "".join("<tr>" + "".join(f"<td>{escape(w)}</td>" for w in line) + "</tr>" for line in self.lines())

@@ -14,7 +14,7 @@ from margin.errors import Status, check, new_error
 from margin.report import as_table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Separation:
     """The answer of :func:`separable`, which counts as true if there is a separating hyperplane.
 
@@ -60,6 +60,8 @@ class Separation:
 
     def __str__(self) -> str:
         return "\n".join(f"{label:<11} {words}" for label, words in self.lines())
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return as_table(self.lines())

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import threading
+from dataclasses import replace
 
 import margin
 import numpy as np
@@ -16,7 +17,7 @@ def test_fit_predict_report(iris):
     assert report.converged and 0 <= report.gap <= report.tolerance
     assert (report.rows, report.columns, report.classes) == (150, 4, 3)
     assert report.train_accuracy == np.mean(model.predict(X) == y)
-    assert "converged" in str(report) and "<table>" in report._repr_html_()
+    assert "converged" in str(report) == repr(report) and "2.5 s on" in str(replace(report, seconds=2.5)) and "<table>" in report._repr_html_()
     assert model.spec == "standardize | svm(C=10)"
     with pytest.raises(AttributeError):
         report.gap = 0

@@ -1,4 +1,4 @@
-"""What docs/python.md shows is what it prints."""
+"""What README.md, docs/python.md and docs/accel.md show is what it prints."""
 
 import contextlib
 import io
@@ -13,10 +13,10 @@ import sklearn
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("name, programs", [("python", 3), ("accel", 1)])
+@pytest.mark.parametrize("name, programs", [("README", 1), ("docs/python", 3), ("docs/accel", 1)])
 def test_the_page(tmp_path, monkeypatch, name, programs):
     monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs" / f"{name}.md").read_text()
+    page = (ROOT / f"{name}.md").read_text()
     shown = re.findall(r"```python\n(.*?)```\s*```text\n(.*?)```", page, re.S)
     assert len(shown) == page.count("```python") >= programs
     names: dict = {}

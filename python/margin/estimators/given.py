@@ -41,6 +41,7 @@ class GivenKernel:
     if TYPE_CHECKING:
         kernel: Any
         kernel_params: Any
+        model_: Any
 
     def _pairwise(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
@@ -49,7 +50,7 @@ class GivenKernel:
         return self._pairwise() or callable(self.kernel)
 
     def _own_kernel(self) -> Kernel | None:
-        return Kernel(self._given) if self._is_given() else None
+        return Kernel(self._given, threads=True) if self._is_given() else None
 
     def _values(self, rows: Any) -> np.ndarray:
         if self._pairwise():
@@ -76,9 +77,11 @@ class GivenKernel:
             return super()._train(X, target, weights, *rest, **words)  # type: ignore[misc]
         self._given, self._kernel_rows = _Values(), None if self._pairwise() else X
         try:
-            return super()._train(self._training(X), target, weights, *rest, **words)  # type: ignore[misc]
+            super()._train(self._training(X), target, weights, *rest, **words)  # type: ignore[misc]
         finally:
             self._given.training = None
+        self.model_._kernel.threads = False  # questions belong to the thread that asks
+        return self
 
     def _verify(self, X: Any, *rest: Any) -> Any:
         if not self._is_given():
