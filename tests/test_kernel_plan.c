@@ -120,6 +120,9 @@ static const plan_case cases[] = {
     {"kernel-logistic(solver=cholesky)", 1500, 30, 2, F32, 2, 0},
     {"kernel-logistic", 2000, 10, 3, F64, 2, 0},
     {"kernel-logistic", 2500, 60, 2, SPARSE, 2, 0},
+    {"perceptron(kernel=rbf, passes=3)", 1500, 8, 2, F64, 2, 0},
+    {"perceptron(kernel=laplacian, passes=2)", 2000, 30, 2, SPARSE, 1, 0},
+    {"perceptron(kernel=poly, passes=2)", 2500, 4, 2, F32, 2, 20 << 20}, /* some rows stay */
 };
 
 static void test_peak(void **state) {
@@ -199,9 +202,10 @@ static void test_note_of_much(void **state) {
 /* ---- From sizes alone ------------------------------------------------------------------------ */
 
 static mg_kernel_sizes sizes_of(int64_t rows, int64_t columns, mg_kernel_kind kernel) {
+    const mg_kernel of_kind = {.kind = kernel};
     return (mg_kernel_sizes){.learner = "svm",
                              .kernel = kernel,
-                             .definite = true,
+                             .definite = mg_kernel_is_definite(&of_kind),
                              .x = margin_dense_f64(NULL, rows, columns, columns),
                              .count = rows,
                              .functions = 1,
@@ -283,13 +287,15 @@ static void test_hours(void **state) {
         const char *instead;
     } kernels[] = {{MG_KERNEL_RBF, "nystroem(centres=2000) | svm, or fourier(features=2000) | svm"},
                    {MG_KERNEL_POLY, "nystroem(centres=2000) | svm"},
-                   {MG_KERNEL_PRECOMPUTED, "take fewer rows"}};
+                   {MG_KERNEL_PRECOMPUTED, "take fewer rows"},
+                   {MG_KERNEL_FUNCTION, "take fewer rows"},
+                   {MG_KERNEL_SIGMOID, "take fewer rows"}};
     const margin_context_options limited = {.size = sizeof limited, .time_limit = 5.0};
     listener to = {0};
     margin_context *context = open_context(NULL, 1, 0, &to), *timed;
     margin_error error = {0};
     assert_int_equal(margin_context_with(context, &limited, &timed, NULL), MARGIN_OK);
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < MG_LENGTH(kernels); k++) {
         const mg_kernel_sizes s = sizes_of(3000000, 50, kernels[k].kernel);
         const mg_kernel_plan plan = mg_kernel_plan_make(context, &s, MG_WAY_ROWS);
         assert_true(plan.says.fits);
@@ -306,6 +312,22 @@ static void test_hours(void **state) {
                      margin_context_announced_memory(context));
     margin_context_free(timed);
     margin_context_free(context);
+}
+
+/* The dual form of a perceptron says what its rows take, and what does without them. */
+static void test_perceptron(void **state) {
+    (void)state;
+    table t = table_make(3000, 3, 2, F64);
+    margin_error error = {0};
+    margin_context *context = open_context(NULL, 1, 30000, NULL);
+    margin_spec *spec = parse_text(context, "perceptron(kernel=rbf, gamma=1)");
+    margin_model *model;
+    assert_int_equal(margin_fit(context, spec, &t.data, &model, NULL, &error), MARGIN_ERROR_LIMIT);
+    assert_true(strstr(error.text, "nystroem(centres=2000) | perceptron") ||
+                strstr(error.text, "memory limit"));
+    margin_spec_free(spec);
+    margin_context_free(context);
+    table_free(&t);
 }
 
 /* Limits from too little for a row to nearly enough: refused with the bytes and what to take, by
@@ -345,11 +367,11 @@ static void test_limits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_peak),     cmocka_unit_test(test_path_peak),
-        cmocka_unit_test(test_notes),    cmocka_unit_test(test_note_of_much),
-        cmocka_unit_test(test_storage),  cmocka_unit_test(test_order),
-        cmocka_unit_test(test_overflow), cmocka_unit_test(test_hours),
-        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_peak),       cmocka_unit_test(test_path_peak),
+        cmocka_unit_test(test_notes),      cmocka_unit_test(test_note_of_much),
+        cmocka_unit_test(test_storage),    cmocka_unit_test(test_order),
+        cmocka_unit_test(test_overflow),   cmocka_unit_test(test_hours),
+        cmocka_unit_test(test_perceptron), cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,14 +44,14 @@ static const mg_option_value *option(const mg_option_value *values, const char *
 /* ---- Centres --------------------------------------------------------------------------------- */
 
 /* Rows of the choice: all, if its factor takes no more than features that are kept; else as many as
- * it has room for in as much memory as the data take (or CHOICE_BYTES), but two for each centre,
+ * it has room for in half the memory of the data (or CHOICE_BYTES), but two for each centre,
  * one drawn from each of so many runs of rows. */
 static int64_t choice_rows(const margin_context *context, const margin_data *data, int64_t most) {
     enum { CHOICE_BYTES = 64 << 20, BESIDE = 70 }; /* numbers of a row beside the factor */
     const int64_t rows = mg_selected_rows(data), data_bytes = rows * mg_row_bytes(&data->x);
     const int64_t row = (most + BESIDE) * (int64_t)sizeof(double);
     const int64_t kept = mg_context_room(context, KEPT_BYTES) / row;
-    const int64_t fitting = MG_MAX(data_bytes, CHOICE_BYTES) / row;
+    const int64_t fitting = MG_MAX(data_bytes / 2, CHOICE_BYTES) / row;
     return rows <= kept ? rows : MG_MIN(rows, MG_MAX(MG_MIN(fitting, kept), 2 * most));
 }
 

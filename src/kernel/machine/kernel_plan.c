@@ -141,7 +141,7 @@ static mg_kernel_plan plan_with(const margin_context *context, const mg_kernel_s
                             .whole = mg_system_bytes(w->storage, s->count),
                             .bytes = bytes < 9e18 ? (int64_t)bytes : INT64_MAX,
                             .room = matrix > room ? room : left,
-                            .maps = s->kernel != MG_KERNEL_PRECOMPUTED,
+                            .maps = s->definite,
                             .waves = s->kernel == MG_KERNEL_RBF || s->kernel == MG_KERNEL_LAPLACIAN,
                             .strict = storage == MG_GRAM_SQUARE,
                             .work = work,

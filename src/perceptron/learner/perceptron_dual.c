@@ -7,34 +7,46 @@
  * Rounding adds up in scores that are kept: before the end is believed they are made afresh. */
 #include "perceptron/learner/perceptron_run.h"
 
+#include "learn/announce.h"
+
 #include <math.h>
 #include <string.h>
 
 /* The Gram matrix is kept whole up to GRAM_MEGABYTES (8192 rows) or half of what the memory limit
- * leaves; beyond it is a cache of the rows used last. From NOTE_MEGABYTES on its size is told. */
-enum { GRAM_MEGABYTES = 512, NOTE_MEGABYTES = 64 };
+ * leaves; beyond it is a cache of the rows used last. */
+enum { GRAM_MEGABYTES = 512 };
 
-static void tell_size(const mg_perceptron_run *run, int64_t bytes) {
-    const long long m = (long long)run->count;
-    if (!run->gram->whole)
-        mg_log(run->context, MARGIN_LOG_NOTE,
-               "the Gram matrix of %lld x %lld numbers does not fit into %s: its rows are computed "
-               "again when they are needed",
-               m, m, mg_bytes((uint64_t)bytes).text);
-    else if (m * m * 8 >= (int64_t)NOTE_MEGABYTES << 20)
-        mg_log(run->context, MARGIN_LOG_NOTE, "the Gram matrix of %lld x %lld numbers takes %s", m,
-               m, mg_bytes((uint64_t)(m * m * 8)).text);
+/* The time is that of all kernel values, once. */
+static mg_announcement announcement_of(const mg_perceptron_run *run, int64_t bytes) {
+    enum { BESIDE = 56, OF_A_VALUE = 8 }; /* bytes of a row beside the matrix; work of exp */
+    static const double a_second = 2e9;   /* of a thread */
+    const mg_kernel_kind kind = run->kernel.kind;
+    const int64_t m = run->count, row = mg_gram_bytes(m, MARGIN_F64, 1);
+    const int64_t rows = MG_MIN(MG_MAX(bytes / row, 2), m);
+    mg_announcement a = {.learner = "perceptron",
+                         .rows = m,
+                         .matrix = mg_gram_bytes(m, MARGIN_F64, rows),
+                         .whole = mg_gram_bytes(m, MARGIN_F64, m),
+                         .room = 2 * mg_context_room(run->context, INT64_MAX),
+                         .maps = run->options.expansion && mg_kernel_is_definite(&run->kernel),
+                         .waves = kind == MG_KERNEL_RBF || kind == MG_KERNEL_LAPLACIAN};
+    a.bytes = a.matrix + BESIDE * m;
+    a.fits = a.bytes <= a.room;
+    a.work = (double)m * (double)m * (mg_row_length(&run->problem->x) + OF_A_VALUE);
+    a.seconds = a.work / a_second / mg_threads(run->context);
+    return a;
 }
 
 margin_status mg_perceptron_dual_begin(mg_perceptron_run *run) {
     const int64_t bytes = mg_context_room(run->context, (int64_t)GRAM_MEGABYTES << 20);
     MG_TRY(mg_kernel_of_fit(run->fit, &run->options.choice, "perceptron", &run->kernel));
+    const mg_announcement says = announcement_of(run, bytes);
+    MG_TRY(mg_announce(run->context, &says, run->fit->error));
     const mg_gram_request request = {.kernel = run->kernel,
                                      .points = mg_kernel_points_of(run->problem),
                                      .type = MARGIN_F64,
                                      .bytes = bytes};
     MG_TRY(mg_gram_create(run->context, &request, &run->gram, run->fit->error));
-    tell_size(run, bytes);
     return mg_perceptron_dual_refresh(run, &run->now);
 }
 
