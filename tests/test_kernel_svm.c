@@ -366,6 +366,67 @@ static void test_awkward(void **state) {
     margin_context_free(context);
 }
 
+/* Every learner with a kernel on every odd table and extreme option: a model that verifies. */
+static void check_odd(margin_context *context, const char *learner, const char *options,
+                      const double *x, const double *y, int64_t rows) {
+    char spec[160];
+    margin_error error = {0};
+    margin_report found = {0};
+    margin_model *model;
+    margin_data data = {.x = margin_dense_f64(x, rows, 2, 2), .y = margin_values_f64(y, rows)};
+    if (strstr(learner, "one-class")) data.y = (margin_vector){0};
+    snprintf(spec, sizeof spec, learner, options);
+    margin_spec *parsed = parse_text(context, spec);
+    const margin_status status = margin_fit(context, parsed, &data, &model, &found, &error);
+    if (status < 0) {
+        if (!(rows == 1 && error.cause == MARGIN_CAUSE_ONE_CLASS))
+            fail_msg("%s of %d rows: %s", spec, (int)rows, error.text);
+    } else {
+        assert_true(isfinite(found.objective) || isnan(found.objective));
+        const margin_status held = margin_verify(context, model, &data, &found, &error);
+        if (held != MARGIN_OK)
+            fail_msg("%s of %d rows: %s %s", spec, (int)rows, found.reason, error.text);
+        margin_model_free(model);
+    }
+    margin_spec_free(parsed);
+}
+
+static void test_odd_tables(void **state) {
+    static const char *const learners[] = {
+        "svm(kernel=rbf, max_iter=20000%s)",
+        "svm(kernel=rbf, task=regress, max_iter=20000%s)",
+        "svm(kernel=rbf, task=one-class, nu=0.5, max_iter=20000%s)",
+        "kernel-ridge(kernel=rbf%s)",
+        "kernel-ridge(solver=cg, max_iter=500%s)",
+        "kernel-logistic(kernel=rbf%s)",
+        "perceptron(kernel=rbf, passes=50%s)"};
+    static const char *const options[] = {"", ", gamma=1e-12", ", gamma=1e12", ", C=1e-8",
+                                          ", C=1e8"};
+    static const struct {
+        double x[12], y[6];
+        int64_t rows;
+    } tables[] = {
+        {{1, 2, 1, 2, 3, 1, 3, 1, 5, 5, 5, 5}, {0, 1, 0, 1, 1, 0}, 6}, /* opposite labels */
+        {{4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4}, {0, 1, 0, 1, 1, 0}, 6}, /* all rows equal */
+        {{0, 0, 0, 0, 0, 0, 0, 0}, {0, 1, 0, 1}, 4},
+        {{1e6, 5, 3e6, 1, 2e6, 8, 9e6, 2, -4e6, 3, 5e6, 9}, {0, 1, 0, 1, 1, 0}, 6},
+        {{1, 2, 3, 1, 2, 2}, {0, 1, 0}, 3},
+        {{1, 2, 3, 1}, {0, 1}, 2},
+        {{1, 2}, {1}, 1}};
+    (void)state;
+    margin_context *context = support_context(NULL, 1);
+    for (int l = 0; l < MG_LENGTH(learners); l++)
+        for (int o = 0; o < MG_LENGTH(options); o++)
+            for (int t = 0; t < MG_LENGTH(tables); t++) {
+                const bool penalty = strstr(options[o], "C=") != NULL;
+                if (penalty && (l == MG_LENGTH(learners) - 1 || strstr(learners[l], "nu=")))
+                    continue;
+                check_odd(context, learners[l], options[o], tables[t].x, tables[t].y,
+                          tables[t].rows);
+            }
+    margin_context_free(context);
+}
+
 /* Kernel values that all but vanish beside C: single precision does not reach these gaps. */
 static void test_beyond_single_precision(void **state) {
     SUPPORT_LARGE_CASE();
@@ -546,6 +607,7 @@ int main(void) {
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_precomputed),
         cmocka_unit_test(test_awkward),
+        cmocka_unit_test(test_odd_tables),
         cmocka_unit_test(test_beyond_single_precision),
         cmocka_unit_test(test_hopeless),
         cmocka_unit_test(test_precomputed_matrices),
