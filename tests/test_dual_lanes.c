@@ -4,7 +4,7 @@
 
 #include "base/machine/cpu.h"
 #include "linear/dual/dual_cd.h"
-#include "linear/kernels/linear_kernels.h"
+#include "math/rows/row_kernels.h"
 #include "model_cases.h"
 
 #include <math.h>
@@ -278,20 +278,20 @@ static void test_cancel(void **state) {
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 /* Against plain loops in the documented order of sums, for rows of every length. */
-static void assert_rows(const mg_dual_lane_rows table[2][2]) {
+static void assert_rows(const mg_row_lanes table[2][2]) {
     enum { MOST = 23, WIDTH = 40 };
     uint64_t seed = 3;
-    double weights[WIDTH * MG_DUAL_LANES], factor[WIDTH], c[MG_DUAL_LANES];
-    for (int k = 0; k < WIDTH * MG_DUAL_LANES; k++)
+    double weights[WIDTH * MG_ROW_LANES], factor[WIDTH], c[MG_ROW_LANES];
+    for (int k = 0; k < WIDTH * MG_ROW_LANES; k++)
         weights[k] = support_normal(&seed);
     for (int j = 0; j < WIDTH; j++)
         factor[j] = support_normal(&seed);
-    for (int l = 0; l < MG_DUAL_LANES; l++)
+    for (int l = 0; l < MG_ROW_LANES; l++)
         c[l] = support_normal(&seed);
     for (int f32 = 0; f32 < 2; f32++)
         for (int i64 = 0; i64 < 2; i64++)
             for (int length = 0; length <= MOST; length++) {
-                double values[MOST + 1], out[MG_DUAL_LANES], moved[WIDTH * MG_DUAL_LANES];
+                double values[MOST + 1], out[MG_ROW_LANES], moved[WIDTH * MG_ROW_LANES];
                 float narrow[MOST + 1];
                 int32_t short_columns[MOST + 1];
                 int64_t columns[MOST + 1];
@@ -312,20 +312,20 @@ static void assert_rows(const mg_dual_lane_rows table[2][2]) {
                                          .index_type = i64 ? MARGIN_I64 : MARGIN_I32,
                                          .start_type = MARGIN_I64};
                 table[f32][i64].dot(&x, 0, weights, out);
-                for (int l = 0; l < MG_DUAL_LANES; l++) {
+                for (int l = 0; l < MG_ROW_LANES; l++) {
                     double sum[4] = {0, 0, 0, 0};
                     const int whole = length / 4 * 4;
                     for (int k = 0; k < length; k++)
                         sum[k < whole ? k % 4 : k - whole] +=
-                            values[k] * weights[columns[k] * MG_DUAL_LANES + l];
+                            values[k] * weights[columns[k] * MG_ROW_LANES + l];
                     assert_true(out[l] == (sum[0] + sum[1]) + (sum[2] + sum[3]));
                 }
                 for (int scaled = 0; scaled < 2; scaled++) {
                     memcpy(moved, weights, sizeof moved);
                     table[f32][i64].add(&x, 0, c, scaled ? factor : NULL, moved);
                     for (int k = 0; k < length; k++)
-                        for (int l = 0; l < MG_DUAL_LANES; l++) {
-                            const int64_t at = columns[k] * MG_DUAL_LANES + l;
+                        for (int l = 0; l < MG_ROW_LANES; l++) {
+                            const int64_t at = columns[k] * MG_ROW_LANES + l;
                             const double by = scaled ? factor[columns[k]] * values[k] : values[k];
                             assert_true(moved[at] == weights[at] + by * c[l]);
                         }
@@ -336,7 +336,7 @@ static void assert_rows(const mg_dual_lane_rows table[2][2]) {
 static void test_rows(void **state) {
     (void)state;
     for (int isa = MG_ISA_REF; isa <= (int)mg_isa_level(); isa++)
-        assert_rows(MG_ISA_TABLE((mg_isa)isa, mg_linear_kernels)->lanes);
+        assert_rows(MG_ISA_TABLE((mg_isa)isa, mg_row_kernels)->lanes);
 }
 
 int main(void) {

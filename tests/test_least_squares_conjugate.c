@@ -51,12 +51,15 @@ static void assert_by_conjugate(const margin_report *report) {
 static void check_oracle(const sparse_case *c, const char *spec, double alpha, bool weighted) {
     const double *weights = weighted ? c->weights : NULL;
     const bool intercept = !strstr(spec, "intercept=no");
-    long double w[300], b, value;
+    long double w[300], b, value, total = 0;
     margin_data data = sparse_data(c);
     margin_report report = {0};
     if (weights) data.weights = margin_values_f64(weights, c->r.rows);
     oracle_solve(&c->r, weights, alpha, intercept, w, &b);
     value = oracle_value(&c->r, weights, alpha, w, b);
+    for (int64_t i = 0; i < c->r.rows; i++)
+        total += weights ? weights[i] : 1;
+    if (alpha == 0) value /= total; /* the mean */
     margin_model *model = fit_proven(context, spec, &data, &report);
     assert_by_conjugate(&report);
     assert_true(fabs((double)(report.objective - value)) <= 1e-11 * (double)value);
@@ -303,6 +306,40 @@ static void categories_free(categories *c) {
     free(c->y);
 }
 
+/* Without a penalty: a bound of the least eigenvalue, if there is one. */
+static void test_no_penalty(void **state) {
+    (void)state;
+    static const char *const specs[] = {"least-squares(solver=cg)",
+                                        "least-squares(solver=cg, intercept=no)"};
+    sparse_case c = sparse_make(900, 90, 0.05, 19);
+    const margin_data data = sparse_data(&c);
+    for (int k = 0; k < 2; k++)
+        for (int weighted = 0; weighted < 2; weighted++)
+            check_oracle(&c, specs[k], 0, weighted);
+    margin_context *one = support_context(NULL, 1);
+    margin_model *model = fit_text(one, specs[0], &data, NULL);
+    margin_model *other = fit_text(context, specs[0], &data, NULL);
+    assert_same_model(model, other);
+    margin_model_free(model);
+    margin_model_free(other);
+    margin_context_free(one);
+    sparse_free(&c);
+    c = sparse_make(900, 90, 0.05, 20);
+    for (int64_t i = 0; i < 900; i++) /* one that almost is another */
+        c.r.x[i * 90 + 4] = c.r.x[i * 90 + 2] + 1e-7 * c.r.x[i * 90 + 4];
+    stage_csr_free(&c.csr);
+    c.csr = stage_to_csr(c.r.x, 900, 90);
+    const margin_data close = sparse_data(&c);
+    margin_report report = {0};
+    model = fit_text(context, specs[0], &close, &report);
+    assert_int_equal(report.status, MARGIN_STOPPED_STALLED);
+    assert_true(report.gap > 0.5);
+    margin_model_free(model);
+    model = fit_proven(context, "least-squares", &close, &report); /* a factor tells them apart */
+    margin_model_free(model);
+    sparse_free(&c);
+}
+
 /* A factor of 20,000 columns would take gigabytes. */
 static void test_categories(void **state) {
     (void)state;
@@ -365,7 +402,8 @@ static void test_no_memory(void **state) {
     (void)state;
     sparse_case cases[] = {sparse_make(60, 200, 0.03, 15), sparse_make(300, 250, 0.002, 16)};
     for (int k = 0; k < 2; k++) {
-        fit_attempt attempt = {"ridge(solver=cg)", sparse_data(&cases[k])};
+        fit_attempt attempt = {k ? "least-squares(solver=cg)" : "ridge(solver=cg)",
+                               sparse_data(&cases[k])};
         assert_true(support_fail_each_allocation(2, attempt_fit, &attempt) > 10);
         sparse_free(&cases[k]);
     }
@@ -380,6 +418,7 @@ int main(void) {
         cmocka_unit_test(test_targets),
         cmocka_unit_test(test_max_iter),
         cmocka_unit_test(test_ill_conditioned),
+        cmocka_unit_test(test_no_penalty),
         cmocka_unit_test(test_categories),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_no_memory),

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LANES = MG_DUAL_LANES, AHEAD = 3, POLL = 64 };
+enum { LANES = MG_ROW_LANES, AHEAD = 3, POLL = 64 };
 
 static const char purpose[] = "the state of dual coordinate descent";
 
@@ -21,7 +21,7 @@ typedef struct lanes {
     int count;
     const margin_matrix *x;
     const mg_design *design;
-    const mg_dual_lane_rows *rows;
+    const mg_row_lanes *rows;
     const double *c;
     mg_arena arena;
     mg_loss_kind kind;
@@ -242,7 +242,7 @@ static margin_status lanes_begin(lanes *g, mg_linear_job *jobs, mg_linear_soluti
     *g = (lanes){.count = count,
                  .x = &d->problem->x,
                  .design = d,
-                 .rows = mg_dual_lane_rows_for(&d->problem->x, d->isa),
+                 .rows = mg_row_lanes_for(&d->problem->x, d->isa),
                  .c = objective->c,
                  .kind = objective->loss->kind,
                  .first = true,

@@ -57,7 +57,7 @@ static bool can_together(const mg_objective *objective) {
     enum { SHARE = 4 };
     const mg_design *d = objective->design;
     const int64_t limit = mg_heap_limit(d->heap);
-    const int64_t bytes = MG_DUAL_LANES * (d->columns + 3 * d->samples) * (int64_t)sizeof(double);
+    const int64_t bytes = MG_ROW_LANES * (d->columns + 3 * d->samples) * (int64_t)sizeof(double);
     return mg_is_csr(&d->problem->x) && (limit == 0 || bytes <= limit / SHARE);
 }
 

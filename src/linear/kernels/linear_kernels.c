@@ -11,11 +11,6 @@ const mg_classes_rows *mg_classes_rows_for(const margin_matrix *x, mg_isa isa, b
     return &MG_ISA_TABLE(isa, mg_linear_kernels)->classes[at];
 }
 
-const mg_dual_lane_rows *mg_dual_lane_rows_for(const margin_matrix *x, mg_isa isa) {
-    const bool f32 = x->value_type == MARGIN_F32, i64 = x->index_type == MARGIN_I64;
-    return &MG_ISA_TABLE(isa, mg_linear_kernels)->lanes[f32][i64];
-}
-
 /* ---- Rows one at a time, for dual coordinate descent ----------------------------------------- */
 
 enum { FETCHED_BYTES = 128 }; /* of the beginning of a row: the processor follows by itself */

@@ -74,29 +74,14 @@ typedef struct mg_dual_rows {
 } mg_dual_rows;
 const mg_dual_rows *mg_dual_rows_for(const margin_matrix *x);
 
-/* Up to so many problems that differ in their signs only go over the rows together: their weights
- * lie side by side, so that a stored value reads one line of memory for all of them. */
-enum { MG_DUAL_LANES = 8 };
-
-typedef struct mg_dual_lane_rows {
-    /* out[l] = sum_j x_ij weights[j * 8 + l] */
-    void (*dot)(const margin_matrix *x, int64_t row, const double *weights, double *out);
-    /* weights[j * 8 + l] += c[l] factor_j x_ij; factor NULL: 1 */
-    void (*add)(const margin_matrix *x, int64_t row, const double *c, const double *factor,
-                double *weights);
-} mg_dual_lane_rows;
-/* For a sparse view; the same bits for every instruction set. */
-const mg_dual_lane_rows *mg_dual_lane_rows_for(const margin_matrix *x, mg_isa isa);
-
 /* ---- The table ---------------------------------------------------------------------------------
  */
 
 mg_loss_passer mg_loss_pass_ref, mg_loss_pass_avx2, mg_loss_pass_avx512;
 
 typedef struct mg_linear_kernels {
-    mg_design_rows design[2];      /* of f64 and f32 */
-    mg_classes_rows classes[3];    /* f64, f32 in f64, f32 in f32 */
-    mg_dual_lane_rows lanes[2][2]; /* f64 and f32, i32 and i64; the same bits in every set */
-    mg_loss_passer *loss_pass;     /* the same bits in every set */
+    mg_design_rows design[2];   /* of f64 and f32 */
+    mg_classes_rows classes[3]; /* f64, f32 in f64, f32 in f32 */
+    mg_loss_passer *loss_pass;  /* the same bits in every set */
 } mg_linear_kernels;
 MG_ISA_TABLES(mg_linear_kernels, mg_linear_kernels);

@@ -53,14 +53,14 @@ static margin_status solve_wide(mg_squares *s, const char *solver, bool *doubtfu
  * the faster one at most, of several targets each that they do not do. *done: they will do, or have
  * to. */
 static margin_status try_conjugate(mg_squares *s, const char *solver, int64_t targets, bool *done) {
-    enum { FEWEST_STEPS = 10 };
+    enum { FEWEST_STEPS = 10, FEWEST_WITHOUT = 100 }; /* a penalty */
     const mg_squares_cost *price = &s->price;
     const int64_t worth = (int64_t)fmin(price->most / (double)targets, 1e9);
     const bool asked = is_solver(solver, "cg");
     bool doubtful;
     s->only = asked || !price->fits;
     *done = s->only;
-    if (!s->only && (s->alpha == 0.0 || worth < FEWEST_STEPS)) return MARGIN_OK;
+    if (!s->only && worth < (s->alpha > 0.0 ? FEWEST_STEPS : FEWEST_WITHOUT)) return MARGIN_OK;
     const int64_t enough = 1000 + 10 * MG_MIN(s->samples, s->columns);
     MG_TRY(mg_squares_conjugate(s,
                                 s->most_steps >= 0 ? s->most_steps

@@ -83,6 +83,7 @@ struct mg_squares {
     margin_status (*solve_again)(mg_squares *s, void *factor); /* in place of `correct`, or NULL */
     int64_t steps;                                             /* of conjugate gradients */
     bool only;                                                 /* they are all there is */
+    double least;          /* bound of the least eigenvalue of A'CA over norms; 0: none */
     int64_t most_steps;    /* that were allowed; < 0: any number */
     mg_squares_cost price; /* by which they were chosen, or not */
 };
@@ -103,6 +104,8 @@ margin_status mg_squares_in_time(mg_squares *s, margin_status status);
 margin_status mg_squares_pass(mg_squares *s);
 /* What the pass makes of `gradient` = sum c r a, `total` = sum c r and now.value. */
 void mg_squares_judge(mg_squares *s, double total);
+/* The gap from distance = gradient' H^-1 gradient, or more than that. */
+void mg_squares_judge_by(mg_squares *s, double distance);
 /* The start: w = 0, b = centre. */
 void mg_squares_start(mg_squares *s);
 /* w += step, and b with it */

@@ -7,6 +7,7 @@
  * exactly (least_squares_pass.c). What conjugate gradients have left of the gradient is known in
  * each step, and so is how far P fell: both tell without a pass when to look at the data again. A
  * pass over the data then proves it, or more steps start from there. */
+#include "learn/exact/least_curvature.h"
 #include "linear/design/design_columns.h"
 #include "linear/objective/conjugate.h"
 #include "linear/squares/least_squares.h"
@@ -26,7 +27,12 @@ typedef struct conjugate_ways {
 /* After a quarter of the steps the speed so far is taken for that of the rest, which is rather
  * faster. */
 enum { QUARTER = 4 };
+/* Products for a bound where there is no penalty; one of eight vectors is as many steps, with some
+ * to spare. */
+enum { MOST_PRODUCTS = 40, PRODUCT = 12 };
 static const double hope = 2.0;
+/* Without a penalty steps are few, and other ways leave nothing but rounding. */
+static const double least_gap = 1e-12;
 
 /* What mg_conjugate asks between steps. */
 typedef struct outlook {
@@ -36,12 +42,27 @@ typedef struct outlook {
     int64_t most;
 } outlook;
 
+/* sum (gradient_j / norm_j)^2: at least `least` times the distance from the optimum. */
+static double reach_of(const mg_squares *s, const double *gradient) {
+    double sum = 0.0;
+    for (int64_t j = 0; j < s->columns; j++)
+        if (s->norm[j] > 0.0) sum += gradient[j] / s->norm[j] * (gradient[j] / s->norm[j]);
+    return sum;
+}
+
+static void judge_by_reach(mg_squares *s) {
+    if (s->least > 0.0) mg_squares_judge_by(s, reach_of(s, s->gradient) / s->least);
+}
+
 static double gap_of(const outlook *o, const double *residual, double fallen) {
     const mg_squares *s = o->s;
     const double factor = s->penalty.factor * s->unit, value = o->before - factor * fallen;
     const double square = mg_vector_ops_for(s->design.isa)->square(residual, s->columns);
-    const double gap =
-        s->penalty.rho > 0.0 ? 2.0 * factor * factor * square / s->penalty.rho : value;
+    double gap = value;
+    if (s->penalty.rho > 0.0)
+        gap = 2.0 * factor * factor * square / s->penalty.rho;
+    else if (s->least > 0.0)
+        gap = factor * reach_of(s, residual) / s->least;
     return fmin(gap, value) / fmax(1.0, value);
 }
 
@@ -59,7 +80,7 @@ static margin_status conjugate_step(mg_squares *s, conjugate_ways *m, int64_t mo
     const outlook ahead = {.s = s,
                            .before = s->now.objective,
                            .first = s->now.gap,
-                           .wanted = 0.9 * s->tolerance,
+                           .wanted = s->least > 0.0 ? least_gap : 0.9 * s->tolerance,
                            .most = most};
     const mg_conjugate job = {.objective = &m->objective,
                               .stop = &s->stop,
@@ -81,7 +102,9 @@ static margin_status conjugate_step(mg_squares *s, conjugate_ways *m, int64_t mo
     MG_TRY(mg_conjugate_gradients(&job, &steps, s->error));
     s->steps += steps;
     mg_squares_move(s, m->direction);
-    return mg_squares_pass(s);
+    MG_TRY(mg_squares_pass(s));
+    judge_by_reach(s);
+    return MARGIN_OK;
 }
 
 /* mg_squares_pass where w = 0: the scores are known. */
@@ -97,6 +120,7 @@ static margin_status start_pass(mg_squares *s) {
     }
     MG_GO(mg_design_gradient(&s->design, residual, s->gradient, &total, s->error));
     mg_squares_judge(s, total);
+    judge_by_reach(s);
 done:
     mg_free(s->context->heap, residual);
     return status;
@@ -149,12 +173,28 @@ static margin_status conjugate_begin(mg_squares *s, conjugate_ways *m) {
     return MARGIN_OK;
 }
 
+static margin_status find_least(mg_squares *s, int64_t most) {
+    const mg_column_curvature curvature = {.context = s->context,
+                                           .stop = &s->stop,
+                                           .problem = s->problem,
+                                           .weights = s->c,
+                                           .mean = s->mean,
+                                           .norm = s->norm};
+    MG_TRY(mg_squares_in_time(s, mg_least_curvature(&curvature, most, &s->least, s->error)));
+    if (s->least > 0.0) s->condition = 1.0 / sqrt(s->least);
+    return MARGIN_OK;
+}
+
 margin_status mg_squares_conjugate(mg_squares *s, int64_t most, bool *doubtful) {
     conjugate_ways *m;
     MG_ARENA_NEW(&s->arena, m, 1, "conjugate gradients", s->error);
     m->most = most;
-    MG_TRY(conjugate_begin(s, m));
     snprintf(s->method, sizeof s->method, "conjugate gradients");
+    MG_TRY(conjugate_begin(s, m));
+    *doubtful = s->alpha == 0.0 && !s->only;
+    if (s->alpha == 0.0)
+        MG_TRY(find_least(s, s->only ? MOST_PRODUCTS : MG_MIN(most / PRODUCT, MOST_PRODUCTS)));
+    if (s->out_of_time || (*doubtful && s->least == 0.0)) return MARGIN_OK;
     mg_squares_start(s);
     MG_TRY(conjugate_rounds(s, m));
     *doubtful = s->now.gap > s->tolerance && !s->out_of_time;

@@ -128,7 +128,7 @@ static void find_gap(mg_squares *s) {
     s->now.objective = s->penalty.factor * s->unit * s->now.value;
     if (s->penalty.rho > 0.0) s->now.objective += s->penalty.rho / 2.0 * square;
     s->now.gap = s->penalty.rho > 0.0 ? duality_gap(s) / fmax(1.0, s->now.objective)
-                                      : (double)INFINITY; /* until judge_exactly */
+                                      : (double)INFINITY; /* until mg_squares_judge_by */
     if (isnan(s->now.gap)) s->now.gap = (double)INFINITY;
     /* no objective is below 0; but this one may be above what was found */
     const double whole = s->now.objective + s->penalty.factor * s->unit * rounding *
@@ -147,17 +147,15 @@ void mg_squares_judge(mg_squares *s, double total) {
 }
 
 /* P is quadratic, so its distance from the optimum is g'H^-1 g: below the duality gap, which takes
- * rounding along long columns for a distance, and there without a penalty too. `step` is H^-1 g.
+ * rounding along long columns for a distance, and there without a penalty too. `distance` is that.
  * What rounding of residuals and of g may hide is counted: of g it is stretched by the condition.
  * A factor that has left out directions says nothing of them. */
-static void judge_exactly(mg_squares *s, const double *step) {
+void mg_squares_judge_by(mg_squares *s, double distance) {
     if (s->now.gap <= s->tolerance && s->penalty.rho > 0.0) return;
     if (s->is_partial || (s->penalty.rho > 0.0 && !mg_squares_exact(s->samples, s->columns)))
         return;
-    double distance = 0.0, ratio;
+    double ratio;
     const double residual = residual_rounding(s, &ratio);
-    for (int64_t j = 0; j < s->columns; j++)
-        distance += s->gradient[j] * step[j];
     const double terms = s->condition * ratio * sqrt(s->now.value) + residual;
     const double length = sqrt(fabs(distance)) + DBL_EPSILON * terms;
     const double gap = s->penalty.factor * s->unit *
@@ -235,6 +233,13 @@ static void go_back(mg_squares *s, const kept_solution *kept) {
     s->now = kept->point;
 }
 
+static double along_step(const mg_squares *s) {
+    double sum = 0.0;
+    for (int64_t j = 0; j < s->columns; j++)
+        sum += s->gradient[j] * s->step[j];
+    return sum;
+}
+
 static margin_status refine(mg_squares *s, mg_squares_correct correct, void *argument) {
     enum { MOST = 10 };
     const double enough = 1e-12; /* corrections below this are rounding */
@@ -245,7 +250,7 @@ static margin_status refine(mg_squares *s, mg_squares_correct correct, void *arg
         MG_TRY(mg_squares_pass(s));
         MG_TRY(correct(s, argument, s->step));
         if (s->out_of_time) return MARGIN_OK;
-        judge_exactly(s, s->step);
+        mg_squares_judge_by(s, along_step(s));
         const double size = relative_size(s, s->step);
         if (!(size < last) && s->refinements == 0) { /* not a number: the constant is left */
             return mg_squares_constant(s);

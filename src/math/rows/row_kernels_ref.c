@@ -17,6 +17,8 @@ MG_INLINE int64_t mg_csr_start(const margin_matrix *x, int64_t row) {
 #define ROWS_CSR   "math/rows/row_ops_csr_ref_tmpl.h"
 #include "math/rows/row_layouts_tmpl.h"
 
+#include "math/rows/row_lanes_tables_tmpl.h"
+
 #define TABLE(suffix, dots, adds, text)                                                            \
     {                                                                                              \
         dot_##suffix, add_##suffix, square_##suffix, scores_##suffix, next_error_##suffix, NULL,   \
@@ -48,6 +50,7 @@ const mg_row_kernels mg_row_kernels_ref = {
             [MG_ROWS_CSR_F32_I32] = SPARSE_TABLE(csr_f32_i32, "csr f32 i32 ref"),
             [MG_ROWS_CSR_F32_I64] = SPARSE_TABLE(csr_f32_i64, "csr f32 i64 ref"),
         },
+    .lanes = ROW_LANES_TABLE,
     .vectors = {vector_dot, vector_add, vector_square},
     .exp = exp_array,
     .log1p = log1p_array,

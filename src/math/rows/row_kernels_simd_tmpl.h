@@ -10,6 +10,8 @@ enum { ROWS_AHEAD = 6, BYTES_AHEAD = 2048, WALK_BYTES_AHEAD = 4096 };
 #define VALUE_TYPES_TMPL "math/rows/row_ops_simd_tmpl.h"
 #include "math/vectors/value_types_tmpl.h"
 
+#include "math/rows/row_lanes_tables_tmpl.h"
+
 static double vector_dot(const double *a, const double *b, int64_t n) {
     return product_f64(a, b, n);
 }
@@ -30,6 +32,7 @@ static double vector_square(const double *a, int64_t n) {
 
 const mg_row_kernels KERNELS = {
     .rows = {ROW_OPS_TABLE(f64, "dense f64 "), ROW_OPS_TABLE(f32, "dense f32 ")},
+    .lanes = ROW_LANES_TABLE,
     .vectors = {vector_dot, vector_add, vector_square},
     .exp = exp_array,
     .log1p = log1p_array,

@@ -14,6 +14,11 @@ const mg_row_ops *mg_row_ops_for(const margin_matrix *x, mg_isa isa) {
     return &MG_ISA_TABLE(isa, mg_row_kernels)->rows[layout];
 }
 
+const mg_row_lanes *mg_row_lanes_for(const margin_matrix *x, mg_isa isa) {
+    const bool f32 = x->value_type == MARGIN_F32, i64 = x->index_type == MARGIN_I64;
+    return &MG_ISA_TABLE(isa, mg_row_kernels)->lanes[f32][i64];
+}
+
 const mg_vector_ops *mg_vector_ops_for(mg_isa isa) {
     return &MG_ISA_TABLE(isa, mg_row_kernels)->vectors;
 }

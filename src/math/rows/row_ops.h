@@ -56,6 +56,19 @@ typedef struct mg_row_ops {
 /* The table for a view. Never NULL. */
 const mg_row_ops *mg_row_ops_for(const margin_matrix *x, mg_isa isa);
 
+/* Sparse rows against eight vectors that lie side by side, so that a stored value reads one line of
+ * memory for all of them; the same bits for every instruction set. */
+enum { MG_ROW_LANES = 8 };
+typedef struct mg_row_lanes {
+    /* out[l] = sum_j x_ij vectors[j * 8 + l] */
+    void (*dot)(const margin_matrix *x, int64_t row, const double *vectors, double *out);
+    /* vectors[j * 8 + l] += c[l] factor_j x_ij; factor NULL: 1 */
+    void (*add)(const margin_matrix *x, int64_t row, const double *c, const double *factor,
+                double *vectors);
+} mg_row_lanes;
+/* For a sparse view. */
+const mg_row_lanes *mg_row_lanes_for(const margin_matrix *x, mg_isa isa);
+
 /* Dense f64 vectors of any length (used by solvers). */
 typedef struct mg_vector_ops {
     double (*dot)(const double *a, const double *b, int64_t n);

@@ -1,4 +1,4 @@
-/* Sparse rows against eight weight vectors side by side: included by an instruction-set file after
+/* Sparse rows against eight vectors side by side: included by an instruction-set file after
  * its vector type, with REAL, INDEX and NAME(x) defined.
  *
  * Stored value k goes to sum k mod 4; products and sums are rounded one after the other, so that
@@ -17,13 +17,13 @@ static void NAME(lanes_dot)(const margin_matrix *x, int64_t row, const double *w
     for (; k + SUMS <= length; k += SUMS)
         for (int s = 0; s < SUMS; s++) {
             const vec value = vec_set((double)values[k + s]);
-            const double *w = weights + (int64_t)columns[k + s] * MG_DUAL_LANES;
+            const double *w = weights + (int64_t)columns[k + s] * MG_ROW_LANES;
             for (int v = 0; v < PARTS; v++)
                 sum[s][v] = vec_add(sum[s][v], vec_multiply(value, vec_load(w + v * LANES)));
         }
     for (int s = 0; k < length; k++, s++) {
         const vec value = vec_set((double)values[k]);
-        const double *w = weights + (int64_t)columns[k] * MG_DUAL_LANES;
+        const double *w = weights + (int64_t)columns[k] * MG_ROW_LANES;
         for (int v = 0; v < PARTS; v++)
             sum[s][v] = vec_add(sum[s][v], vec_multiply(value, vec_load(w + v * LANES)));
     }
@@ -43,7 +43,7 @@ static void NAME(lanes_add)(const margin_matrix *x, int64_t row, const double *c
     for (int64_t k = 0; k < length; k++) {
         const double given = (double)values[k];
         const vec value = vec_set(factor ? factor[columns[k]] * given : given);
-        double *w = weights + (int64_t)columns[k] * MG_DUAL_LANES;
+        double *w = weights + (int64_t)columns[k] * MG_ROW_LANES;
         for (int v = 0; v < PARTS; v++)
             vec_store(w + v * LANES,
                       vec_add(vec_load(w + v * LANES), vec_multiply(value, change[v])));

@@ -1,0 +1,126 @@
+#include "learn/exact/least_curvature.h"
+
+#include "base/crc64.h"
+#include "math/products/least_eigenvalue.h"
+#include "math/rows/row_ops.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LANES = MG_ROW_LANES, BLOCKS = 8, SHARE = 4 /* of the memory limit */ };
+
+typedef struct curvature_run {
+    const mg_column_curvature *c;
+    const mg_row_lanes *rows;
+    int64_t columns;
+    double *v;    /* columns x 8, in units of the stored values */
+    double *sums; /* BLOCKS x (columns + 1) x 8: of the stored values, and of 1 */
+    double offset[LANES];
+} curvature_run;
+
+static double scale_of(const mg_problem *problem, int64_t j) {
+    return problem->scale ? problem->scale[j] : 1.0;
+}
+
+/* What is added to a stored value times its scale. */
+static double shift_of(const mg_column_curvature *c, int64_t j) {
+    return (c->problem->shift ? c->problem->shift[j] : 0.0) - c->mean[j];
+}
+
+static margin_status add_block(void *argument, int64_t block, int worker) {
+    const curvature_run *run = argument;
+    const mg_problem *problem = run->c->problem;
+    const int64_t n = run->columns, end = problem->count * (block + 1) / BLOCKS;
+    double *sums = run->sums + block * (n + 1) * LANES, z[LANES];
+    (void)worker;
+    memset(sums, 0, (size_t)((n + 1) * LANES) * sizeof *sums);
+    for (int64_t i = problem->count * block / BLOCKS; i < end; i++) {
+        const int64_t row = mg_sample_row(problem, i);
+        run->rows->dot(&problem->x, row, run->v, z);
+        for (int l = 0; l < LANES; l++) {
+            z[l] = run->c->weights[i] * (z[l] + run->offset[l]);
+            sums[n * LANES + l] += z[l];
+        }
+        run->rows->add(&problem->x, row, z, NULL, sums);
+    }
+    return MARGIN_OK;
+}
+
+static void prepare_product(curvature_run *run, const double *v) {
+    const mg_column_curvature *c = run->c;
+    memset(run->offset, 0, sizeof run->offset);
+    for (int64_t j = 0; j < run->columns; j++)
+        for (int l = 0; l < LANES; l++) {
+            const double own = c->norm[j] > 0.0 ? v[j * LANES + l] / c->norm[j] : 0.0;
+            run->offset[l] += shift_of(c, j) * own;
+            run->v[j * LANES + l] = scale_of(c->problem, j) * own;
+        }
+}
+
+/* A column that is left out is multiplied by 1. */
+static margin_status curvature_product(void *state, const double *v, double *image,
+                                       margin_error *error) {
+    curvature_run *run = state;
+    const mg_column_curvature *c = run->c;
+    const int64_t n = run->columns, numbers = (n + 1) * LANES;
+    double *sums = run->sums;
+    prepare_product(run, v);
+    MG_TRY(mg_parallel(c->context, BLOCKS, add_block, run, error));
+    for (int block = 1; block < BLOCKS; block++)
+        for (int64_t k = 0; k < numbers; k++)
+            sums[k] += sums[block * numbers + k];
+    for (int64_t j = 0; j < n; j++)
+        for (int l = 0; l < LANES; l++) {
+            const double sum = scale_of(c->problem, j) * sums[j * LANES + l] +
+                               shift_of(c, j) * sums[n * LANES + l];
+            image[j * LANES + l] = c->norm[j] > 0.0 ? sum / c->norm[j] : v[j * LANES + l];
+        }
+    return mg_stop_check(c->stop, 0);
+}
+
+/* Products of columns that are far from 0 are not accurate enough. */
+static bool is_near(const mg_column_curvature *c) {
+    static const double far = 1e4;
+    double total = 0.0;
+    bool near = true;
+    for (int64_t i = 0; i < c->problem->count; i++)
+        total += c->weights[i];
+    for (int64_t j = 0; j < c->problem->x.columns; j++)
+        near &= !(c->norm[j] > 0.0) || sqrt(total) * fabs(shift_of(c, j)) < far * c->norm[j];
+    return near;
+}
+
+static uint64_t seed_of(const mg_column_curvature *c) {
+    mg_crc64 crc;
+    mg_crc64_begin(&crc);
+    mg_crc64_add(&crc, c->norm, c->problem->x.columns * (int64_t)sizeof *c->norm);
+    return mg_crc64_value(&crc);
+}
+
+margin_status mg_least_curvature(const mg_column_curvature *c, int64_t most, double *least,
+                                 margin_error *error) {
+    static const double enough = 1e-5; /* below it rounding of the products has a say */
+    const margin_matrix *x = &c->problem->x;
+    const int64_t n = x->columns;
+    curvature_run run = {.c = c, .columns = n};
+    mg_least_eigenvalue job = {
+        .size = n, .product = curvature_product, .state = &run, .most = most};
+    mg_arena arena;
+    margin_status status;
+    const int64_t limit = mg_heap_limit(c->context->heap);
+    const int64_t bytes = (MG_LEAST_VECTORS + 1 + BLOCKS) * LANES * (n + 1) * 8;
+    *least = 0.0;
+    if (!mg_is_csr(x) || c->problem->count <= n || !is_near(c)) return MARGIN_OK;
+    if (limit > 0 && bytes > limit / SHARE) return MARGIN_OK;
+    run.rows = mg_row_lanes_for(x, mg_isa_level());
+    job.seed = seed_of(c);
+    mg_arena_init(&arena, c->context->heap);
+    MG_GO(MG_PIECES(&arena, "the least eigenvalue", error, MG_PIECE(run.v, n * LANES),
+                    MG_PIECE(run.sums, BLOCKS * (n + 1) * LANES),
+                    MG_PIECE(job.work, MG_LEAST_VECTORS * n * LANES)));
+    status = mg_least_eigenvalue_bound(&job, least, error);
+    if (!(*least > enough)) *least = 0.0;
+done:
+    mg_arena_free(&arena);
+    return status;
+}

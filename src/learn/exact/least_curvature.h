@@ -1,0 +1,19 @@
+/* How little the squares of a combination of sparse columns can be, without their products. */
+#pragma once
+
+#include "learn/learner.h"
+
+/* N'CN with N = (A - mean) / norm, A with the problem's scale and shift; norm 0: the column is left
+ * out. */
+typedef struct mg_column_curvature {
+    margin_context *context;
+    const mg_stop *stop;
+    const mg_problem *problem;
+    const double *weights;     /* samples: C */
+    const double *mean, *norm; /* columns */
+} mg_column_curvature;
+/* *least: a bound of its least eigenvalue but for one draw in 5e12
+ * (math/products/least_eigenvalue.h), or 0: none was found with at most so many products of eight
+ * vectors, or rows are dense. OK, STOPPED_TIME, MEMORY, CANCELLED without a sentence. */
+margin_status mg_least_curvature(const mg_column_curvature *c, int64_t most, double *least,
+                                 margin_error *error);
