@@ -159,15 +159,28 @@ static bool combine_sums(exact_run *run, const margin_context *context,
     return true;
 }
 
+static void add_term(const exact_run *run, int64_t j, double value, uint64_t *sum) {
+    if (value == 0.0 || run->null[j] == 0) return;
+    const uint64_t number = mg_modular_number(run->powers, value);
+    *sum = mg_modular_plus(*sum, mg_modular_times(run->null[j], number));
+}
+
 /* Of the data as they are: a scale is in the sums, and a shift is constant. */
 static uint64_t sum_row(const exact_run *run, int64_t i) {
+    const margin_matrix *x = &run->problem->x;
+    const int64_t row = mg_sample_row(run->problem, i);
     uint64_t sum = 0;
+    if (!run->problem->maker && mg_is_csr(x)) {
+        const int64_t begin = mg_row_start(x, row), end = mg_row_start(x, row + 1);
+        const float *narrow = x->value_type == MARGIN_F32 ? x->values : NULL;
+        const double *wide = x->values;
+        for (int64_t k = begin; k < end; k++)
+            add_term(run, mg_column_index(x, k), narrow ? (double)narrow[k] : wide[k], &sum);
+        return sum;
+    }
     mg_sample_values(run->problem, i, run->values);
     for (int64_t j = 0; j < run->columns; j++)
-        if (run->values[j] != 0.0 && run->null[j] != 0)
-            sum = mg_modular_plus(
-                sum,
-                mg_modular_times(run->null[j], mg_modular_number(run->powers, run->values[j])));
+        add_term(run, j, run->values[j], &sum);
     return sum;
 }
 

@@ -144,6 +144,7 @@ static margin_status few_columns(mg_gram_job *job, double *gram) {
 enum {
     FEW_COLUMNS = 384, /* as for tiles */
     RANGES = 32,       /* of rows of the triangle, of about the same number of products */
+    FEWEST_RANGES = 8, /* where rows are short: each range visits them all */
     CHUNK_VALUES = 1 << 20
 };
 
@@ -155,7 +156,7 @@ typedef struct chunk_job {
     int64_t *ends;       /* rows: of what takes part */
     int64_t *columns;
     double *values, *weights;
-    int64_t bounds[RANGES + 1];
+    int64_t ranges, bounds[RANGES + 1];
 } chunk_job;
 
 /* As many rows as there is room for, at least one. */
@@ -190,7 +191,7 @@ static margin_status copy_rows(void *argument, int64_t task, int worker) {
 
 static margin_status add_range(void *argument, int64_t task, int worker) {
     const chunk_job *job = argument;
-    const int64_t range = RANGES - 1 - task; /* the longest first */
+    const int64_t range = job->ranges - 1 - task; /* the longest first */
     (void)worker;
     for (int64_t k = 0; k < job->rows; k++) {
         const int64_t begin = job->starts[k], end = job->ends[k];
@@ -212,7 +213,7 @@ static margin_status walk_chunks(chunk_job *job) {
     for (job->first = 0; job->first < job->gram->count; job->first += job->rows) {
         begin_chunk(job);
         MG_TRY(mg_parallel(context, (job->rows + COPY_ROWS - 1) / COPY_ROWS, copy_rows, job, NULL));
-        MG_TRY(mg_parallel(context, RANGES, add_range, job, NULL));
+        MG_TRY(mg_parallel(context, job->ranges, add_range, job, NULL));
     }
     return MARGIN_OK;
 }
@@ -221,8 +222,9 @@ static margin_status many_columns(mg_gram_job *gram_job, double *gram) {
     mg_arena *arena = &gram_job->arena;
     const int64_t size = gram_job->size, most = CHUNK_VALUES + row_room(gram_job);
     chunk_job job = {.gram = gram_job, .c = gram};
-    for (int k = 0; k <= RANGES; k++)
-        job.bounds[k] = (int64_t)((double)size * sqrt((double)k / RANGES));
+    job.ranges = MG_MIN(MG_MAX(gram_job->longest, FEWEST_RANGES), RANGES);
+    for (int64_t k = 0; k <= job.ranges; k++)
+        job.bounds[k] = (int64_t)((double)size * sqrt((double)k / (double)job.ranges));
     MG_TRY(MG_PIECES(arena, purpose, gram_job->error, MG_PIECE(job.starts, CHUNK_VALUES / 2 + 1),
                      MG_PIECE(job.ends, CHUNK_VALUES / 2), MG_PIECE(job.columns, most),
                      MG_PIECE(job.values, most), MG_PIECE(job.weights, CHUNK_VALUES / 2)));
