@@ -180,6 +180,37 @@ static void columns_give_the_bytes_of_rows(void **state) {
     }
 }
 
+/* Vectors that are filled in part, along rows and along columns. */
+static void small_tables_too(void **state) {
+    (void)state;
+    static const int counts[] = {6, 7, 8, 9, 15, 33, 64, 70, 261};
+    static const char *const specs[] = {"ridge", "standardize | ridge"};
+    static const char *const others[] = {"standardize | logistic", "svm"};
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < 9 * COLUMNS * 8; k++) {
+        const int64_t rows = counts[k / 8 / COLUMNS], width = k / 8 % COLUMNS + 1;
+        const char *text = k % 4 < 2 ? specs[k % 2] : others[k % 2];
+        margin_data data = {.x = margin_dense_f64(t.rows, rows, width, COLUMNS),
+                            .y = margin_values_f64(t.y, rows)};
+        if (k % 8 > 3) data.x = margin_dense_f32(t.rows_f32, rows, width, COLUMNS);
+        if (k % 4 > 1) data.y = margin_labels_i32(t.labels, rows);
+        margin_data by_columns = data;
+        by_columns.x = k % 8 > 3 ? margin_columns_f32(t.columns_f32, rows, width)
+                                 : margin_columns_f64(t.columns, rows, width);
+        margin_model *a = fit(context, text, &data), *b = fit(context, text, &by_columns);
+        double found[2][261 * 3];
+        margin_error error;
+        assert_same_models(text, a, b);
+        assert_int_equal(margin_scores(a, &data.x, found[0], &error), MARGIN_OK);
+        assert_int_equal(margin_scores(b, &by_columns.x, found[1], &error), MARGIN_OK);
+        assert_memory_equal(found[0], found[1],
+                            (size_t)(rows * margin_model_score_count(a)) * sizeof(double));
+        margin_model_free(a);
+        margin_model_free(b);
+    }
+    margin_context_free(context);
+}
+
 /* Random rows, of which the first columns tell the class. */
 static void compare_large(const char *text, int rows, int width, int classes) {
     double *values = malloc(2 * (size_t)rows * (size_t)width * sizeof *values);
@@ -392,6 +423,7 @@ int main(void) {
     make_table(&t);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_give_the_bytes_of_rows),
+        cmocka_unit_test(small_tables_too),
         cmocka_unit_test(choices_of_solvers_are_told_alike),
         cmocka_unit_test(many_classes_see_every_row),
         cmocka_unit_test(selections_and_weights_too),

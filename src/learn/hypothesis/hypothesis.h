@@ -27,6 +27,8 @@ typedef struct mg_hypothesis_kind {
                                   const margin_matrix *x, double *out, margin_error *error);
     /* `scores` and `scores_batch` take dense f64 rows only; prediction expands others. */
     bool dense;
+    /* `scores` takes data by columns, too. */
+    bool takes_columns;
     /* One hypothesis with the functions of all parts in order (NULL: cannot be combined). */
     margin_status (*combine)(mg_heap *heap, mg_hypothesis *const *parts, int64_t count,
                              mg_hypothesis **out, margin_error *error);

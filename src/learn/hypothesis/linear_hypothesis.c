@@ -2,6 +2,7 @@
  * model also learner_weights and learner_intercept: the same as the learner found them, in the
  * units that it saw. */
 #include "learn/hypothesis/dual.h"
+#include "math/rows/column_ops.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,8 +46,28 @@ margin_status mg_linear_keep(mg_hypothesis *h, margin_error *error) {
     return mg_hypothesis_attach(h, error);
 }
 
+static void scores_of_columns(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
+                              int64_t count, double *out) {
+    const mg_column_ops *ops = mg_column_ops_for(x, h->isa);
+    double scores[MG_COLUMN_ROWS];
+    for (int64_t at = 0; at < count; at += MG_COLUMN_ROWS) {
+        const mg_column_part part = {x->column_values, x->columns, first + at,
+                                     MG_MIN(count - at, MG_COLUMN_ROWS)};
+        for (int64_t f = 0; f < h->functions; f++) {
+            ops->scores(&part, NULL, h->view.linear.weights + f * h->columns,
+                        h->view.linear.intercept[f], 4, scores);
+            for (int64_t i = 0; i < part.count; i++)
+                out[(at + i) * h->functions + f] = scores[i];
+        }
+    }
+}
+
 static margin_status linear_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
                                    int64_t count, double *out) {
+    if (mg_is_by_columns(x)) {
+        scores_of_columns(h, x, first, count, out);
+        return MARGIN_OK;
+    }
     mg_row_ops_for(x, h->isa)->scores(x, first, count, h->view.linear.weights,
                                       h->view.linear.intercept, h->functions, out);
     return MARGIN_OK;
@@ -124,6 +145,7 @@ const mg_hypothesis_kind mg_hypothesis_linear = {
     .name = "linear",
     .attach = linear_attach,
     .scores = linear_scores,
+    .takes_columns = true,
     .combine = linear_combine,
     .slice = linear_slice,
 };

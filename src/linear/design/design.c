@@ -28,6 +28,13 @@ static int64_t chunk_rows_for(const margin_matrix *x) {
     return MG_MAX(8, MG_MIN(fitting / 8 * 8, MG_CHUNK_ROWS));
 }
 
+/* Columns are read on for a while, as many rows as fit into the second cache: whole chunks. */
+static int64_t walk_rows_for(const mg_design *d) {
+    const int64_t bytes = 256 * 1024, fitting = bytes / MG_MAX(mg_row_bytes(&d->problem->x), 1);
+    if (!d->column_ops) return d->chunk_rows;
+    return MG_MAX(64, MG_MIN(fitting, MG_COLUMN_ROWS)) / d->chunk_rows * d->chunk_rows;
+}
+
 /* Columns that are shifted are centred in X's units, where the difference is exact. */
 static margin_status make_centre(mg_design *d, margin_error *error) {
     if (!d->rows || !d->shift) return MARGIN_OK;
@@ -53,7 +60,9 @@ margin_status mg_design_create(margin_context *context, const mg_problem *proble
     made.ops = mg_row_ops_for(&problem->x, made.isa);
     made.rows = mg_design_rows_for(&problem->x, made.isa);
     made.block_rows = block_rows_for(&problem->x, problem->count);
+    made.column_ops = problem->index ? NULL : mg_column_ops_for(&problem->x, made.isa);
     made.chunk_rows = chunk_rows_for(&problem->x);
+    made.walk_rows = walk_rows_for(&made);
     MG_GO_NEW(made.heap, made.work, made.columns, "the weights of a linear model", error);
     MG_GO(mg_made_rows_new(&made, error));
     MG_GO(make_centre(&made, error));
@@ -124,7 +133,7 @@ typedef struct score_walk {
 
 static margin_status score_block(const mg_block *block, void *argument) {
     const score_walk *walk = argument;
-    const int64_t chunk = walk->list.design->chunk_rows;
+    const int64_t chunk = mg_walk_rows(&walk->list);
     for (int64_t k = 0; k < block->count; k += chunk) {
         const int64_t first = block->first + k, count = MG_MIN(block->count - k, chunk);
         mg_design_chunk_scores(&walk->list, &walk->weights, first, count, walk->scores + first);
@@ -164,8 +173,8 @@ static void chunk_slopes(const sum_walk *walk, int64_t first, int64_t count, dou
 static margin_status sum_block(void *state, const mg_block *block, void *argument) {
     const sum_walk *walk = argument;
     mg_pass_sums *sums = state;
-    const int64_t chunk = walk->list.design->chunk_rows;
-    double slopes[MG_CHUNK_ROWS];
+    const int64_t chunk = mg_walk_rows(&walk->list);
+    double slopes[MG_COLUMN_ROWS];
     for (int64_t at = 0; at < block->count; at += chunk) {
         const int64_t first = block->first + at, count = MG_MIN(block->count - at, chunk);
         chunk_slopes(walk, first, count, slopes);

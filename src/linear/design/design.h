@@ -15,6 +15,7 @@
 
 #include "learn/learner.h"
 #include "linear/kernels/loss.h"
+#include "math/rows/column_ops.h"
 
 typedef struct mg_design {
     margin_context *context;
@@ -27,7 +28,9 @@ typedef struct mg_design {
     mg_heap *heap;
     /* of the passes themselves: */
     const struct mg_design_rows *rows; /* dense; NULL for sparse rows */
+    const mg_column_ops *column_ops;   /* all rows of data by columns; else NULL */
     int64_t chunk_rows;                /* rows that are read twice while they are near */
+    int64_t walk_rows;                 /* the same, of a pass over all samples by columns */
     double *centre; /* dense with shift: a_ij = scale_j (x_ij - centre_j); NULL: not so */
     double *offset; /* columns: what mg_design_take_offsets took off (and as many shifts); NULL */
     double *work;   /* columns numbers: weights in X's units */

@@ -118,9 +118,22 @@ void mg_design_find_rows(const mg_visit_list *list, int64_t first, int64_t count
                   mg_design_row(list->design, mg_visit_sample(list, first + k)) * bytes;
 }
 
+/* Are the positions those of all samples, by columns? */
+static bool column_part(const mg_visit_list *list, int64_t first, int64_t count,
+                        mg_column_part *part) {
+    const mg_design *d = list->design;
+    *part = (mg_column_part){d->problem->x.column_values, d->columns, first, count};
+    return d->column_ops && !list->chosen;
+}
+
 void mg_design_chunk_scores(const mg_visit_list *list, const mg_row_weights *weights, int64_t first,
                             int64_t count, double *scores) {
     const mg_design *d = list->design;
+    mg_column_part part;
+    if (column_part(list, first, count, &part)) {
+        d->column_ops->scores(&part, d->centre, weights->w, weights->b, 2, scores);
+        return;
+    }
     if (d->rows) {
         const void *rows[MG_CHUNK_ROWS];
         mg_design_find_rows(list, first, count, rows);
@@ -135,6 +148,11 @@ void mg_design_chunk_scores(const mg_visit_list *list, const mg_row_weights *wei
 void mg_design_chunk_gradient(const mg_visit_list *list, int64_t first, int64_t count,
                               const double *r, double *sum) {
     const mg_design *d = list->design;
+    mg_column_part part;
+    if (column_part(list, first, count, &part)) {
+        d->column_ops->gradient(&part, d->centre, r, sum);
+        return;
+    }
     if (d->rows) {
         const void *rows[MG_CHUNK_ROWS];
         mg_design_find_rows(list, first, count, rows);
@@ -151,6 +169,11 @@ void mg_design_chunk_moments(const mg_visit_list *list, int64_t first, int64_t c
                              double *squares) {
     const mg_design *d = list->design;
     const void *rows[MG_CHUNK_ROWS];
+    mg_column_part part;
+    if (column_part(list, first, count, &part)) {
+        d->column_ops->moments(&part, centre, weights, sum, squares);
+        return;
+    }
     mg_design_find_rows(list, first, count, rows);
     d->rows->moments(rows, count, d->columns, centre, weights, sum, squares);
 }

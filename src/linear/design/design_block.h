@@ -14,6 +14,11 @@ MG_INLINE int64_t mg_visit_sample(const mg_visit_list *list, int64_t k) {
     return list->chosen ? list->chosen[k] : k;
 }
 
+/* Positions that a pass visits at a time, at most MG_COLUMN_ROWS. */
+MG_INLINE int64_t mg_walk_rows(const mg_visit_list *list) {
+    return list->chosen ? list->design->chunk_rows : list->design->walk_rows;
+}
+
 /* Weights as the row products take them. */
 typedef struct mg_row_weights {
     const double *w; /* columns */
@@ -38,7 +43,7 @@ margin_status mg_made_rows_new(mg_design *d, margin_error *error);
 void mg_design_find_rows(const mg_visit_list *list, int64_t first, int64_t count,
                          const void *rows[MG_CHUNK_ROWS]);
 
-/* scores[k - first] for positions [first, first + count), count <= design->chunk_rows */
+/* scores[k - first] for positions [first, first + count), count <= mg_walk_rows */
 void mg_design_chunk_scores(const mg_visit_list *list, const mg_row_weights *weights, int64_t first,
                             int64_t count, double *scores);
 /* sum += r[k - first] x_k, or x_k - centre: see mg_design_from_rows */

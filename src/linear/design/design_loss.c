@@ -39,11 +39,11 @@ static margin_status loss_add_block(void *state, const mg_block *block, void *ar
     const mg_loss_point *point = walk->point;
     const double *c = walk->c ? walk->c : d->problem->weight;
     mg_loss_passer *const pass = mg_loss_pass_for(d->isa);
-    double scores[MG_CHUNK_ROWS], t[MG_CHUNK_ROWS], slopes[MG_CHUNK_ROWS];
+    const int64_t step = mg_walk_rows(&walk->list);
+    double scores[MG_COLUMN_ROWS], t[MG_COLUMN_ROWS], slopes[MG_COLUMN_ROWS];
     mg_pass_sums *sums = state;
-    for (int64_t first = block->first, end = first + block->count; first < end;
-         first += d->chunk_rows) {
-        const int64_t count = MG_MIN(end - first, d->chunk_rows);
+    for (int64_t first = block->first, end = first + block->count; first < end; first += step) {
+        const int64_t count = MG_MIN(end - first, step);
         const size_t bytes = (size_t)count * sizeof(double);
         if (point->known)
             memcpy(scores, point->known + first, bytes);
@@ -51,8 +51,10 @@ static margin_status loss_add_block(void *state, const mg_block *block, void *ar
             mg_design_chunk_scores(&walk->list, &walk->weights, first, count, scores);
         if (point->scores) memcpy(point->scores + first, scores, bytes);
         mg_design_margins(d, walk->loss, first, count, scores, t);
-        sums->value += pass(walk->loss->kind, t, c ? c + first : NULL, count, slopes,
-                            point->curvatures ? point->curvatures + first : NULL);
+        for (int64_t k = 0; k < count; k += d->chunk_rows) /* the same sums whatever the step is */
+            sums->value += pass(walk->loss->kind, t + k, c ? c + first + k : NULL,
+                                MG_MIN(d->chunk_rows, count - k), slopes + k,
+                                point->curvatures ? point->curvatures + first + k : NULL);
         if (sign) sums->errors += (double)count_errors(t, count);
         for (int64_t k = 0; sign && k < count; k++)
             slopes[k] *= sign[first + k];

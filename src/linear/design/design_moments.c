@@ -49,9 +49,9 @@ static void add_sparse_row(const moment_walk *walk, int64_t row, double weight, 
 static margin_status add_moments(void *state, const mg_block *block, void *argument) {
     const moment_walk *walk = argument;
     const mg_problem *problem = walk->list.design->problem;
-    const int64_t chunk = walk->list.design->chunk_rows;
+    const int64_t chunk = mg_walk_rows(&walk->list);
     moment_sums *sums = state;
-    double weights[MG_CHUNK_ROWS];
+    double weights[MG_COLUMN_ROWS];
     for (int64_t at = 0; at < block->count; at += chunk) {
         const int64_t first = block->first + at, count = MG_MIN(chunk, block->count - at);
         for (int64_t k = 0; k < count; k++) {

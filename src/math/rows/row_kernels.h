@@ -1,6 +1,7 @@
 /* The kernels of each instruction set, seen only by the dispatchers. */
 #pragma once
 
+#include "math/rows/column_ops.h"
 #include "math/rows/row_ops.h"
 
 typedef enum mg_row_layout {
@@ -18,6 +19,7 @@ typedef void mg_array_function(const double *x, int64_t count, double *out);
 typedef struct mg_row_kernels {
     mg_row_ops rows[MG_ROW_LAYOUTS]; /* no functions for sparse rows but in plain C */
     mg_row_lanes lanes[2][2];        /* f64 and f32, i32 and i64; the same bits in every set */
+    mg_column_ops columns[2];        /* f64, f32 */
     mg_vector_ops vectors;
     mg_array_function *exp, *log1p; /* the same bits in every set */
 } mg_row_kernels;

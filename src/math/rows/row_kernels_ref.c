@@ -19,6 +19,17 @@ MG_INLINE int64_t mg_csr_start(const margin_matrix *x, int64_t row) {
 
 #include "math/rows/row_lanes_tables_tmpl.h"
 
+/* A vector of one number is its own square; no fused products, as in the rows of all tables. */
+enum { COLUMN_RUN = 128, COLUMN_GROUP = 2 };
+#define vec_store_part(p, a, n) vec_store(p, a)
+#define vec_turn(square)        ((void)(square))
+#define vec_widen(p)            ((double)*(p))
+#define vec_load_part(p, n)     (*(p))
+#define vec_widen_part(p, n)    ((double)*(p))
+#define COLUMN_FMA(a, b, c)     ((a) * (b) + (c))
+#define VALUE_TYPES_TMPL        "math/rows/column_ops_tmpl.h"
+#include "math/vectors/value_types_tmpl.h"
+
 #define TABLE(suffix, dots, adds, text)                                                            \
     {                                                                                              \
         dot_##suffix, add_##suffix, square_##suffix, scores_##suffix, next_error_##suffix, NULL,   \
@@ -51,6 +62,9 @@ const mg_row_kernels mg_row_kernels_ref = {
             [MG_ROWS_CSR_F32_I64] = SPARSE_TABLE(csr_f32_i64, "csr f32 i64 ref"),
         },
     .lanes = ROW_LANES_TABLE,
+
+    .columns = {{column_scores_f64, column_gradient_f64, column_moments_f64},
+                {column_scores_f32, column_gradient_f32, column_moments_f32}},
     .vectors = {vector_dot, vector_add, vector_square},
     .exp = exp_array,
     .log1p = log1p_array,

@@ -12,6 +12,11 @@ enum { ROWS_AHEAD = 6, BYTES_AHEAD = 2048, WALK_BYTES_AHEAD = 4096 };
 
 #include "math/rows/row_lanes_tables_tmpl.h"
 
+enum { COLUMN_RUN = 128, COLUMN_GROUP = 8 };
+#define COLUMN_FMA(a, b, c) vec_fma(a, b, c)
+#define VALUE_TYPES_TMPL    "math/rows/column_ops_tmpl.h"
+#include "math/vectors/value_types_tmpl.h"
+
 static double vector_dot(const double *a, const double *b, int64_t n) {
     return product_f64(a, b, n);
 }
@@ -33,6 +38,9 @@ static double vector_square(const double *a, int64_t n) {
 const mg_row_kernels KERNELS = {
     .rows = {ROW_OPS_TABLE(f64, "dense f64 "), ROW_OPS_TABLE(f32, "dense f32 ")},
     .lanes = ROW_LANES_TABLE,
+
+    .columns = {{column_scores_f64, column_gradient_f64, column_moments_f64},
+                {column_scores_f32, column_gradient_f32, column_moments_f32}},
     .vectors = {vector_dot, vector_add, vector_square},
     .exp = exp_array,
     .log1p = log1p_array,

@@ -19,6 +19,11 @@ const mg_row_lanes *mg_row_lanes_for(const margin_matrix *x, mg_isa isa) {
     return &MG_ISA_TABLE(isa, mg_row_kernels)->lanes[f32][i64];
 }
 
+const mg_column_ops *mg_column_ops_for(const margin_matrix *x, mg_isa isa) {
+    if (!mg_is_by_columns(x)) return NULL;
+    return &MG_ISA_TABLE(isa, mg_row_kernels)->columns[x->value_type == MARGIN_F32];
+}
+
 const mg_vector_ops *mg_vector_ops_for(mg_isa isa) {
     return &MG_ISA_TABLE(isa, mg_row_kernels)->vectors;
 }

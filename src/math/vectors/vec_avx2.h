@@ -69,6 +69,14 @@ MG_INLINE vec vec_scale(vec a, vec k) { /* a 2^k for whole |k| < 2000, in two st
     return vec_multiply(vec_multiply(a, vec_power_of_two(half)),
                         vec_power_of_two(_mm_sub_epi32(whole, half)));
 }
+MG_INLINE void vec_turn(vec a[LANES]) { /* a square: rows become columns */
+    const vec even01 = _mm256_unpacklo_pd(a[0], a[1]), odd01 = _mm256_unpackhi_pd(a[0], a[1]);
+    const vec even23 = _mm256_unpacklo_pd(a[2], a[3]), odd23 = _mm256_unpackhi_pd(a[2], a[3]);
+    a[0] = _mm256_permute2f128_pd(even01, even23, 0x20);
+    a[1] = _mm256_permute2f128_pd(odd01, odd23, 0x20);
+    a[2] = _mm256_permute2f128_pd(even01, even23, 0x31);
+    a[3] = _mm256_permute2f128_pd(odd01, odd23, 0x31);
+}
 MG_INLINE double vec_sum(vec a) { /* (a0 + a2) + (a1 + a3) */
     const __m128d half = _mm_add_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));
     return _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)));

@@ -63,6 +63,26 @@ MG_INLINE vec vec_round(vec a) { /* to the nearest whole number */
 MG_INLINE vec vec_scale(vec a, vec k) { /* a 2^k for whole k */
     return _mm512_scalef_pd(a, k);
 }
+/* Four vectors of four pairs, `step` apart, as a square of pairs. */
+MG_INLINE void vec_turn_pairs(const vec pairs[4], vec *out) {
+    const vec low01 = _mm512_shuffle_f64x2(pairs[0], pairs[1], 0x44);
+    const vec high01 = _mm512_shuffle_f64x2(pairs[0], pairs[1], 0xEE);
+    const vec low23 = _mm512_shuffle_f64x2(pairs[2], pairs[3], 0x44);
+    const vec high23 = _mm512_shuffle_f64x2(pairs[2], pairs[3], 0xEE);
+    out[0] = _mm512_shuffle_f64x2(low01, low23, 0x88);
+    out[2] = _mm512_shuffle_f64x2(low01, low23, 0xDD);
+    out[4] = _mm512_shuffle_f64x2(high01, high23, 0x88);
+    out[6] = _mm512_shuffle_f64x2(high01, high23, 0xDD);
+}
+MG_INLINE void vec_turn(vec a[LANES]) { /* a square: rows become columns */
+    vec even[4], odd[4];
+    for (int k = 0; k < 4; k++) {
+        even[k] = _mm512_unpacklo_pd(a[2 * k], a[2 * k + 1]);
+        odd[k] = _mm512_unpackhi_pd(a[2 * k], a[2 * k + 1]);
+    }
+    vec_turn_pairs(even, a);
+    vec_turn_pairs(odd, a + 1);
+}
 MG_INLINE double vec_sum(vec a) { /* halves, then as the four-lane sum */
     const __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(a), _mm512_extractf64x4_pd(a, 1));
     const __m128d half = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));

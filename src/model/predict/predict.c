@@ -38,8 +38,15 @@ static bool scores_are_answer(margin_output what) {
     return what == MARGIN_OUTPUT_SCORES || what == MARGIN_OUTPUT_VALUES;
 }
 
-static layout layout_of(const margin_model *model, margin_output what, const margin_matrix *x) {
-    layout need = {.row = x && mg_is_by_columns(x) ? x->columns : 0};
+/* Does the hypothesis take rows [first, first + count) of columns as they are? */
+static bool takes_columns(const margin_model *model, const int64_t *rows) {
+    return !rows && model->active == 0 && model->hypothesis->kind->takes_columns;
+}
+
+static layout layout_of(const margin_model *model, margin_output what, const margin_matrix *x,
+                        const int64_t *rows) {
+    layout need = {.row = 0};
+    if (x && mg_is_by_columns(x) && !takes_columns(model, rows)) need.row = x->columns;
     if (model->active > 0) need.way = MG_MIN(model->active, 2) * mg_model_row_width(model);
     if (model->active > 0 || model->hypothesis->kind->dense)
         need.features = model->hypothesis->columns;
@@ -56,7 +63,8 @@ static int64_t least_room(const layout *need) {
 
 /* Does the hypothesis take the rows of x as they are? */
 static bool takes_rows(const margin_model *model, const margin_matrix *x) {
-    if (model->active > 0 || mg_is_by_columns(x)) return false;
+    if (mg_is_by_columns(x)) return takes_columns(model, NULL);
+    if (model->active > 0) return false;
     return !model->hypothesis->kind->dense || (!mg_is_csr(x) && x->value_type == MARGIN_F64);
 }
 
@@ -205,7 +213,7 @@ static query gathered(const query *q, int64_t at, int64_t count, void *room, mar
  * take long (kernels, thousands of classes), so each looks whether it is still wanted. */
 static margin_status answer_range(const query *q, int64_t first, int64_t count, double *scratch,
                                   int64_t room) {
-    const layout need = layout_of(q->model, q->what, q->x);
+    const layout need = layout_of(q->model, q->what, q->x, q->rows);
     const int64_t per_row = need.features + need.scores + need.row;
     int64_t batch = per_row > 0 ? (room - need.way - need.votes) / per_row : BATCH;
     batch = MG_MIN(batch, most_rows(q->model->hypothesis));
@@ -332,7 +340,7 @@ margin_status margin_model_transform(margin_context *context, const margin_model
 int64_t margin_model_scratch_size(const margin_model *model) {
     int64_t most = 0;
     for (int what = MARGIN_OUTPUT_LABELS; what <= MARGIN_OUTPUT_DISTANCES; what++) {
-        layout need = layout_of(model, (margin_output)what, NULL);
+        layout need = layout_of(model, (margin_output)what, NULL, NULL);
         most = MG_MAX(most, least_room(&need));
     }
     return most > STACK_ROOM ? most * (int64_t)sizeof(double) : 0;
@@ -340,7 +348,7 @@ int64_t margin_model_scratch_size(const margin_model *model) {
 
 static margin_status answer_all(const query *q, void *scratch, margin_error *error) {
     const int64_t rows = q->x->rows;
-    layout need = layout_of(q->model, q->what, q->x);
+    layout need = layout_of(q->model, q->what, q->x, q->rows);
     int64_t least = least_room(&need);
     /* the small buffer holds some rows even then; a large batch pays for itself */
     if (least <= SMALL_ROOM / 16 || (rows == 1 && least <= SMALL_ROOM))
@@ -470,7 +478,7 @@ static margin_status answer_batch(margin_context *context, batch_query *b, int64
 
 static margin_status predict_batches(margin_context *context, const query *q, int64_t count,
                                      margin_error *error) {
-    const layout need = layout_of(q->model, q->what, q->x);
+    const layout need = layout_of(q->model, q->what, q->x, q->rows);
     const mg_hypothesis *h = q->model->hypothesis;
     const int64_t rows = batch_rows(q->model, count), workers = mg_threads(context);
     batch_query b = {.q = *q, .way_room = MG_MAX(need.way, need.votes)};
@@ -495,7 +503,7 @@ margin_status mg_predict_rows(margin_context *context, const margin_model *model
     const mg_fitted_stage *joint = joint_stage(model);
     parallel_query p = {.q = {model, x, rows, what, out, context, NULL}};
     if (model->hypothesis->kind->scores_batch) return predict_batches(context, &p.q, count, error);
-    layout need = layout_of(model, what, x);
+    layout need = layout_of(model, what, x, rows);
     const int64_t workers = mg_threads(context);
     p.room = MG_MAX(least_room(&need), (int64_t)(need.row > 0 ? NEAR : STACK_ROOM));
     if (joint) {
