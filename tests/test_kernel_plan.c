@@ -3,7 +3,7 @@
 
 #include "base/context.h"
 #include "kernel/gram/gram.h"
-#include "kernel/machine/kernel_plan.h"
+#include "learn/kernel_plan.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,31 +6,17 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 256 }; /* rows of a task */
+enum { BLOCK = MG_GRAM_BLOCK };
 
 static const char purpose[] = "the Gram matrix";
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
-/* Numbers of the blocks of rows before block `index`; row i of it begins at its first column. */
-static int64_t blocks_before(int64_t count, int64_t index) {
-    return index * BLOCK * count - (int64_t)BLOCK * BLOCK * (index * (index - 1) / 2);
-}
-
-int64_t mg_system_bytes(mg_gram_storage storage, int64_t count) {
-    const int64_t whole = count / BLOCK, rest = count % BLOCK;
-    if (storage == MG_GRAM_NONE) return 0;
-    if (storage == MG_GRAM_ROWS) return mg_gram_bytes(count, MARGIN_F32, count);
-    if (count > 0 && count > INT64_MAX / 8 / count) return INT64_MAX;
-    if (storage == MG_GRAM_SQUARE) return count * count * 8;
-    return (blocks_before(count, whole) + rest * rest) * 8;
-}
-
 /* Row i, of which the columns from the diagonal on are there. */
 static double *upper_row(const mg_kernel_system *system, int64_t i) {
     const int64_t index = i / BLOCK, left = index * BLOCK;
     if (system->storage == MG_GRAM_SQUARE) return system->gram + i * system->count;
-    return system->gram + blocks_before(system->count, index) +
+    return system->gram + mg_gram_before(system->count, index) +
            (i - left) * (system->count - left) - left;
 }
 

@@ -1,6 +1,6 @@
 /* The rounds of the working-set solver. */
-#include "kernel/machine/kernel_plan.h"
 #include "kernel/svm/smo_room.h"
+#include "learn/kernel_plan.h"
 
 #include <math.h>
 #include <string.h>

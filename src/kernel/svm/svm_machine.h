@@ -2,8 +2,8 @@
  * the files of the learner share. */
 #pragma once
 
-#include "kernel/machine/kernel_plan.h"
 #include "kernel/svm/smo.h"
+#include "learn/kernel_plan.h"
 
 typedef struct mg_svm_options {
     bool regression, one_class;

@@ -1,7 +1,7 @@
 /* The estimate. What it counts are the arrays that grow with the samples, as the files of each way
  * take them (arenas round them up, by ENDS), and those of a round and of a thread; tests hold it to
  * the real peak. */
-#include "kernel/machine/kernel_plan.h"
+#include "learn/kernel_plan.h"
 
 #include "kernel/gram/gram.h"
 #include "math/products/symmetric_product.h"
@@ -22,6 +22,20 @@ static const struct way {
             [MG_WAY_PATH] = {MG_GRAM_SQUARE, 1000.0, 0.0, 0.0, 4, 0.0, 30.0},
             [MG_WAY_NEWTON_FACTOR] = {MG_GRAM_SQUARE, 144.0, 0.0, 512.0, 4, 0.0, 10.0},
             [MG_WAY_NEWTON] = {MG_GRAM_TRIANGLE, 144.0, 0.0, 0.0, 4, 100.0, 0.0}};
+
+int64_t mg_gram_before(int64_t count, int64_t index) {
+    enum { SQUARE = MG_GRAM_BLOCK * MG_GRAM_BLOCK };
+    return index * MG_GRAM_BLOCK * count - SQUARE * (index * (index - 1) / 2);
+}
+
+int64_t mg_system_bytes(mg_gram_storage storage, int64_t count) {
+    const int64_t whole = count / MG_GRAM_BLOCK, rest = count % MG_GRAM_BLOCK;
+    if (storage == MG_GRAM_NONE) return 0;
+    if (storage == MG_GRAM_ROWS) return mg_gram_bytes(count, MARGIN_F32, count);
+    if (count > 0 && count > INT64_MAX / 8 / count) return INT64_MAX;
+    if (storage == MG_GRAM_SQUARE) return count * count * 8;
+    return (mg_gram_before(count, whole) + rest * rest) * 8;
+}
 
 int64_t mg_kernel_set_size(int64_t count) {
     return MG_MIN(count >= 10000 ? 1024 : count >= 3000 ? 512 : 256, count);

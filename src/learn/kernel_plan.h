@@ -43,6 +43,10 @@ typedef struct mg_kernel_plan {
 mg_kernel_plan mg_kernel_plan_make(const margin_context *context, const mg_kernel_sizes *sizes,
                                    mg_kernel_way way);
 
+/* Of a triangle, rows of a block; numbers of the blocks before block `index`, whose row i begins at
+ * its first column. */
+enum { MG_GRAM_BLOCK = 256 };
+int64_t mg_gram_before(int64_t count, int64_t index);
 /* Bytes of the whole matrix, INT64_MAX if they are more. */
 int64_t mg_system_bytes(mg_gram_storage storage, int64_t count);
 /* Variables of a working set, of a problem of so many. */
