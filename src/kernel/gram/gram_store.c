@@ -43,14 +43,13 @@ static void tile_rows(const tile_work *work, int64_t at, int64_t count, int64_t 
     mg_gram_tiles_fill(work->right, left, count, first, columns, out);
 }
 
-static void mirror_block(const mg_gram *gram, int64_t at, int64_t rows, int64_t first,
-                         int64_t columns) {
+void mg_gram_mirror(float *values, int64_t ld, int64_t at, int64_t rows, int64_t first,
+                    int64_t columns) {
     enum { EDGE = 16 };
-    float *values = (float *)(void *)gram->values;
     for (int64_t i = at; i < at + rows; i += EDGE)
         for (int64_t j = first; j < first + columns; j++)
             for (int64_t k = i; k < MG_MIN(i + EDGE, at + rows); k++)
-                values[j * gram->ld + k] = values[k * gram->ld + j];
+                values[j * ld + k] = values[k * ld + j];
 }
 
 /* Blocks on and above the diagonal, mirrored. */
@@ -63,7 +62,8 @@ static margin_status square_task(void *argument, int64_t task, int worker) {
     const int64_t rows = MG_MIN(TILE_SIDE, work->count - at);
     const int64_t columns = MG_MIN(TILE_SIDE, work->count - first);
     tile_rows(work, at, rows, first, columns, worker);
-    if (task > 0) mirror_block(work->gram, at, rows, first, columns);
+    float *values = (float *)(void *)work->gram->values;
+    if (task > 0) mg_gram_mirror(values, work->gram->ld, at, rows, first, columns);
     return MARGIN_OK;
 }
 

@@ -131,7 +131,9 @@ static margin_status smo_round(mg_smo *s, mg_smo_room *room, margin_error *error
     int64_t changed = 0;
     mg_smo_select(s, room);
     const int64_t padded = (room->members + 15) / 16 * 16;
-    MG_TRY(mg_smo_block(s, room->set, room->members, room->inner_matrix, padded, error));
+    if (padded != room->inner.padded) room->kept = 0;
+    MG_TRY(
+        mg_smo_block(s, room->set, room->members, room->kept, room->inner_matrix, padded, error));
     load_set(s, room, steps_left(s));
     s->steps += s->ops->solve(&room->inner);
     for (int64_t k = 0; k < room->members; k++) {

@@ -11,6 +11,7 @@ typedef struct mg_smo_room {
     int64_t size, most;     /* of a working set: the next, and later ones */
     int64_t *set;           /* its members */
     int64_t members, fresh; /* fresh: chosen this round, the first of them */
+    int64_t kept;           /* of the matrix before: so many of its first rows are the last now */
     uint16_t *up_key, *low_key;
     bool *in;
     mg_smo_set inner;
@@ -22,9 +23,10 @@ typedef struct mg_smo_room {
 
 /* A working set from the histogram of violations. */
 void mg_smo_select(const mg_smo *s, mg_smo_room *room);
-/* K of some variables: out[a * ld + b]. */
-margin_status mg_smo_block(mg_smo *s, const int64_t *variables, int64_t count, float *out,
-                           int64_t ld, margin_error *error);
+/* K of some variables: out[a * ld + b]. The last `kept` of them are those whose values are in the
+ * first rows and columns. */
+margin_status mg_smo_block(mg_smo *s, const int64_t *variables, int64_t count, int64_t kept,
+                           float *out, int64_t ld, margin_error *error);
 /* Whether the variables that can still move are few enough to be solved by themselves. */
 bool mg_smo_can_shrink(const mg_smo *s, int64_t *active);
 margin_status mg_smo_shrink(mg_smo *s, int64_t active, margin_error *error);

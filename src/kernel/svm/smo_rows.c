@@ -2,6 +2,8 @@
  * part. */
 #include "kernel/svm/smo_room.h"
 
+#include <string.h>
+
 enum { COLUMNS = 512 };
 
 static int64_t place_of(const mg_smo *s, int64_t i) {
@@ -78,11 +80,17 @@ static margin_status block_row(void *argument, int64_t task, int worker) {
     return MARGIN_OK;
 }
 
-margin_status mg_smo_block(mg_smo *s, const int64_t *variables, int64_t count, float *out,
-                           int64_t ld, margin_error *error) {
+margin_status mg_smo_block(mg_smo *s, const int64_t *variables, int64_t count, int64_t kept,
+                           float *out, int64_t ld, margin_error *error) {
+    const int64_t fresh = count - kept;
     block_work work = {s, variables, count, ld, out};
+    for (int64_t a = kept; a-- > 0;)
+        memmove(out + (fresh + a) * ld + fresh, out + a * ld, (size_t)kept * sizeof *out);
     if (s->gram)
-        return mg_gram_block(s->gram, s->context, variables, count, variables, count, out, ld,
-                             error);
-    return mg_parallel(s->context, count, block_row, &work, error);
+        MG_TRY(
+            mg_gram_block(s->gram, s->context, variables, fresh, variables, count, out, ld, error));
+    else
+        MG_TRY(mg_parallel(s->context, fresh, block_row, &work, error));
+    mg_gram_mirror(out, ld, 0, fresh, fresh, kept);
+    return MARGIN_OK;
 }

@@ -51,6 +51,7 @@ void mg_smo_select(const mg_smo *s, mg_smo_room *room) {
     if (s->count <= room->size) { /* all of them */
         for (room->members = 0; room->members < s->count; room->members++)
             room->set[room->members] = room->members;
+        room->kept = room->inner.count == s->count ? s->count : 0;
         return;
     }
     memset(room->in, 0, (size_t)s->count * sizeof *room->in);
@@ -64,6 +65,7 @@ void mg_smo_select(const mg_smo *s, mg_smo_room *room) {
     for (int64_t i = 0; i < s->count && members < room->size - kept; i++)
         if (takes(room->up_key[i], up, &rest_up) || takes(room->low_key[i], low, &rest_low))
             room->set[members++] = i;
+    room->kept = kept;
     room->fresh = members;
     memcpy(room->set + members, old, (size_t)kept * sizeof *old);
     room->members = members + kept;

@@ -79,7 +79,7 @@ margin_status mg_smo_shrink(mg_smo *s, int64_t active, margin_error *error) {
     copy_active(s, &own);
     mg_smo part = *s;
     float *matrix = take_spare(s, active * active);
-    MG_GO(mg_smo_block(s, own.variable, active, matrix, active, error));
+    MG_GO(mg_smo_block(s, own.variable, active, 0, matrix, active, error));
     part.count = active;
     part.target = own.target;
     part.low = own.low;
