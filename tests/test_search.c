@@ -289,7 +289,7 @@ static void test_kernel_penalties(void **state) {
     static const char *const specs[] = {
         "svm(kernel=rbf, tol=1e-9, C={0.001..1000 log 7}, gamma={0.05,0.5})",
         "svm(kernel=rbf, tol=1e-9, lambda={1e-5..0.01 log 6}, class_weight={none,balanced})",
-        "standardize | svm(kernel=poly, degree=2, C={100,0.1,1}, tol=1e-9)",
+        "standardize | svm(kernel=poly, degree=2, C={100,0.1,1}, tol=1e-9)", /* one by one */
         "svm(kernel=rbf, task=regress, tol=1e-9, C={0.001..100 log 6}, epsilon={0.1,3}, gamma=0.2)",
     };
     sample *s = sample_make(150, 4, 2, 0.3, 44), *numbers = sample_make(120, 4, 30, 0.3, 45);
@@ -303,6 +303,10 @@ static void test_kernel_penalties(void **state) {
         margin_search_result *found = search(specs[k], &data, splits, NULL),
                              *again = search_in(other, specs[k], &data, splits, NULL);
         assert_same_table(found, again);
+        const margin_search_cell *one = margin_search_cell_at(found, 0),
+                                 *next = margin_search_cell_at(found, k % 2 ? 2 : 1);
+        const bool together = k != 2; /* which shares its time out evenly */
+        assert_true((one->fit_seconds == next->fit_seconds) == together);
         for (int64_t c = 0; c < found->count; c++) {
             const margin_search_cell *cell = margin_search_cell_at(found, c);
             assert_int_equal(cell->status, MARGIN_OK);
@@ -318,6 +322,19 @@ static void test_kernel_penalties(void **state) {
     }
     free(weights);
     sample_free(numbers);
+    sample_free(s);
+}
+
+/* Folds on one matrix: scores of rows left out, and folds of other rows in each repeat. */
+static void test_kernel_folds(void **state) {
+    SUPPORT_LARGE_CASE();
+    (void)state;
+    sample *s = sample_make(150, 4, 2, 0.3, 48);
+    margin_data data = sample_data(s, DENSE_F32);
+    margin_splits *splits = folds_of(&data, 3, 2, 1);
+    assert_plain("svm(kernel=rbf, tol=1e-9, C={0.1,1,10,100}, gamma=0.2)", &data, splits, "auc");
+    assert_plain("svm(kernel=rbf, kkt=1e-7, C={0.1,1,10,100}, gamma=0.2)", &data, splits, "f1");
+    margin_splits_free(splits);
     sample_free(s);
 }
 
@@ -1073,6 +1090,7 @@ int main(void) {
         cmocka_unit_test(test_lasso_folds),
         cmocka_unit_test(test_logistic_folds),
         cmocka_unit_test(test_kernel_penalties),
+        cmocka_unit_test(test_kernel_folds),
         cmocka_unit_test(test_knn_together),
         cmocka_unit_test(test_sparse),
         cmocka_unit_test(test_leave_one_out),

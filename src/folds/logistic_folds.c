@@ -53,12 +53,12 @@ typedef struct logistic_folds {
     int64_t folds, count, columns, size, samples; /* count: of penalties; size: columns + 1 */
     bool intercept;
     mg_arena arena;
-    mg_design design; /* of all rows, columns as they are */
-    double *sign;     /* samples */
-    int32_t *part;    /* samples: the fold that tests it */
-    double *weight;   /* samples */
-    int64_t *order, *first; /* the samples of each part: order[first[f]] to order[first[f + 1] - 1]
-                             */
+    mg_design design;        /* of all rows, columns as they are */
+    double *sign;            /* samples */
+    int32_t *part;           /* samples: the fold that tests it */
+    double *weight;          /* samples */
+    int64_t *order, *first;  /* the samples of each part: order[first[f]] to order[first[f + 1] - 1]
+                              */
     double *centre, *factor; /* columns */
     double *bend, *next;     /* samples: d, and what it would be now */
     int64_t *chosen;         /* samples: of a part, those in its Gram */
@@ -112,7 +112,7 @@ static bool enter_fold(const logistic_folds *m, int64_t f, const int64_t *place)
     bool fits = p->count < m->samples;
     for (int64_t i = 0; i < p->count && fits; i++) {
         const int64_t at = place[mg_sample_row(p, i)];
-        const double sign = p->code[i] == 1 ? 1.0 : -1.0;
+        const double sign = p->sign[i];
         const double weight = mg_sample_weight(p, i);
         fits = at >= 0 && (m->sign[at] == 0.0 || (m->sign[at] == sign && m->weight[at] == weight));
         if (!fits) break;
@@ -202,17 +202,18 @@ static margin_status logistic_room(logistic_folds *m) {
     MG_TRY(MG_PIECES(&m->arena, purpose, error, MG_PIECE(m->sign, n), MG_PIECE(m->part, n),
                      MG_PIECE(m->weight, n), MG_PIECE(m->order, n), MG_PIECE(m->first, folds + 1),
                      MG_PIECE(m->centre, m->columns), MG_PIECE(m->factor, m->columns),
-                     MG_PIECE(m->bend, n), MG_PIECE(m->next, n), MG_PIECE(m->picked, n), MG_PIECE(m->chosen, n),
-                     MG_PIECE(m->grams, (folds + 1) * square), MG_PIECE(m->matrices, folds * square),
-                     MG_PIECE(m->packed, folds * m->ld), MG_PIECE(m->offset, folds),
-                     MG_PIECE(m->middle, m->ld), MG_PIECE(m->sums, folds * (SUMS + m->columns)),
+                     MG_PIECE(m->bend, n), MG_PIECE(m->next, n), MG_PIECE(m->picked, n),
+                     MG_PIECE(m->chosen, n), MG_PIECE(m->grams, (folds + 1) * square),
+                     MG_PIECE(m->matrices, folds * square), MG_PIECE(m->packed, folds * m->ld),
+                     MG_PIECE(m->offset, folds), MG_PIECE(m->middle, m->ld),
+                     MG_PIECE(m->sums, folds * (SUMS + m->columns)),
                      MG_PIECE(m->work, threads * folds * MG_CHUNK_ROWS), MG_PIECE(m->fold, folds)));
     for (int64_t f = 0; f < folds; f++) {
         logistic_fold *fold = &m->fold[f];
-        MG_TRY(MG_PIECES(&m->arena, purpose, error, MG_PIECE(fold->q, size), MG_PIECE(fold->u, size),
-                         MG_PIECE(fold->gradient, size), MG_PIECE(fold->before, size),
-                         MG_PIECE(fold->base, size), MG_PIECE(fold->off, size),
-                         MG_PIECE(fold->off_before, size)));
+        MG_TRY(MG_PIECES(&m->arena, purpose, error, MG_PIECE(fold->q, size),
+                         MG_PIECE(fold->u, size), MG_PIECE(fold->gradient, size),
+                         MG_PIECE(fold->before, size), MG_PIECE(fold->base, size),
+                         MG_PIECE(fold->off, size), MG_PIECE(fold->off_before, size)));
     }
     return MARGIN_OK;
 }
@@ -394,7 +395,8 @@ static margin_status factor_fold(void *argument, int64_t f, int worker) {
         const bool out = j < m->columns ? m->factor[j] == 0.0 : !m->intercept;
         for (int64_t l = 0; l < n && out; l++)
             a[j * n + l] = a[l * n + j] = 0.0;
-        a[j * n + j] = out ? 1.0 : a[j * n + j] * (1.0 + 1e-12) + lambda_of(m, task->k) * m->fold[f].q[j];
+        a[j * n + j] =
+            out ? 1.0 : a[j * n + j] * (1.0 + 1e-12) + lambda_of(m, task->k) * m->fold[f].q[j];
     }
     MG_TRY(mg_cholesky_factor(m->design.context, n, a, n, &failed, NULL));
     return failed ? MARGIN_ERROR_LIMIT : MARGIN_OK;
@@ -404,7 +406,8 @@ static margin_status factor_folds(logistic_folds *m, int64_t k) {
     fold_task task = {m, k};
     const margin_status status =
         mg_parallel(m->design.context, m->folds, factor_fold, &task, m->fits[0].error);
-    return status == MARGIN_ERROR_LIMIT ? decline(m->fits[0].error, "a matrix is singular") : status;
+    return status == MARGIN_ERROR_LIMIT ? decline(m->fits[0].error, "a matrix is singular")
+                                        : status;
 }
 
 /* From u by Newton's step, with the gradient at hand. */
@@ -460,8 +463,8 @@ static void move_fold(logistic_folds *m, int64_t f, int64_t k) {
 static bool is_done(const logistic_folds *m, int64_t f, int64_t k) {
     const logistic_fold *fold = &m->fold[f];
     const double factor = penalty_of(m, k)->factor;
-    return factor * fold->gap <= mg_wanted_gap(m->options[k].tolerance, factor * fold->value,
-                                               factor * fold->constant);
+    return factor * fold->gap <=
+           mg_wanted_gap(m->options[k].tolerance, factor * fold->value, factor * fold->constant);
 }
 
 /* ---- Penalties ------------------------------------------------------------------------------- */
@@ -534,7 +537,7 @@ static bool are_for_this(const logistic_folds *m, int64_t count) {
     for (int64_t k = 0; k < count && can; k++) {
         const mg_linear_options *o = &m->options[k];
         const mg_problem *p = m->fits[k].problem;
-        can = p->x.values == x->values && !p->maker && p->classes == 2 && p->code &&
+        can = p->x.values == x->values && !p->maker && p->kind == MG_TWO_CLASS &&
               o->intercept == m->intercept && o->max_iterations < 0 && o->penalty.rho > 0.0 &&
               o->penalty.kappa == 0.0 && strcmp(o->solver, "auto") == 0;
     }

@@ -87,7 +87,8 @@ enum {
     MG_DIFFER_TARGETS = 2, /* target */
     MG_DIFFER_OPTIONS = 4, /* options of the group "penalty" */
     MG_DIFFER_ROWS = 8, /* count, index, weight, original, scale, shift: other rows of the same x */
-    MG_DIFFER_FOLDS = 16 /* rows and, fold by fold, the penalty and l1_ratio: those of a search */
+    MG_DIFFER_FOLDS = 16 /* rows and, fold by fold, the penalty and l1_ratio: those of a search; of
+                            two classes only with MG_DIFFER_SIGNS */
 };
 
 /* What the fits of one call share. The model makes one for all of them and asks the learner's
@@ -133,6 +134,11 @@ typedef struct mg_fit {
     const mg_hypothesis *start;
     mg_kept *kept; /* a learner may use, replace and leave something; NULL: no fit follows */
     uint64_t seed;
+    /* Of a search: rows of x that are asked for, and where their scores go. A `fit_many` for
+     * MG_DIFFER_FOLDS may fill these in, of all its fits, in place of hypotheses. */
+    const int64_t *asked;
+    int64_t asked_count;
+    double *scores;
     margin_error *error;
     /* results; on failure nothing is left behind */
     mg_hypothesis *hypothesis; /* attached */
@@ -252,6 +258,10 @@ MG_INLINE void mg_fits_undo(mg_fit *fits, int64_t count) {
         fits[k].hypothesis = NULL;
     }
 }
+
+/* The rows of x that fits with MG_DIFFER_FOLDS are asked for, fold by fold, and then others that
+ * they learn from: their number, rows[] and the position of each row of x (-1: none of them). */
+int64_t mg_folds_rows(const mg_fit *fits, int64_t count, int64_t *position, int64_t *rows);
 
 MG_INLINE margin_status mg_learner_check(const mg_learner *learner, const mg_option_value *options,
                                          margin_error *error) {

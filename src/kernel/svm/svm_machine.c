@@ -189,7 +189,7 @@ static margin_status finish_and_prove(mg_svm_machine *m, margin_status *ended) {
 
 /* The solver's values are f32. Where the proof in f64 says that this was not enough, it goes on
  * from the exact gradient: what it then adds is small, and so is its error. */
-static margin_status solve_and_prove(mg_svm_machine *m, margin_status *ended) {
+margin_status mg_svm_solve(mg_svm_machine *m, margin_status *ended) {
     enum { REFINEMENTS = 20 };
     mg_smo *s = &m->smo;
     double before = (double)INFINITY;
@@ -321,15 +321,19 @@ void mg_svm_describe(const mg_svm_options *options, const mg_kernel *kernel,
     if (kernel->gamma > 0.0) mg_report_set(report, "gamma", kernel->gamma);
 }
 
+void mg_svm_say_gap(const mg_svm_machine *m, margin_report *report) {
+    const double spelled = m->options.penalty.rho * m->factor;
+    report->objective = spelled * m->smo.primal;
+    report->gap = spelled * fmax(m->smo.dual_gap, 0.0) / fmax(1.0, fabs(report->objective));
+    report->tolerance = m->options.tolerance;
+}
+
 static margin_status hand_over(mg_svm_machine *m, margin_status ended) {
     mg_smo *s = &m->smo;
     margin_report *report = &m->fit->report;
-    const double spelled = m->options.penalty.rho * m->factor;
     m->kkt = fmax(s->lowest - s->up, 0.0);
     if (!isfinite(m->kkt)) m->kkt = 0.0; /* one side is empty: nothing can move */
-    report->objective = spelled * s->primal;
-    report->gap = spelled * fmax(s->dual_gap, 0.0) / fmax(1.0, fabs(report->objective));
-    report->tolerance = m->options.tolerance;
+    mg_svm_say_gap(m, report);
     report->iterations = s->steps;
     snprintf(report->iteration_name, sizeof report->iteration_name, "steps");
     mg_svm_describe(&m->options, &m->kernel, report);
@@ -347,8 +351,7 @@ void mg_svm_machine_free(mg_heap *heap, void *machine) {
     mg_free(heap, m);
 }
 
-/* The machine of the last fit to these rows, if it will do, or a new one. */
-static margin_status machine_for(mg_fit *fit, const mg_svm_options *options,
+margin_status mg_svm_machine_for(mg_fit *fit, const mg_svm_options *options,
                                  const mg_svm_shared *shared, mg_svm_machine **out) {
     mg_heap *heap = fit->context->heap;
     mg_kernel kernel;
@@ -379,8 +382,8 @@ margin_status mg_svm_train(mg_fit *fit, const mg_svm_shared *shared) {
     margin_status status, ended = MARGIN_OK;
     const mg_svm_options options =
         mg_svm_options_of(&fit->learner->info, fit->options, fit->problem);
-    MG_GO(machine_for(fit, &options, shared, &m));
-    MG_GO(solve_and_prove(m, &ended));
+    MG_GO(mg_svm_machine_for(fit, &options, shared, &m));
+    MG_GO(mg_svm_solve(m, &ended));
     if (ended != MARGIN_OK) MG_GO(mg_svm_prove_again(m));
     mg_svm_judge(m);
     const bool keeps = fit->kept && !fit->kept->data && m->own && m->type == MARGIN_F32 &&

@@ -59,6 +59,8 @@ double mg_svm_total(const mg_svm_options *options, const mg_problem *problem);
 double mg_svm_beta(const mg_svm_machine *m, int64_t v);
 
 void mg_svm_machine_free(mg_heap *heap, void *machine);
+/* Objective and gap where the machine is. */
+void mg_svm_say_gap(const mg_svm_machine *m, margin_report *report);
 /* low, high and target of the variables. */
 void mg_svm_boxes(mg_svm_machine *m);
 
@@ -101,5 +103,12 @@ typedef struct mg_svm_shared {
     int64_t *rows, *places; /* of the gram's points */
 } mg_svm_shared;
 
+/* The machine of the last fit to these rows, if it will do, or a new one. */
+margin_status mg_svm_machine_for(mg_fit *fit, const mg_svm_options *options,
+                                 const mg_svm_shared *shared, mg_svm_machine **out);
+/* From where the machine is to what its options ask for; ended: why it is there. */
+margin_status mg_svm_solve(mg_svm_machine *m, margin_status *ended);
+/* `fit_many` of the folds of a search. LIMIT: they are not for it. */
+margin_status mg_svm_folds(mg_fit *fits, int64_t count);
 /* Fits with the gram given (NULL: one of its own); results in fit. */
 margin_status mg_svm_train(mg_fit *fit, const mg_svm_shared *shared);

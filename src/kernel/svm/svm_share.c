@@ -57,6 +57,8 @@ margin_status mg_kernel_svm_share(mg_shared *shared) {
     mg_heap *heap = shared->context->heap;
     mg_svm_shared *s;
     margin_status status;
+    shared->together = shared->fits;
+    if (shared->differ & MG_DIFFER_FOLDS) return MARGIN_OK;
     MG_NEW(heap, s, 1, "what the classes share", shared->error);
     memset(s, 0, sizeof *s);
     MG_GO(mg_kernel_resolve(shared->context, &options.kernel, info->name, shared->whole, &s->kernel,
@@ -79,6 +81,7 @@ margin_status mg_kernel_svm_fit(mg_fit *fit) {
  * that is left. */
 margin_status mg_kernel_svm_fit_many(mg_fit *fits, int64_t count) {
     margin_status status = MARGIN_OK;
+    if (fits[0].shared->differ & MG_DIFFER_FOLDS) return mg_svm_folds(fits, count);
     for (int64_t k = 0; k < count && status >= 0; k++) {
         margin_context *whole = fits[k].context, own;
         const double now = mg_clock(), left = whole->deadline - now;

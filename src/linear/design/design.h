@@ -44,8 +44,8 @@ margin_status mg_design_create(margin_context *context, const mg_problem *proble
 void mg_design_free(mg_design *design);
 /* Of dense rows the mean of each column that is far from 0 beside its deviation is taken off A, so
  * that scores keep their digits: columns, shifts and intercepts of the design are then those of the
- * centred columns. Of other columns it stays: a row near 0 would get terms as large as the mean. For
- * objectives with an intercept. */
+ * centred columns. Of other columns it stays: a row near 0 would get terms as large as the mean.
+ * For objectives with an intercept. */
 margin_status mg_design_take_offsets(mg_design *d, margin_error *error);
 /* The intercept that goes with w and the design's b in A as the problem has it. */
 double mg_design_intercept(const mg_design *d, const double *w, double b);

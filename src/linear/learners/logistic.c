@@ -26,13 +26,13 @@ static void logistic_probabilities(const double *scores, int64_t functions, int6
 }
 
 static margin_status logistic_share(mg_shared *shared) {
-    if (shared->differ != MG_DIFFER_FOLDS) return mg_linear_share(shared);
+    if (!(shared->differ & MG_DIFFER_FOLDS)) return mg_linear_share(shared);
     shared->together = shared->fits;
     return MARGIN_OK;
 }
 
 static margin_status logistic_fit_many(mg_fit *fits, int64_t count) {
-    return fits[0].shared->differ == MG_DIFFER_FOLDS
+    return fits[0].shared->differ & MG_DIFFER_FOLDS
                ? mg_linear_fit_penalties(fits, count, mg_logistic_folds)
                : mg_linear_fit_many(fits, count);
 }

@@ -165,7 +165,7 @@ static const mg_learner svm_kernel = {
     .share = mg_kernel_svm_share,
     .fit = mg_kernel_svm_fit,
     .fit_many = mg_kernel_svm_fit_many,
-    .differ = MG_DIFFER_SIGNS | MG_DIFFER_ROWS,
+    .differ = MG_DIFFER_SIGNS | MG_DIFFER_ROWS | MG_DIFFER_FOLDS,
     .verify = mg_kernel_svm_verify,
 };
 

@@ -18,9 +18,14 @@ static bool is_penalty(const margin_option *option) {
            strcmp(option->name, "l1_ratio") == 0;
 }
 
+static unsigned folds_differ(const mg_tune *s) {
+    return MG_DIFFER_FOLDS | (s->whole->task == MARGIN_REGRESS ? 0 : MG_DIFFER_SIGNS);
+}
+
 bool mg_tune_joins(const mg_tune *s, const mg_cell *a, const mg_cell *b) {
     const mg_spec_component *left = mg_spec_learner(a->spec), *right = mg_spec_learner(b->spec);
-    bool joins = (left->learner->differ & MG_DIFFER_FOLDS) != 0 && s->share == 1 &&
+    const unsigned differ = folds_differ(s);
+    bool joins = (left->learner->differ & differ) == differ && s->share == 1 &&
                  !(s->options.cell_seconds > 0) && !s->options.training &&
                  mg_data_targets(s->data) == 1 &&
                  (s->whole->task == MARGIN_REGRESS || s->whole->classes == 2);
@@ -32,7 +37,7 @@ bool mg_tune_joins(const mg_tune *s, const mg_cell *a, const mg_cell *b) {
 
 /* Stages that leave the rows as they are. */
 static bool keeps_rows(const margin_spec *spec) {
-    bool keeps = mg_spec_learner(spec)->learner->takes_affine;
+    bool keeps = spec->component_count == 1 || mg_spec_learner(spec)->learner->takes_affine;
     for (int k = 0; k < spec->component_count - 1; k++)
         keeps = keeps && spec->components[k].stage->affine;
     return keeps;
@@ -47,6 +52,8 @@ typedef struct joint_fold {
     margin_model *model;
     mg_trainer trainer;
     mg_split split;
+    mg_part part;
+    double *scores; /* setting by setting */
     bool open;
 } joint_fold;
 
@@ -66,7 +73,11 @@ static margin_status open_fold(joint_run *run, int64_t f, margin_error *error) {
     mg_tune *s = run->search;
     joint_fold *fold = &run->folds[f];
     const margin_spec *spec = run->chain->cells[0]->spec;
+    const mg_spec_component *learner = mg_spec_learner(spec);
+    mg_reduction reduction;
     MG_TRY(mg_tune_rows(s, &run->arena, f, MARGIN_PART_TEST, &fold->test, error));
+    MG_ARENA_NEW(&run->arena, fold->scores, fold->test.count * run->chain->count,
+                 "the predictions of a fold", error);
     MG_TRY(mg_tune_rows(s, &run->arena, f, MARGIN_PART_TRAIN, &fold->train, error));
     fold->data = *s->data;
     fold->data.selection = fold->train.rows;
@@ -80,14 +91,18 @@ static margin_status open_fold(joint_run *run, int64_t f, margin_error *error) {
                    staged->target.offset == 0 && staged->target.divisor == 1 &&
                    fold->model->classes == s->whole->classes,
                error, MARGIN_ERROR_LIMIT, "the folds have rows of their own");
-    MG_TRY(mg_split_make(s->context, MG_REDUCE_NONE, &fold->data, &fold->trainer.samples, staged,
+    MG_TRY(mg_reduction_choose(learner, fold->model, &reduction, &fold->model->decision, error));
+    MG_TRY(mg_split_make(s->context, reduction, &fold->data, &fold->trainer.samples, staged,
                          fold->model, &fold->split, error));
-    return mg_split_weigh(mg_spec_learner(spec), fold->model, &fold->split, error);
+    MG_TRY(mg_split_weigh(learner, fold->model, &fold->split, error));
+    MG_REQUIRE(fold->split.parts == 1, error, MARGIN_ERROR_LIMIT, "a fold has several parts");
+    return mg_part_make(&fold->split, 0, &fold->part, error);
 }
 
 static void close_folds(joint_run *run) {
     for (int64_t f = 0; f < run->search->split_count; f++) {
         joint_fold *fold = &run->folds[f];
+        mg_part_free(&fold->part);
         mg_split_free(&fold->split);
         if (fold->open) mg_trainer_close(&fold->trainer);
         margin_model_free(fold->model);
@@ -99,8 +114,7 @@ static margin_status make_whole(joint_run *run, margin_error *error) {
     MG_ARENA_NEW(&run->arena, run->targets, s->samples.count, "the targets", error);
     for (int64_t i = 0; i < s->samples.count; i++)
         run->targets[i] = s->truth[mg_samples_row(&s->samples, i)];
-    run->whole = (mg_problem){.kind = s->whole->classes ? MG_ARGMAX : MG_REGRESSION,
-                              .classes = (int)s->whole->classes,
+    run->whole = (mg_problem){.kind = MG_REGRESSION,
                               .x = s->data->x,
                               .columns = s->data->columns,
                               .index = s->samples.rows,
@@ -118,16 +132,20 @@ static margin_status fit_all(joint_run *run, margin_error *error) {
                               .whole = &run->whole,
                               .options = learner->options,
                               .fits = count,
-                              .differ = MG_DIFFER_FOLDS,
+                              .differ = folds_differ(s),
                               .error = error};
     for (int64_t k = 0; k < count; k++) {
+        const joint_fold *fold = &run->folds[k / settings];
         run->fits[k] =
             (mg_fit){.context = s->context,
                      .learner = learner->learner,
-                     .problem = &run->folds[k / settings].split.whole,
+                     .problem = &fold->part.problem,
                      .options = mg_spec_learner(run->chain->cells[k % settings]->spec)->options,
                      .shared = &run->shared,
                      .seed = s->context->options.seed,
+                     .asked = fold->test.rows,
+                     .asked_count = fold->test.count,
+                     .scores = fold->scores + k % settings * fold->test.count,
                      .error = error};
         mg_report_init(&run->fits[k].report);
     }
@@ -141,31 +159,24 @@ static margin_status fit_all(joint_run *run, margin_error *error) {
 typedef struct joint_answers {
     joint_run *run;
     int64_t split;
-    const double *values; /* test rows x settings */
 } joint_answers;
 
 static margin_status judge_setting(void *argument, int64_t k, int worker) {
     const joint_answers *a = argument;
     const mg_tune *s = a->run->search;
-    const mg_row_list *list = &a->run->folds[a->split].test;
-    const int64_t settings = a->run->chain->count;
+    const joint_fold *fold = &a->run->folds[a->split];
     mg_cell *cell = a->run->chain->cells[k];
     mg_slot *slot = &cell->slots[a->split];
-    double *own = mg_new(s->heap, list->count, sizeof *own), *predictions = cell->predictions;
+    double *predictions = cell->predictions;
     (void)worker;
-    if (!own) return MARGIN_ERROR_MEMORY;
-    for (int64_t i = 0; i < list->count; i++)
-        own[i] = a->values[i * settings + k];
-    mg_slot_clear(s->heap, slot);
     if (predictions) predictions += a->split / s->folds * s->data->x.rows;
-    const margin_status status = mg_tune_judge(s, s->context, a->run->folds[a->split].model, list,
-                                               own, &slot->value, predictions, NULL);
-    mg_free(s->heap, own);
-    return status;
+    mg_slot_clear(s->heap, slot);
+    return mg_tune_judge(s, s->context, fold->model, &fold->test,
+                         fold->scores + k * fold->test.count, &slot->value, predictions, NULL);
 }
 
 /* One model with a function for each setting answers for all of them in one pass. */
-static margin_status judge_fold(joint_run *run, int64_t f, margin_error *error) {
+static margin_status predict_fold(joint_run *run, int64_t f, margin_error *error) {
     mg_tune *s = run->search;
     joint_fold *fold = &run->folds[f];
     const int64_t settings = run->chain->count;
@@ -175,22 +186,30 @@ static margin_status judge_fold(joint_run *run, int64_t f, margin_error *error) 
     MG_GO_NEW(s->heap, parts, settings, "the fits of a fold", error);
     for (int64_t k = 0; k < settings; k++)
         parts[k] = run->fits[f * settings + k].hypothesis;
-    fold->model->decision = s->whole->classes ? MG_DECIDE_SIGN : MG_DECIDE_VALUE;
     MG_GO(parts[0]->kind->combine(s->heap, parts, settings, &fold->model->hypothesis, error));
     MG_GO(mg_model_fold(fold->model, error));
     MG_GO(mg_hypothesis_attach(fold->model->hypothesis, error));
     MG_GO_NEW(s->heap, values, fold->test.count * settings, "the predictions of a fold", error);
     MG_GO(mg_predict_rows(s->context, fold->model, &s->data->x, fold->test.rows, fold->test.count,
                           MARGIN_OUTPUT_SCORES, values, error));
-    joint_answers answers = {run, f, values};
-    mg_hypothesis *all = fold->model->hypothesis; /* each answer is one function's */
-    fold->model->hypothesis = parts[0];
-    status = mg_parallel(s->context, settings, judge_setting, &answers, NULL);
-    fold->model->hypothesis = all;
-    if (status < 0) status = mg_fail(error, status, "the predictions cannot be judged");
+    for (int64_t i = 0; i < fold->test.count * settings; i++)
+        fold->scores[i % settings * fold->test.count + i / settings] = values[i];
+    mg_hypothesis_free(fold->model->hypothesis);
+    fold->model->hypothesis = NULL;
 done:
     MG_FREE(s->heap, values, parts);
     return status;
+}
+
+static margin_status judge_fold(joint_run *run, int64_t f, margin_error *error) {
+    joint_answers answers = {run, f};
+    margin_model *model = run->folds[f].model;
+    if (run->fits[0].hypothesis) MG_TRY(predict_fold(run, f, error));
+    model->hypothesis = run->fits[f * run->chain->count].hypothesis; /* as any other of them */
+    const margin_status status =
+        mg_parallel(run->search->context, run->chain->count, judge_setting, &answers, NULL);
+    model->hypothesis = NULL;
+    return status < 0 ? mg_fail(error, status, "the predictions cannot be judged") : status;
 }
 
 static margin_status run_joint(joint_run *run, margin_error *error) {

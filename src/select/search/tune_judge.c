@@ -38,11 +38,16 @@ static margin_status map_classes(judgement *j, margin_error *error) {
     return MARGIN_OK;
 }
 
+/* Where others gave the scores there need not be a hypothesis. */
+static int64_t functions_of(const margin_model *model) {
+    return model->hypothesis ? model->hypothesis->functions : 1;
+}
+
 /* From scores that are there already. */
 static margin_status decide_given(const judgement *j, margin_output what, void *out,
                                   margin_error *error) {
     const margin_model *model = j->model;
-    const int64_t functions = model->hypothesis->functions, count = j->list->count;
+    const int64_t functions = functions_of(model), count = j->list->count;
     double *work;
     if (what == MARGIN_OUTPUT_SCORES || what == MARGIN_OUTPUT_VALUES) {
         memcpy(out, j->given, (size_t)(count * functions) * sizeof(double));
@@ -100,7 +105,7 @@ static margin_status spread(judgement *j, margin_output what, double absent, dou
 /* What ranks rows. Two classes: one number a row. */
 static margin_status rank_rows(judgement *j, margin_error *error) {
     const margin_model *model = j->model;
-    const int64_t functions = model->hypothesis->functions, count = j->list->count;
+    const int64_t functions = functions_of(model), count = j->list->count;
     if (j->search->whole->classes > 2 && margin_model_has_probabilities(model))
         return spread(j, MARGIN_OUTPUT_PROBABILITIES, 0, &j->probabilities, error);
     MG_REQUIRE(model->decision != MG_DECIDE_VOTES, error, MARGIN_ERROR_SPEC,
