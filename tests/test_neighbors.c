@@ -282,6 +282,7 @@ static void test_tiles(void **state) {
     for (int kind = 0; kind < KINDS; kind++) {
         compare_all(context, kind, 400, 6, 2, 4, 40);
         compare_all(context, kind, 300, 40, 2, 9, 33);
+        compare_all(context, kind, 1500, 5, 2, 40, 40); /* guessed thresholds */
     }
     compare_all(context, UNIFORM, 2000, 20, 2, 5, 70);
     compare_all(context, UNIFORM, 130, 2100, 2, 2, 24);

@@ -32,7 +32,8 @@ enum {
     PROBES = 32,        /* queries that say whether bfloat16 is sharp enough */
     DOUBTFUL = 24,      /* rows ranked for each neighbour at which it is not */
     LEAST_QUERIES = 24, /* fewer are scanned */
-    LEAST_COLUMNS = 4
+    LEAST_COLUMNS = 4,
+    SOME_PANELS = 8 /* one in so many says where the k nearest will end, if k is FEW or more */
 };
 
 typedef struct candidate {
@@ -65,9 +66,11 @@ typedef struct scratch {
     float threshold[HALF_QUERIES + MOST_ROWS];
     float share[HALF_QUERIES];
     int64_t count[HALF_QUERIES];
-    candidate *candidates; /* queries x room */
-    mg_neighbor *list;     /* k */
-    int64_t ranked;        /* rows so far */
+    bool guessed[HALF_QUERIES]; /* the threshold is: some of the k nearest may lie beyond it */
+    int64_t rank;               /* of the value that becomes the threshold; below k: a guess */
+    candidate *candidates;      /* queries x room */
+    mg_neighbor *list;          /* k */
+    int64_t ranked;             /* rows so far */
 } scratch;
 
 bool mg_neighbors_tiles_pay(const mg_neighbors_batch *batch) {
@@ -166,6 +169,7 @@ static void pack_queries(const packed *p, scratch *s, int64_t first, int64_t cou
         for (int64_t j = 0; j < columns; j++)
             put_query(p, out, j, i % rows, -2 * ((q[j] - index->centre[j]) * index->scale));
         s->count[i] = 0;
+        s->guessed[i] = false;
         s->share[i] = share_of(p, square);
         s->threshold[i] = first_threshold(p, square, s->share[i]);
     }
@@ -188,16 +192,18 @@ static float number_of_rank(float *values, int64_t count, int64_t r) {
     return least[r];
 }
 
-/* Lowers the threshold of query i to its k-th least upper bound, and drops what is above. */
+/* Lowers the threshold of query i to its k-th least upper bound (while it is guessed from some
+ * panels: to one of a lower rank, by twice the error more), and drops what is above. */
 static void compact(const packed *p, scratch *s, int64_t i) {
     candidate *list = s->candidates + i * p->room;
-    const int64_t k = p->batch->k;
+    const bool guess = s->rank < p->batch->k;
     int64_t kept = 0;
-    if (s->count[i] >= k) {
+    if (s->count[i] >= s->rank) {
         for (int64_t c = 0; c < s->count[i]; c++)
             s->sorted[c] = list[c].value + 2 * p->share[list[c].row];
-        float bound = number_of_rank(s->sorted, s->count[i], k - 1);
-        bound = bound + 2 * s->share[i] + fabsf(bound) * 0x1p-20f;
+        float bound = number_of_rank(s->sorted, s->count[i], s->rank - 1);
+        bound = bound + (guess ? 6 : 2) * s->share[i] + fabsf(bound) * 0x1p-20f;
+        if (bound <= s->threshold[i]) s->guessed[i] = guess;
         if (bound < s->threshold[i]) s->threshold[i] = bound;
     }
     for (int64_t c = 0; c < s->count[i]; c++)
@@ -280,10 +286,8 @@ static void cross_panel(const packed *p, scratch *s, int64_t first, int64_t coun
 /* The nearest of one query within the slice, in s->list. */
 static int64_t finish_query(const packed *p, scratch *s, int64_t i, const double *q,
                             int64_t first_row, int64_t rows) {
-    if (s->count[i] >= 0) {
-        compact(p, s, i);
-        return rank_candidates(p, s, i, q);
-    }
+    if (s->count[i] >= 0) compact(p, s, i);
+    if (s->count[i] >= 0 && !s->guessed[i]) return rank_candidates(p, s, i, q);
     if (!mg_neighbors_usable(q, p->batch->index->columns)) return -1;
     mg_search search = mg_search_within(q, p->batch->k, p->batch->radius, s->list);
     mg_neighbors_scan(p->batch->index, &search, first_row, rows);
@@ -307,11 +311,28 @@ static void merge_slices(const packed *p, int64_t query, mg_neighbor *list) {
     p->batch->take(p->batch->argument, query, q, list, usable ? search.count : -1, k);
 }
 
+/* A rank among some of the rows that the k-th of all seldom exceeds: 3.5 deviations more than its
+ * mean. */
+static int64_t guess_rank(int64_t k) {
+    const double mean = (double)k / SOME_PANELS;
+    return MG_MIN(k, (int64_t)(mean + 3.5 * sqrt(mean)) + 1);
+}
+
 static bool cross_panels(const packed *p, scratch *s, int64_t first, int64_t count, int64_t begin,
                          int64_t end) {
     bool cancelled = false;
+    const int64_t k = p->batch->k, some = k >= FEW && !p->ops->half ? SOME_PANELS : 0;
     if (p->ops->begin) p->ops->begin();
+    s->rank = some ? guess_rank(k) : k;
+    for (int64_t panel = begin; panel < end && some && !cancelled; panel += some) {
+        cancelled = mg_cancelled(p->context);
+        if (!cancelled) cross_panel(p, s, first, count, panel);
+    }
+    for (int64_t i = 0; i < count && some; i++)
+        if (s->count[i] >= 0) compact(p, s, i);
+    s->rank = k;
     for (int64_t panel = begin; panel < end && !cancelled; panel++) {
+        if (some && (panel - begin) % some == 0) continue;
         cancelled = mg_cancelled(p->context);
         if (!cancelled) cross_panel(p, s, first, count, panel);
     }
