@@ -38,9 +38,6 @@ enum {
     GRAM_ROWS = 96    /* of a Gram for each of its columns */
 };
 
-/* Of a sum of a few hundred products in f32, in the sum of their absolute values. */
-static const double single_error = 4e-5;
-
 /* Rows whose curvature is below this part of the mean stay out of the Gram, where they are next to
  * nothing: in one of the folds it may be smaller by many orders, and the last sum above large. */
 static const double least_bend = 1e-5;
@@ -289,12 +286,6 @@ static margin_status logistic_block(void *state, const mg_block *block, void *ar
     return MARGIN_OK;
 }
 
-/* sum d_i e_ij^2 */
-static double bend_of(const logistic_folds *m, int64_t f, int64_t j) {
-    const int64_t square = m->size * m->size, at = j * m->size + j;
-    return fmax(m->grams[m->folds * square + at] - m->grams[f * square + at], 0.0);
-}
-
 /* Value, gap and gradient of a fold from the sums. */
 static void judge_fold(logistic_folds *m, int64_t f, int64_t k) {
     logistic_fold *fold = &m->fold[f];
@@ -309,8 +300,7 @@ static void judge_fold(logistic_folds *m, int64_t f, int64_t k) {
     for (int64_t j = 0; j < m->columns; j++) {
         const double q = lambda * fold->q[j], u = fold->u[j];
         fold->gradient[j] = m->factor[j] * raw[j];
-        const double off = fabs(fold->gradient[j] + q * u + share * (all[j] - own[j])) +
-                           single_error * fabs(share) * sqrt(mass * bend_of(m, f, j));
+        const double off = fold->gradient[j] + q * u + share * (all[j] - own[j]);
         norm += q * u * u;
         if (q > 0.0) square += off * off / q;
     }
@@ -342,6 +332,18 @@ static margin_status logistic_pass(logistic_folds *m, int64_t k) {
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
+/* sum d_i e_i of the chosen rows, and sum d_i: in f64, as the proof rests on them. */
+static void sum_bends(const logistic_folds *m, int64_t count, double *row) {
+    double *values = m->packed; /* free between passes */
+    memset(row, 0, (size_t)m->size * sizeof(double));
+    for (int64_t i = 0; i < count; i++) {
+        mg_sample_values(m->design.problem, m->chosen[i], values);
+        for (int64_t j = 0; j < m->columns; j++)
+            row[j] += m->picked[i] * (m->factor[j] * (values[j] - m->centre[j]));
+        row[m->columns] += m->picked[i];
+    }
+}
+
 static margin_status make_grams(logistic_folds *m) {
     const int64_t square = m->size * m->size;
     const int64_t stride = MG_MAX(1, m->samples / (GRAM_ROWS * m->size));
@@ -370,6 +372,7 @@ static margin_status make_grams(logistic_folds *m) {
                                          .single = true};
         double *own = m->grams + f * square;
         MG_TRY(mg_design_gram(&m->design, &request, own, m->fits[0].error));
+        sum_bends(m, count, own + (square - m->size));
         for (int64_t e = 0; e < square; e++)
             sum[e] += own[e];
     }
