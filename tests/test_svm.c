@@ -108,7 +108,7 @@ static void test_iris_hinge(void **state) {
     assert_iris("svm(C=0.01, tol=1e-13)", &hundredth);
     assert_iris("svm(tol=1e-13)", &one);
     assert_iris("svm(C=1, tol=1e-13, solver=ssnal)", &one);
-    assert_iris("svm(C=100, tol=1e-13)", &hundred);
+    assert_iris("svm(C=100, tol=1e-11)", &hundred); /* rounding of AVX2 leaves 1e-12 */
 }
 
 /* Rows 51 to 130: 50 of one class and 30 of the other. */
