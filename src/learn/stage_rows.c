@@ -85,13 +85,16 @@ enum { MADE_ON_STACK = 2 * MG_MADE_FROM };
 
 static void make_some(const mg_row_maker *maker, const int64_t *rows, int64_t count,
                       double *scratch, double *out) {
+    const margin_matrix *source = &maker->source;
     double widened[MADE_ON_STACK];
     const double *from = widened;
-    if (maker->source.value_type == MARGIN_F64 && count == 1)
-        from = (const double *)maker->source.values + rows[0] * maker->source.stride;
+    int64_t i = 0;
+    if (source->value_type == MARGIN_F64 && count == 1)
+        from = (const double *)source->values + rows[0] * source->stride;
     else
-        for (int64_t k = 0; k < count; k++)
-            mg_row_expand(&maker->source, rows[k], widened + k * maker->source.columns);
+        do /* once at least */
+            mg_row_expand(source, rows[i], widened + i * source->columns);
+        while (++i < count);
     mg_stage_apply_rows(maker->stage, from, count, scratch, out);
     for (int64_t k = 0; k < count; k++, out += maker->stage->columns_out) {
         for (int s = 0; s < maker->after_count; s++) {
