@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """How time grows with rows, columns and threads.
 
-usage: bench_scaling.py [--programs FOLDER] [--out FOLDER] [--repeats N]
+usage: bench_scaling.py [--programs FOLDER] [--out FOLDER] [--repeats N] [--kernels] [--most N]
 
 Writes scaling.csv (spec, what varies, rows, columns, threads, seconds, steps) and, with gnuplot,
 scaling.svg: one picture each for rows, columns and threads, both axes logarithmic. Data made by
-bench_fit, f64, the fastest of the repeats.
+bench_fit, f64, the fastest of the repeats. With --kernels: machines with a kernel over rows (up to
+--most of them), each with the exponent of its growth, the slope of a line through the logarithms of the
+larger half, into scaling_kernels.csv and scaling_kernels.svg.
 """
 import csv
 import os
@@ -47,6 +49,51 @@ unset multiplot
 '''
 
 
+KERNELS = (('svm(kernel=rbf)', 2), ('kernel-ridge', 1), ('nystroem(centres=500) | ridge', 1))
+KERNEL_ROWS, KERNEL_COLUMNS = (1000, 2000, 4000, 8000, 16000, 32000, 64000), 20
+
+GROWTH = '''
+set terminal svg size 520,400 font "sans-serif,13" name "scaling" noenhanced background "white"
+set output "scaling_kernels.svg"
+set datafile separator ","
+set logscale xy
+set grid xtics ytics lc "#dddddd"
+set format y "%g"
+set key top left Left reverse samplen 2
+set title "{columns} columns, {cores} threads"
+set xlabel "rows"
+set ylabel "seconds"
+plot {curves}
+'''
+
+
+def exponent(rows, seconds):
+    """Of the larger half of the rows."""
+    from numpy import log, polyfit
+    half = len(rows) // 2
+    return float(polyfit(log(rows[half:]), log(seconds[half:]), 1)[0])
+
+
+def growth(given):
+    found, curves = [], []
+    rows = [n for n in KERNEL_ROWS if n <= given.most]
+    common.head('', *(f'{n:,} rows' for n in rows), 'exponent')
+    for k, (spec, classes) in enumerate(KERNELS):
+        own = [min(r['seconds'] for r in common.fits(given, spec, f'made:{n}x{KERNEL_COLUMNS}x{classes}',
+                                                     repeats=given.repeats, threads=common.CORES)) for n in rows]
+        power = exponent(rows, own)
+        found += [[spec, n, KERNEL_COLUMNS, common.CORES, f'{t:.6f}'] for n, t in zip(rows, own)]
+        curves.append(f'"scaling_kernels.csv" every ::{k * len(rows) + 1}::{(k + 1) * len(rows)} using 2:5 '
+                      f'with linespoints lw 2 ps 0.7 pt 7 lc {k + 1} title "{spec}: rows^{power:.2f}"')
+        common.row(f'`{spec}`', *(common.seconds(t) for t in own), f'{power:.2f}')
+    folder = Path(given.out)
+    with open(folder / 'scaling_kernels.csv', 'w', newline='') as out:
+        csv.writer(out, lineterminator='\n').writerows([['spec', 'rows', 'columns', 'threads', 'seconds']] + found)
+    if shutil.which('gnuplot'):
+        subprocess.run(['gnuplot'], input=GROWTH.format(columns=KERNEL_COLUMNS, cores=common.CORES, curves=', '.join(curves)),
+                       text=True, check=True, cwd=folder, env={**os.environ, 'LC_ALL': 'C'})
+
+
 def points():
     """What varies, rows, columns, threads."""
     for rows in ROWS:
@@ -72,7 +119,10 @@ def draw(folder, found):
 
 
 def main():
-    given = common.options(__doc__, out=str(common.HERE), repeats=2)
+    given = common.options(__doc__, out=str(common.HERE), repeats=2, kernels=False, most=KERNEL_ROWS[-1])
+    if given.kernels:
+        growth(given)
+        return
     found = []
     for spec, classes in SPECS:
         for what, rows, columns, threads in points():
