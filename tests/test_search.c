@@ -305,7 +305,8 @@ static void test_kernel_penalties(void **state) {
         assert_same_table(found, again);
         const margin_search_cell *one = margin_search_cell_at(found, 0),
                                  *next = margin_search_cell_at(found, k % 2 ? 2 : 1);
-        const bool together = k != 2; /* which shares its time out evenly */
+        /* which shares its time out evenly; not with stages, or a gamma of each fold's rows */
+        const bool together = k % 3 == 0;
         assert_true((one->fit_seconds == next->fit_seconds) == together);
         for (int64_t c = 0; c < found->count; c++) {
             const margin_search_cell *cell = margin_search_cell_at(found, c);
