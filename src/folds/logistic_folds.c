@@ -20,7 +20,7 @@
  * with g the gradient, m = sum d_i e_i / sum d and the norm that of 1/q, as long as no p' leaves
  * (0,1): |s| d_i <= h_i sum d. The greatest d_i / h_i is at most the fourth root of the sum of
  * fourth powers. */
-#include "folds/logistic_folds.h"
+#include "folds/folds.h"
 
 #include "linear/design/design_block.h"
 #include "linear/proof/goal.h"

@@ -1,7 +1,7 @@
 /* Ridge without each fold in turn, under many penalties: eigenvectors of the products of each
  * fold's columns. Declines, for the caller to fit one by one, what it cannot do to about 1e-8. */
-#include "linear/design/fold_products.h"
-#include "linear/squares/least_squares.h"
+#include "folds/fold_products.h"
+#include "folds/folds.h"
 
 #include "math/products/lapack.h"
 

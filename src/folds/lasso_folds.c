@@ -5,9 +5,9 @@
  *   3 u length_j (length_y + sum_k length_k |w_k|)        u: rounding of a sum
  *
  * by which much v is taken to be farther from what it should be. */
-#include "linear/lasso/lasso_folds.h"
+#include "folds/fold_products.h"
+#include "folds/folds.h"
 
-#include "linear/design/fold_products.h"
 #include "linear/lasso/quadratic.h"
 #include "linear/proof/goal.h"
 

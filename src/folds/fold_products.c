@@ -1,4 +1,4 @@
-#include "linear/design/fold_products.h"
+#include "folds/fold_products.h"
 
 #include "linear/design/design.h"
 
