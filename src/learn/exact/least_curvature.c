@@ -1,13 +1,19 @@
 #include "learn/exact/least_curvature.h"
 
 #include "base/crc64.h"
+#include "learn/exact/merged_rows.h"
 #include "math/products/least_eigenvalue.h"
 #include "math/rows/row_ops.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { LANES = MG_ROW_LANES, BLOCKS = 8, SHARE = 4 /* of the memory limit */ };
+enum {
+    LANES = MG_ROW_LANES,
+    BLOCKS = 8,
+    SHARE = 4 /* of the memory limit */,
+    MOST_BYTES = 1 << 30
+};
 
 typedef struct curvature_run {
     const mg_column_curvature *c;
@@ -90,9 +96,14 @@ static bool is_near(const mg_column_curvature *c) {
     return near;
 }
 
+/* Of all rows, their targets and the norms, which weights are in. */
 static uint64_t seed_of(const mg_column_curvature *c) {
+    uint64_t rows = 0;
     mg_crc64 crc;
+    for (int64_t i = 0; i < c->problem->count; i++)
+        rows = rows * 0x9e3779b97f4a7c15U + mg_sample_hash(c->problem, i);
     mg_crc64_begin(&crc);
+    mg_crc64_add(&crc, &rows, sizeof rows);
     mg_crc64_add(&crc, c->norm, c->problem->x.columns * (int64_t)sizeof *c->norm);
     return mg_crc64_value(&crc);
 }
@@ -111,7 +122,7 @@ margin_status mg_least_curvature(const mg_column_curvature *c, int64_t most, dou
     const int64_t bytes = (MG_LEAST_VECTORS + 1 + BLOCKS) * LANES * (n + 1) * 8;
     *least = 0.0;
     if (!mg_is_csr(x) || c->problem->count <= n || !is_near(c)) return MARGIN_OK;
-    if (limit > 0 && bytes > limit / SHARE) return MARGIN_OK;
+    if (bytes > MOST_BYTES || (limit > 0 && bytes > limit / SHARE)) return MARGIN_OK;
     run.rows = mg_row_lanes_for(x, mg_isa_level());
     job.seed = seed_of(c);
     mg_arena_init(&arena, c->context->heap);

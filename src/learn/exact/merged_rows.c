@@ -36,7 +36,7 @@ static uint64_t bits_of(double value) {
     return bits;
 }
 
-static uint64_t hash_row(const mg_problem *p, int64_t i) {
+uint64_t mg_sample_hash(const mg_problem *p, int64_t i) {
     const margin_matrix *x = &p->x;
     const int64_t row = mg_sample_row(p, i);
     const int64_t begin = mg_row_start(x, row), end = mg_row_start(x, row + 1);
@@ -58,7 +58,7 @@ static uint64_t hash_row(const mg_problem *p, int64_t i) {
 static margin_status hash_block(const mg_block *block, void *argument) {
     const merge_job *job = argument;
     for (int64_t i = block->first; i < block->first + block->count; i++)
-        job->hashes[i] = hash_row(job->problem, i);
+        job->hashes[i] = mg_sample_hash(job->problem, i);
     return MARGIN_OK;
 }
 

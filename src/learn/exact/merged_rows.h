@@ -27,3 +27,6 @@ enum { MG_LEAST_MERGED = 4096 };
 margin_status mg_merge_rows(margin_context *context, const mg_problem *problem,
                             mg_merged_rows *merged, margin_error *error);
 void mg_merged_rows_free(mg_merged_rows *merged);
+
+/* Of a sample's sparse row and its sign or target. */
+uint64_t mg_sample_hash(const mg_problem *problem, int64_t i);

@@ -6,7 +6,8 @@
  * p is at least 1/2. So if the least eigenvalue is not above 1/(2 S), and u is its vector, then
  * |u.v| <= 2 |r|. For eight independent vectors v of normal numbers, u.v are eight normal numbers:
  * once all residuals are below 1/64 that has a probability below 2e-13, whatever H is. The draw
- * depends on a seed that the caller takes from the numbers of H, so that nobody can aim at it. */
+ * depends on a seed that the caller takes from all numbers behind H, so that data do not meet it by
+ * their making. */
 #pragma once
 
 #include "base/status.h"
