@@ -356,8 +356,13 @@ static void kernel_values(const nystroem_view *view, const double *x, int64_t co
         }
         const double square = view->ops->square(&rows, i);
         mg_kernel_finish(view->isa, &view->kernel, square, view->squares, out, n);
-        for (int64_t k = 0; isnan(square) && k < n; k++)
-            out[k] = square; /* a distance clipped at 0 hides a missing value */
+        /* A distance clipped at 0 hides a missing value; and sums of one row and of many, which end
+         * at other zeros of the inverse, would not agree on a value beyond all numbers. */
+        bool finite = !isnan(square);
+        for (int64_t k = 0; k < n; k++)
+            finite &= isfinite(out[k]) != 0;
+        for (int64_t k = 0; k < n && !finite; k++)
+            out[k] = (double)NAN;
     }
 }
 
