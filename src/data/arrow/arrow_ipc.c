@@ -390,7 +390,7 @@ static int take_columns(ipc_stream *s, ipc_batch *b, struct ArrowArray *out, mg_
         arrays[j].dictionary = &arrays[s->count + j];
     }
     if (out->length / 8 > b->message->body_size) /* any other value takes a bit at least */
-        return broken(s, "has rows without values: all of its columns are of type null");
+        return broken(s, "has rows without values: no column of it has any");
     return b->message->bytes.broken ? broken(s, "has a damaged header") : 0;
 }
 

@@ -86,7 +86,7 @@ margin_status mg_design_take_offsets(mg_design *d, margin_error *error) {
     for (int64_t j = 0; j < n; j++)
         if (deviation[j] > 0.0 && fabs(mean[j]) > far_off * deviation[j])
             is_far = true;
-        else
+        else if (deviation[j] > 0.0)
             mean[j] = 0.0;
     if (!is_far) goto done;
     for (int64_t j = 0; j < n; j++)

@@ -61,7 +61,7 @@ done:
 
 /* ---- Rate ------------------------------------------------------------------------------------ */
 
-/* That of a single row, the greatest, is above that of all. */
+/* The greatest curvature of a single row's loss is at least that of the mean over all rows. */
 static margin_status find_rate(mg_descent *d) {
     enum { PASSES = 100 };
     d->rate = d->job->descent.rate;
