@@ -315,7 +315,7 @@ static void test_far_columns_keep_their_digits(void **state) {
     for (int isa = 0; isa <= (int)mg_isa_level(); isa++) {
         margin_context *context = support_context(NULL, 2);
         mg_design d;
-        const mg_gram_request request = {0};
+        const mg_weighted_gram request = {0};
         setenv("MARGIN_ISA", isa_names[isa], 1);
         OK(mg_design_create(context, &problem, &d, &error));
         OK(mg_design_scores(&d, w, 0.5, scores, &error));
@@ -367,7 +367,7 @@ static double *all_results(margin_context *context, const design_case *c, int64_
     OK(mg_design_loss(&d, mg_loss_get(MG_LOSS_LOGISTIC), w, 0.5, NULL, &point, &error));
     at += 3 * n + p + 1;
     *at++ = point.value;
-    mg_gram_request request = {.extra = c->target};
+    mg_weighted_gram request = {.extra = c->target};
     OK(mg_design_gram(&d, &request, at, &error));
     at += size * size;
     request.single = true;
@@ -415,7 +415,7 @@ static margin_status run_all(margin_context *context, void *user, margin_error *
     const int64_t length = 2 * n + 2 * p + (p + 1) * (p + 1);
     double *numbers = space(length);
     margin_status status;
-    const mg_gram_request request = {0};
+    const mg_weighted_gram request = {0};
     mg_loss_point point = {.gradient = numbers + n};
     memset(numbers, 0, (size_t)length * sizeof *numbers);
     MG_GO(mg_design_create(context, &c->problem, &d, failure));
@@ -451,7 +451,7 @@ static void test_cancelled_passes_say_so(void **state) {
     margin_context *context = support_context(NULL, 2);
     mg_design d;
     double numbers[400] = {0};
-    const mg_gram_request request = {0};
+    const mg_weighted_gram request = {0};
     mg_loss_point point = {0};
     (void)state;
     OK(mg_design_create(context, &c->problem, &d, &error));

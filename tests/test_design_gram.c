@@ -16,7 +16,7 @@ static margin_error error;
         if ((call) < 0) fail_msg("%s", error.text);                                                \
     } while (0)
 
-static void expanded_row(const design_case *c, const mg_gram_request *request, int64_t i,
+static void expanded_row(const design_case *c, const mg_weighted_gram *request, int64_t i,
                          double *e) {
     const int64_t p = c->problem.x.columns;
     int64_t size = request->columns ? request->column_count : p;
@@ -29,7 +29,7 @@ static void expanded_row(const design_case *c, const mg_gram_request *request, i
     e[size] = 1;
 }
 
-static void check_gram(const design_case *c, mg_design *d, const mg_gram_request *request) {
+static void check_gram(const design_case *c, mg_design *d, const mg_weighted_gram *request) {
     const int64_t size = mg_design_gram_size(d, request);
     const int64_t count = request->chosen ? request->count : d->samples;
     double *gram = space(size * size), *expected = calloc((size_t)(size * size), sizeof *expected);
@@ -69,20 +69,20 @@ static void check_grams(const design_case *c, mg_design *d) {
         if (i % 5 != 1) chosen[count++] = n - 1 - i;
     }
     for (int with = 0; with<64; with += d->samples> 500 ? 7 : 3) {
-        const mg_gram_request request = {.chosen = with & 1 ? chosen : NULL,
-                                         .count = count,
-                                         .weights = with & 2 ? weights : NULL,
-                                         .centre = with & 4 ? centre : NULL,
-                                         .factor = with & 4 ? factor : NULL,
-                                         .extra = with & 8 ? c->target : NULL,
-                                         .single = (with & 16) != 0,
-                                         .columns = with & 32 ? columns : NULL,
-                                         .column_count = taken};
+        const mg_weighted_gram request = {.chosen = with & 1 ? chosen : NULL,
+                                          .count = count,
+                                          .weights = with & 2 ? weights : NULL,
+                                          .centre = with & 4 ? centre : NULL,
+                                          .factor = with & 4 ? factor : NULL,
+                                          .extra = with & 8 ? c->target : NULL,
+                                          .single = (with & 16) != 0,
+                                          .columns = with & 32 ? columns : NULL,
+                                          .column_count = taken};
         check_gram(c, d, &request);
     }
-    const mg_gram_request none = {.chosen = chosen, .count = 0};
+    const mg_weighted_gram none = {.chosen = chosen, .count = 0};
     check_gram(c, d, &none);
-    const mg_gram_request no_columns = {.columns = columns, .column_count = 0};
+    const mg_weighted_gram no_columns = {.columns = columns, .column_count = 0};
     check_gram(c, d, &no_columns);
     free(columns);
     free(weights);
@@ -108,7 +108,7 @@ static void test_wide_grams(void **state) {
             margin_context *context = support_context(NULL, threads);
             mg_design d;
             OK(mg_design_create(context, &c->problem, &d, &error));
-            const mg_gram_request request = {.extra = c->target, .single = layout % 2 == 1};
+            const mg_weighted_gram request = {.extra = c->target, .single = layout % 2 == 1};
             const int64_t size = mg_design_gram_size(&d, &request);
             double *gram = space(size * size);
             OK(mg_design_gram(&d, &request, gram, &error));
@@ -190,14 +190,14 @@ static void check_sparse_gram(const sparse_case *c, int threads, int with, doubl
         problem.scale = scale;
         problem.shift = shift;
     }
-    const mg_gram_request request = {.chosen = with & 2 ? chosen : NULL,
-                                     .count = rows - rows / 8,
-                                     .weights = with & 2 ? weights : NULL,
-                                     .centre = with & 4 ? shift + p : NULL,
-                                     .factor = with & 4 ? shift + 2 * p : NULL,
-                                     .extra = with & 2 ? numbers : NULL,
-                                     .columns = with & 8 ? columns : NULL,
-                                     .column_count = p - 1};
+    const mg_weighted_gram request = {.chosen = with & 2 ? chosen : NULL,
+                                      .count = rows - rows / 8,
+                                      .weights = with & 2 ? weights : NULL,
+                                      .centre = with & 4 ? shift + p : NULL,
+                                      .factor = with & 4 ? shift + 2 * p : NULL,
+                                      .extra = with & 2 ? numbers : NULL,
+                                      .columns = with & 8 ? columns : NULL,
+                                      .column_count = p - 1};
     mg_design d;
     OK(mg_design_create(context, &problem, &d, &error));
     if (with & 16) OK(mg_design_store_columns(&d, &error));

@@ -46,7 +46,7 @@ static margin_status add_fold(mg_fold_products *p, int64_t f, const int64_t *row
                                 .count = count,
                                 .target = targets,
                                 .weight = weights};
-    const mg_gram_request request = {.weights = weights, .centre = p->centre, .extra = targets};
+    const mg_weighted_gram request = {.weights = weights, .centre = p->centre, .extra = targets};
     mg_design design;
     MG_TRY(mg_design_create(fit->context, &problem, &design, fit->error));
     const margin_status status = mg_design_gram(&design, &request, gram, fit->error);

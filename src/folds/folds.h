@@ -12,5 +12,9 @@ margin_status mg_logistic_folds(mg_fit *fits, int64_t count, const mg_linear_opt
  * from sums. */
 margin_status mg_lasso_folds(mg_fit *fits, int64_t count, const mg_linear_options *options);
 
+/* With a kernel, by scores in place of hypotheses. Each has its gap; declines kernels that the data
+ * of a fold decide on, and what needs too much memory. */
+margin_status mg_svm_folds(mg_fit *fits, int64_t count);
+
 /* Gaps are NaN: nothing is proven of sums. DATA (overflow). */
 margin_status mg_ridge_folds(mg_fit *fits, int64_t count, const mg_linear_options *options);

@@ -12,10 +12,11 @@
  * the penalties before is extrapolated. The Gram is made anew as long as that does not suffice.
  *
  * The proof comes with every pass. The slopes p_i in (0,1) are dual variables but for s = sum_i
- * y_i c_i p_i, which must be 0. With p_i - y_i (s d_i / sum d) / c_i it is, and since c KL(p'|p) <=
- * c (p' - p)^2 / (p (1 - p)) the gap is at most
+ * y_i c_i p_i, which must be 0. With p_i - y_i (s d_i / sum d) / c_i it is (d_i: those of the Gram,
+ * 0 for rows that are not in it; all sums over the rows of fold f), and since c KL(p'|p) <= c (p' -
+ * p)^2 / (p (1 - p)) the gap is at most
  *
- *   |g - s m|^2 / (2 lambda) + (s / sum d)^2 sum_i d_i^2 / h_i      h_i = c_i p_i (1 - p_i)
+ *   |g + s m|^2 / (2 lambda) + (s / sum d)^2 sum_i d_i^2 / h_i      h_i = c_i p_i (1 - p_i)
  *
  * with g the gradient, m = sum d_i e_i / sum d and the norm that of 1/q, as long as no p' leaves
  * (0,1): |s| d_i <= h_i sum d. The greatest d_i / h_i is at most the fourth root of the sum of
@@ -92,12 +93,13 @@ static const mg_problem *problem_of(const logistic_folds *m, int64_t f) {
     return m->fits[f * m->count].problem;
 }
 
-static const mg_penalty *penalty_of(const logistic_folds *m, int64_t k) {
-    return &m->options[k].penalty;
+/* With lambda the penalty depends on the weight of the fold's rows. */
+static const mg_penalty *penalty_of(const logistic_folds *m, int64_t f, int64_t k) {
+    return &m->options[f * m->count + k].penalty;
 }
 
-static double lambda_of(const logistic_folds *m, int64_t k) {
-    return penalty_of(m, k)->rho / penalty_of(m, k)->factor;
+static double lambda_of(const logistic_folds *m, int64_t f, int64_t k) {
+    return penalty_of(m, f, k)->rho / penalty_of(m, f, k)->factor;
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -293,7 +295,7 @@ static void judge_fold(logistic_folds *m, int64_t f, int64_t k) {
     const int64_t last = m->size * m->size - m->size; /* the row of the intercept */
     const double *own = m->grams + f * m->size * m->size + last,
                  *all = m->grams + m->folds * m->size * m->size + last;
-    const double mass = all[m->columns] - own[m->columns], lambda = lambda_of(m, k);
+    const double mass = all[m->columns] - own[m->columns], lambda = lambda_of(m, f, k);
     const double share = m->intercept && mass > 0.0 ? -sums[SUM_SLOPES] / mass : 0.0;
     double norm = 0.0, square = 0.0;
     fold->value = sums[SUM_VALUE];
@@ -306,7 +308,8 @@ static void judge_fold(logistic_folds *m, int64_t f, int64_t k) {
     }
     fold->gradient[m->columns] = m->intercept ? sums[SUM_SLOPES] : 0.0;
     fold->value += norm / 2.0;
-    fold->gap = square / 2.0 + share * share * sums[SUM_SPREAD];
+    fold->gap = square / 2.0;
+    if (share != 0.0) fold->gap += share * share * sums[SUM_SPREAD];
     const bool inside = fabs(share) * sqrt(sqrt(sums[SUM_FOURTH])) <= 1.0;
     if (m->intercept && !(mass > 0.0 && inside)) fold->gap = (double)INFINITY;
 }
@@ -364,12 +367,12 @@ static margin_status make_grams(logistic_folds *m) {
             m->chosen[count] = at;
             m->picked[count++] = m->bend[at] = times * m->next[at];
         }
-        const mg_gram_request request = {.chosen = m->chosen,
-                                         .count = count,
-                                         .weights = m->picked,
-                                         .centre = m->centre,
-                                         .factor = m->factor,
-                                         .single = true};
+        const mg_weighted_gram request = {.chosen = m->chosen,
+                                          .count = count,
+                                          .weights = m->picked,
+                                          .centre = m->centre,
+                                          .factor = m->factor,
+                                          .single = true};
         double *own = m->grams + f * square;
         MG_TRY(mg_design_gram(&m->design, &request, own, m->fits[0].error));
         sum_bends(m, count, own + (square - m->size));
@@ -399,7 +402,7 @@ static margin_status factor_fold(void *argument, int64_t f, int worker) {
         for (int64_t l = 0; l < n && out; l++)
             a[j * n + l] = a[l * n + j] = 0.0;
         a[j * n + j] =
-            out ? 1.0 : a[j * n + j] * (1.0 + 1e-12) + lambda_of(m, task->k) * m->fold[f].q[j];
+            out ? 1.0 : a[j * n + j] * (1.0 + 1e-12) + lambda_of(m, f, task->k) * m->fold[f].q[j];
     }
     MG_TRY(mg_cholesky_factor(m->design.context, n, a, n, &failed, NULL));
     return failed ? MARGIN_ERROR_LIMIT : MARGIN_OK;
@@ -418,7 +421,7 @@ static void step_fold(logistic_folds *m, int64_t f, int64_t k) {
     logistic_fold *fold = &m->fold[f];
     double *step = m->packed; /* free between passes */
     for (int64_t j = 0; j < m->size; j++)
-        step[j] = fold->gradient[j] + lambda_of(m, k) * fold->q[j] * fold->u[j];
+        step[j] = fold->gradient[j] + lambda_of(m, f, k) * fold->q[j] * fold->u[j];
     mg_cholesky_solve(m->design.isa, m->size, m->matrices + f * m->size * m->size, m->size, step);
     for (int64_t j = 0; j < m->size; j++)
         fold->u[j] -= step[j];
@@ -465,7 +468,7 @@ static void move_fold(logistic_folds *m, int64_t f, int64_t k) {
 
 static bool is_done(const logistic_folds *m, int64_t f, int64_t k) {
     const logistic_fold *fold = &m->fold[f];
-    const double factor = penalty_of(m, k)->factor;
+    const double factor = penalty_of(m, f, k)->factor;
     return factor * fold->gap <=
            mg_wanted_gap(m->options[k].tolerance, factor * fold->value, factor * fold->constant);
 }
@@ -501,7 +504,7 @@ static margin_status solve_penalty(logistic_folds *m, int64_t k) {
 static margin_status make_fit(logistic_folds *m, int64_t f, int64_t k) {
     const logistic_fold *fold = &m->fold[f];
     const mg_problem *p = problem_of(m, f);
-    const double factor = penalty_of(m, k)->factor;
+    const double factor = penalty_of(m, f, k)->factor;
     mg_fit *fit = &m->fits[f * m->count + k];
     double b = fold->u[m->columns], *w = m->packed;
     for (int64_t j = 0; j < m->columns; j++) {

@@ -1,7 +1,7 @@
 /* The folds and penalties of a search: one Gram matrix in f32 for all of them, each fold from one
  * penalty to the next, and then the proofs together, so that each value in f64 is made once. With
  * the proofs come the scores of the rows that a fold leaves out. */
-#include "kernel/svm/kernel_svm.h"
+#include "folds/folds.h"
 #include "kernel/svm/svm_machine.h"
 
 #include <math.h>
@@ -22,6 +22,20 @@ typedef struct folds_run {
 
 static const char folds_purpose[] = "the folds of a search";
 
+enum { MOST_FOLDS = 64 };
+#define MOST_BYTES ((int64_t)4 << 30) /* of what all folds take together */
+
+/* Room for smaller problems, one of half of the points at most. */
+static int64_t spare_numbers(const folds_run *run) {
+    return run->points * run->points / 2;
+}
+
+/* Beside the matrix. Of as many workers as there are folds: the choice depends on no threads. */
+static double own_bytes(const folds_run *run) {
+    const double numbers = (double)run->count * 3.0 * (double)run->points;
+    return 8.0 * numbers + 4.0 * (double)run->folds * (double)spare_numbers(run);
+}
+
 /* What a fold leaves out lies side by side, and so do its own rows, in two pieces. */
 static margin_status make_matrix(folds_run *run, mg_arena *arena) {
     const mg_fit *fit = &run->fits[0];
@@ -33,11 +47,14 @@ static margin_status make_matrix(folds_run *run, mg_arena *arena) {
     mg_kernel_sizes sizes = mg_kernel_sizes_of(fit, &s->kernel, run->folds);
     sizes.count = run->points;
     const mg_kernel_plan plan = mg_kernel_plan_make(fit->context, &sizes, MG_WAY_SHARED);
-    MG_REQUIRE(plan.chosen, fit->error, MARGIN_ERROR_LIMIT, "the folds need too much memory");
+    MG_REQUIRE(plan.chosen && (double)plan.says.matrix + own_bytes(run) <=
+                                  (double)mg_context_room(fit->context, MOST_BYTES),
+               fit->error, MARGIN_ERROR_LIMIT, "the folds need too much memory");
     const mg_gram_request request = {.kernel = s->kernel,
                                      .points = {fit->problem->x, s->rows, NULL, run->points},
                                      .type = MARGIN_F32,
                                      .bytes = plan.says.matrix};
+    MG_TRY(mg_announce(fit->context, &plan.says, fit->error));
     MG_TRY(mg_gram_create(fit->context, &request, &s->gram, fit->error));
     return mg_gram_fill(s->gram, fit->context, fit->error);
 }
@@ -62,7 +79,7 @@ static margin_status open_fold(const folds_run *run, int64_t f, int worker, fold
     mg_context_part(run->fits[0].context, (double)INFINITY, run->shares, &fold->context);
     const mg_svm_options options = take_fit(run, f * run->each, fold);
     MG_TRY(mg_svm_machine_for(&fold->fit, &options, &run->shared, &fold->machine));
-    fold->machine->bytes = fold->machine->smo.room = run->points * run->points / 2;
+    fold->machine->bytes = fold->machine->smo.room = spare_numbers(run);
     fold->machine->smo.spare = run->spares + worker * fold->machine->smo.room;
     return MARGIN_OK;
 }
@@ -175,9 +192,12 @@ static margin_status run_folds(folds_run *run, mg_arena *arena) {
     MG_TRY(MG_PIECES(arena, folds_purpose, run->fits[0].error,
                      MG_PIECE(run->beta, run->count * run->samples),
                      MG_PIECE(run->weights, numbers), MG_PIECE(run->products, numbers),
-                     MG_PIECE(run->spares, mg_threads(context) * run->points * run->points / 2)));
+                     MG_PIECE(run->spares, mg_threads(context) * spare_numbers(run))));
     memset(run->weights, 0, (size_t)numbers * sizeof *run->weights);
     run->shares = mg_context_shares(context, run->folds);
+    for (int64_t k = 0; k < run->count; k++)
+        MG_NEW(context->heap, run->fits[k].scores, run->fits[k].asked_count, folds_purpose,
+               run->fits[0].error);
     MG_TRY(mg_parallel(context, run->folds, fold_task, run, NULL));
     MG_TRY(multiply(run, context, run->shared.rows, run->points, run->weights, run->count,
                     run->products));
@@ -194,9 +214,10 @@ margin_status mg_svm_folds(mg_fit *fits, int64_t count) {
     while (run.each < count && fits[run.each].problem == fits[0].problem)
         run.each++;
     run.folds = count / run.each;
-    MG_REQUIRE(options.kernel.rule == MG_GAMMA_GIVEN && options.max_iterations < 0 &&
-                   mg_kernel_is_definite(&options.kernel.kernel),
-               error, MARGIN_ERROR_LIMIT, "the folds have kernels of their own, or no proof");
+    MG_REQUIRE(run.folds <= MOST_FOLDS && options.kernel.rule == MG_GAMMA_GIVEN &&
+                   options.max_iterations < 0 && mg_kernel_is_definite(&options.kernel.kernel),
+               error, MARGIN_ERROR_LIMIT,
+               "there are many folds, or they have kernels of their own, or no proof");
     MG_TRY(mg_kernel_resolve(fits[0].context, &options.kernel, fits[0].learner->info.name,
                              fits[0].shared->whole, &run.shared.kernel, error));
     mg_arena_init(&arena, fits[0].context->heap);
@@ -204,6 +225,6 @@ margin_status mg_svm_folds(mg_fit *fits, int64_t count) {
     mg_gram_free(run.shared.gram);
     mg_arena_free(&arena);
     if (status == MARGIN_ERROR_MEMORY)
-        return mg_no_memory(fits[0].context->heap, count, 1, folds_purpose, error);
+        return mg_no_memory(fits[0].context->heap, count * run.points, 8, folds_purpose, error);
     return mg_kernel_fail(status, error);
 }

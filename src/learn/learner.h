@@ -134,8 +134,8 @@ typedef struct mg_fit {
     const mg_hypothesis *start;
     mg_kept *kept; /* a learner may use, replace and leave something; NULL: no fit follows */
     uint64_t seed;
-    /* Of a search: rows of x that are asked for, and where their scores go. A `fit_many` for
-     * MG_DIFFER_FOLDS may fill these in, of all its fits, in place of hypotheses. */
+    /* Of a search: rows of x that are asked for. A `fit_many` for MG_DIFFER_FOLDS may answer with
+     * their scores, of all its fits, in place of hypotheses; whoever asked frees them. */
     const int64_t *asked;
     int64_t asked_count;
     double *scores;

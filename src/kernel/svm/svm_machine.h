@@ -108,7 +108,5 @@ margin_status mg_svm_machine_for(mg_fit *fit, const mg_svm_options *options,
                                  const mg_svm_shared *shared, mg_svm_machine **out);
 /* From where the machine is to what its options ask for; ended: why it is there. */
 margin_status mg_svm_solve(mg_svm_machine *m, margin_status *ended);
-/* `fit_many` of the folds of a search. LIMIT: they are not for it. */
-margin_status mg_svm_folds(mg_fit *fits, int64_t count);
 /* Fits with the gram given (NULL: one of its own); results in fit. */
 margin_status mg_svm_train(mg_fit *fit, const mg_svm_shared *shared);

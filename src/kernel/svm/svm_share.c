@@ -81,7 +81,6 @@ margin_status mg_kernel_svm_fit(mg_fit *fit) {
  * that is left. */
 margin_status mg_kernel_svm_fit_many(mg_fit *fits, int64_t count) {
     margin_status status = MARGIN_OK;
-    if (fits[0].shared->differ & MG_DIFFER_FOLDS) return mg_svm_folds(fits, count);
     for (int64_t k = 0; k < count && status >= 0; k++) {
         margin_context *whole = fits[k].context, own;
         const double now = mg_clock(), left = whole->deadline - now;

@@ -103,7 +103,7 @@ margin_status mg_design_product(mg_design *d, const int64_t *chosen, int64_t cou
 
 /* A weighted Gram: G = sum_k d_k e_k e_k' with e_k = (a_i1', ..., a_ip', extra_i, 1), i =
  * chosen[k], a_ij' = (a_ij - centre_j) * factor_j. */
-typedef struct mg_gram_request {
+typedef struct mg_weighted_gram {
     const int64_t *chosen; /* samples, ascending or not; NULL: all */
     int64_t count;         /* of chosen */
     const double *weights; /* d_k >= 0 of chosen[k] (chosen NULL: of sample k); NULL: the weights of
@@ -114,14 +114,14 @@ typedef struct mg_gram_request {
     int64_t column_count;          /* of columns */
     const double *extra;           /* samples numbers, such as the targets; NULL: no such column */
     bool single; /* products in f32, for preconditioners; sums across row blocks in f64 */
-} mg_gram_request;
+} mg_weighted_gram;
 /* Rows and columns of the result: one for each column that takes part and one more, or two with
  * `extra`; the last one belongs to the intercept (so the corner is the sum of d). */
-int64_t mg_design_gram_size(const mg_design *d, const mg_gram_request *request);
+int64_t mg_design_gram_size(const mg_design *d, const mg_weighted_gram *request);
 /* Fills size x size numbers, both triangles. Dense: packed tiles, count * size^2 multiply-adds;
  * CSR: sparse outer products, and the affine part afterwards in size^2. Chosen columns cost a copy
  * of their values and save their products. */
-margin_status mg_design_gram(mg_design *d, const mg_gram_request *request, double *gram,
+margin_status mg_design_gram(mg_design *d, const mg_weighted_gram *request, double *gram,
                              margin_error *error);
 
 /* Weighted mean and standard deviation of each column of A, of all samples (`exact`, one pass) or

@@ -1,7 +1,7 @@
 /* Weighted Grams of a design: which way, and what both share. */
 #include "linear/design/design_gram.h"
 
-int64_t mg_design_gram_size(const mg_design *d, const mg_gram_request *request) {
+int64_t mg_design_gram_size(const mg_design *d, const mg_weighted_gram *request) {
     const int64_t columns = request->columns ? request->column_count : d->columns;
     return columns + 1 + (request->extra != NULL);
 }
@@ -9,7 +9,7 @@ int64_t mg_design_gram_size(const mg_design *d, const mg_gram_request *request) 
 /* e_j = (scale x + shift - centre) * factor, centred in x where that can be. */
 static void gram_compose(mg_gram_job *job) {
     const mg_design *d = job->design;
-    const mg_gram_request *request = job->request;
+    const mg_weighted_gram *request = job->request;
     job->plain = !d->scale && !d->shift && !request->centre && !request->factor;
     for (int64_t k = 0; k < job->columns; k++) {
         const int64_t j = mg_gram_column(job, k);
@@ -64,7 +64,7 @@ static margin_status gram_make(mg_gram_job *job, double *gram) {
     return gram_mirror(job, gram);
 }
 
-margin_status mg_design_gram(mg_design *d, const mg_gram_request *request, double *gram,
+margin_status mg_design_gram(mg_design *d, const mg_weighted_gram *request, double *gram,
                              margin_error *error) {
     mg_gram_job job = {.design = d,
                        .request = request,

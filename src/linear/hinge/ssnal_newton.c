@@ -58,11 +58,11 @@ static void complete(mg_ssnal *s) {
 }
 
 static margin_status solve_by_factor(mg_ssnal *s) {
-    const mg_gram_request request = {.chosen = s->active,
-                                     .count = ssnal_newton_gather(s, s->most_rows),
-                                     .weights = s->active_weights,
-                                     .centre = s->centre,
-                                     .factor = s->factor};
+    const mg_weighted_gram request = {.chosen = s->active,
+                                      .count = ssnal_newton_gather(s, s->most_rows),
+                                      .weights = s->active_weights,
+                                      .centre = s->centre,
+                                      .factor = s->factor};
     MG_TRY(mg_design_gram(s->design, &request, s->matrix, s->job->error));
     complete(s);
     MG_TRY(mg_ridge_factor(s->design->context, s->size, s->matrix, s->diagonal, mg_ridge_double,

@@ -48,7 +48,7 @@ static void add_ridge(mg_working *s) {
 }
 
 /* Every stride-th row in place of all of them, as long as these are many beside the columns. */
-static void leave_out_rows(mg_working *s, mg_gram_request *request) {
+static void leave_out_rows(mg_working *s, mg_weighted_gram *request) {
     enum { ROWS_A_COLUMN = 64 };
     const int64_t count = s->samples / s->stride;
     if (s->stride == 1 || !s->rows || count < ROWS_A_COLUMN * s->model.count) {
@@ -67,11 +67,11 @@ static void leave_out_rows(mg_working *s, mg_gram_request *request) {
 
 margin_status mg_working_build(mg_working *s) {
     mg_working_model *model = &s->model;
-    mg_gram_request request = {.weights = s->curvatures,
-                               .centre = s->centre,
-                               .factor = s->factor,
-                               .columns = model->member,
-                               .column_count = model->count};
+    mg_weighted_gram request = {.weights = s->curvatures,
+                                .centre = s->centre,
+                                .factor = s->factor,
+                                .columns = model->member,
+                                .column_count = model->count};
     MG_TRY(working_set_make_room(s));
     leave_out_rows(s, &request);
     MG_TRY(mg_design_gram(s->design, &request, model->matrix, s->job->error));

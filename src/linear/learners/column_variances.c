@@ -26,7 +26,7 @@ static margin_status try_products(mg_column_variances *v, double *l, bool *done)
     MG_TRY(mg_squares_new(s, s->columns, &factor, purpose));
     for (int64_t j = 0; j < s->columns; j++)
         factor[j] = s->norm[j] > 0.0 ? 1.0 / s->norm[j] : 0.0;
-    const mg_gram_request request = {.weights = s->c, .centre = s->mean, .factor = factor};
+    const mg_weighted_gram request = {.weights = s->c, .centre = s->mean, .factor = factor};
     MG_TRY(mg_design_gram(&s->design, &request, gram, s->error));
     for (int64_t k = 0; k < n; k++) {
         double sum = 0.0;

@@ -1,4 +1,5 @@
 /* Support vector machines: the linear function with the widest margin that the penalty allows. */
+#include "folds/folds.h"
 #include "kernel/svm/kernel_svm.h"
 #include "learn/kernel_options.h"
 #include "linear/learners/linear_learner.h"
@@ -152,6 +153,11 @@ static void kernel_defaults(mg_option_value *values) {
     multiclass->integer = 1;
 }
 
+static margin_status svm_kernel_fit_many(mg_fit *fits, int64_t count) {
+    return fits[0].shared->differ & MG_DIFFER_FOLDS ? mg_svm_folds(fits, count)
+                                                    : mg_kernel_svm_fit_many(fits, count);
+}
+
 static const mg_learner svm_kernel = {
     .info = SVM_INFO("Support vector machine with a kernel: the widest soft margin among sums of "
                      "kernel values",
@@ -164,7 +170,7 @@ static const mg_learner svm_kernel = {
     .check = svm_kernel_check,
     .share = mg_kernel_svm_share,
     .fit = mg_kernel_svm_fit,
-    .fit_many = mg_kernel_svm_fit_many,
+    .fit_many = svm_kernel_fit_many,
     .differ = MG_DIFFER_SIGNS | MG_DIFFER_ROWS | MG_DIFFER_FOLDS,
     .verify = mg_kernel_svm_verify,
 };

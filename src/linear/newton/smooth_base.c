@@ -164,7 +164,7 @@ static margin_status make_factor(mg_smooth *s, int64_t at, const double *curvatu
     const int64_t n = s->block, last = n - 1;
     double *a = s->matrices + at * n * n, *diagonal = s->diagonals + at * n;
     mg_row_sample sample = {0};
-    mg_gram_request request = {
+    mg_weighted_gram request = {
         .weights = curvatures, .centre = s->centre, .factor = s->factor, .single = single};
     margin_status status;
     if (rows < s->samples) {

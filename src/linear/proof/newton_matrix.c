@@ -52,7 +52,7 @@ static margin_status add_block(const mg_objective *o, const mg_newton_weights *c
                                int64_t l, double *weights, int64_t *chosen, double *gram,
                                mg_newton_matrix *n, margin_error *error) {
     const int64_t size = o->columns + 1;
-    mg_gram_request request = {.weights = weights, .centre = n->mean, .factor = n->factor};
+    mg_weighted_gram request = {.weights = weights, .centre = n->mean, .factor = n->factor};
     for (int64_t i = 0; i < o->samples; i++) {
         const double weight = weight_of(o, curvature, i, k, l);
         if (weight == 0.0) continue;

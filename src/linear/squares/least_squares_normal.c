@@ -83,7 +83,7 @@ static margin_status make_products(mg_squares *s, products *p, bool *doubtful) {
     choose_factors(s, p);
     for (int64_t i = 0; i < s->samples; i++)
         p->target[i] = s->spread > 0.0 ? (s->problem->target[i] - s->centre) / s->spread : 0.0;
-    const mg_gram_request request = {
+    const mg_weighted_gram request = {
         .weights = s->c, .centre = p->start, .factor = p->factor, .extra = p->target};
     p->size = mg_design_gram_size(&s->design, &request);
     MG_TRY(mg_squares_new(s, p->size * p->size, &p->gram, "the products of the columns"));

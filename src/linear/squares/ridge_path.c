@@ -64,7 +64,7 @@ static margin_status make_products(path_run *run, double *gram) {
     MG_TRY(mg_squares_new(s, s->samples, &target, purpose));
     for (int64_t i = 0; i < s->samples; i++)
         target[i] = s->problem->target[i] - s->centre;
-    const mg_gram_request request = {.weights = s->c, .centre = s->mean, .extra = target};
+    const mg_weighted_gram request = {.weights = s->c, .centre = s->mean, .extra = target};
     MG_TRY(mg_design_gram(&s->design, &request, gram, s->error));
     const double *sums = gram + (size - 1) * size;
     for (int64_t j = 0; s->intercept && j < n + 1; j++)

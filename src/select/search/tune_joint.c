@@ -53,7 +53,7 @@ typedef struct joint_fold {
     mg_trainer trainer;
     mg_split split;
     mg_part part;
-    double *scores; /* setting by setting */
+    double *scores; /* setting by setting; NULL: the fits have them */
     bool open;
 } joint_fold;
 
@@ -76,8 +76,6 @@ static margin_status open_fold(joint_run *run, int64_t f, margin_error *error) {
     const mg_spec_component *learner = mg_spec_learner(spec);
     mg_reduction reduction;
     MG_TRY(mg_tune_rows(s, &run->arena, f, MARGIN_PART_TEST, &fold->test, error));
-    MG_ARENA_NEW(&run->arena, fold->scores, fold->test.count * run->chain->count,
-                 "the predictions of a fold", error);
     MG_TRY(mg_tune_rows(s, &run->arena, f, MARGIN_PART_TRAIN, &fold->train, error));
     fold->data = *s->data;
     fold->data.selection = fold->train.rows;
@@ -102,6 +100,7 @@ static margin_status open_fold(joint_run *run, int64_t f, margin_error *error) {
 static void close_folds(joint_run *run) {
     for (int64_t f = 0; f < run->search->split_count; f++) {
         joint_fold *fold = &run->folds[f];
+        mg_free(run->search->heap, fold->scores);
         mg_part_free(&fold->part);
         mg_split_free(&fold->split);
         if (fold->open) mg_trainer_close(&fold->trainer);
@@ -145,7 +144,6 @@ static margin_status fit_all(joint_run *run, margin_error *error) {
                      .seed = s->context->options.seed,
                      .asked = fold->test.rows,
                      .asked_count = fold->test.count,
-                     .scores = fold->scores + k % settings * fold->test.count,
                      .error = error};
         mg_report_init(&run->fits[k].report);
     }
@@ -165,14 +163,16 @@ static margin_status judge_setting(void *argument, int64_t k, int worker) {
     const joint_answers *a = argument;
     const mg_tune *s = a->run->search;
     const joint_fold *fold = &a->run->folds[a->split];
+    const double *scores = fold->scores ? fold->scores + k * fold->test.count
+                                        : a->run->fits[a->split * a->run->chain->count + k].scores;
     mg_cell *cell = a->run->chain->cells[k];
     mg_slot *slot = &cell->slots[a->split];
     double *predictions = cell->predictions;
     (void)worker;
     if (predictions) predictions += a->split / s->folds * s->data->x.rows;
     mg_slot_clear(s->heap, slot);
-    return mg_tune_judge(s, s->context, fold->model, &fold->test,
-                         fold->scores + k * fold->test.count, &slot->value, predictions, NULL);
+    return mg_tune_judge(s, s->context, fold->model, &fold->test, scores, &slot->value, predictions,
+                         NULL);
 }
 
 /* One model with a function for each setting answers for all of them in one pass. */
@@ -190,6 +190,8 @@ static margin_status predict_fold(joint_run *run, int64_t f, margin_error *error
     MG_GO(mg_model_fold(fold->model, error));
     MG_GO(mg_hypothesis_attach(fold->model->hypothesis, error));
     MG_GO_NEW(s->heap, values, fold->test.count * settings, "the predictions of a fold", error);
+    MG_GO_NEW(s->heap, fold->scores, fold->test.count * settings, "the predictions of a fold",
+              error);
     MG_GO(mg_predict_rows(s->context, fold->model, &s->data->x, fold->test.rows, fold->test.count,
                           MARGIN_OUTPUT_SCORES, values, error));
     for (int64_t i = 0; i < fold->test.count * settings; i++)
@@ -209,6 +211,8 @@ static margin_status judge_fold(joint_run *run, int64_t f, margin_error *error) 
     const margin_status status =
         mg_parallel(run->search->context, run->chain->count, judge_setting, &answers, NULL);
     model->hypothesis = NULL;
+    mg_free(run->search->heap, run->folds[f].scores);
+    run->folds[f].scores = NULL;
     return status < 0 ? mg_fail(error, status, "the predictions cannot be judged") : status;
 }
 
@@ -249,8 +253,10 @@ margin_status mg_tune_joint(mg_tune *s, const mg_chain *chain, bool *done, margi
                                ? run_joint(&run, &own)
                                : mg_no_memory(s->heap, count, sizeof *run.fits, "the fits", &own);
     mg_shared_free(&run.shared);
-    for (int64_t k = 0; run.fits && k < count; k++)
+    for (int64_t k = 0; run.fits && k < count; k++) {
         mg_hypothesis_free(run.fits[k].hypothesis);
+        mg_free(s->heap, run.fits[k].scores);
+    }
     if (run.folds) close_folds(&run);
     mg_arena_free(&run.arena);
     MG_FREE(s->heap, run.fits, run.folds);
