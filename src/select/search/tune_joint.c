@@ -7,8 +7,9 @@
 #include <string.h>
 
 enum {
-    LEAST_FITS = 8,        /* fewer are soon done one by one */
-    MOST_NUMBERS = 1 << 26 /* of the rows of all training parts */
+    LEAST_FITS = 8,         /* fewer are soon done one by one */
+    MOST_NUMBERS = 1 << 26, /* of the rows of all training parts */
+    MOST_OF_CLASSES = 64    /* splits: learners of classes decline more */
 };
 
 /* ---- Whether --------------------------------------------------------------------------------- */
@@ -16,6 +17,14 @@ enum {
 static bool is_penalty(const margin_option *option) {
     return (option->group && strcmp(option->group, "penalty") == 0) ||
            strcmp(option->name, "l1_ratio") == 0;
+}
+
+/* Stages that leave the rows as they are. */
+static bool keeps_rows(const margin_spec *spec) {
+    bool keeps = spec->component_count == 1 || mg_spec_learner(spec)->learner->takes_affine;
+    for (int k = 0; k < spec->component_count - 1; k++)
+        keeps = keeps && spec->components[k].stage->affine;
+    return keeps;
 }
 
 static unsigned folds_differ(const mg_tune *s) {
@@ -27,20 +36,13 @@ bool mg_tune_joins(const mg_tune *s, const mg_cell *a, const mg_cell *b) {
     const unsigned differ = folds_differ(s);
     bool joins = (left->learner->differ & differ) == differ && s->share == 1 &&
                  !(s->options.cell_seconds > 0) && !s->options.training &&
-                 mg_data_targets(s->data) == 1 &&
-                 (s->whole->task == MARGIN_REGRESS || s->whole->classes == 2);
+                 mg_data_targets(s->data) == 1 && keeps_rows(a->spec) &&
+                 (s->whole->task == MARGIN_REGRESS ||
+                  (s->whole->classes == 2 && s->split_count <= MOST_OF_CLASSES));
     for (int k = 0; joins && k < left->info->option_count; k++)
         joins = is_penalty(&left->info->options[k]) ||
                 mg_option_equal(&left->options[k], &right->options[k]);
     return joins;
-}
-
-/* Stages that leave the rows as they are. */
-static bool keeps_rows(const margin_spec *spec) {
-    bool keeps = spec->component_count == 1 || mg_spec_learner(spec)->learner->takes_affine;
-    for (int k = 0; k < spec->component_count - 1; k++)
-        keeps = keeps && spec->components[k].stage->affine;
-    return keeps;
 }
 
 /* ---- The problems ---------------------------------------------------------------------------- */
@@ -243,8 +245,7 @@ margin_status mg_tune_joint(mg_tune *s, const mg_chain *chain, bool *done, margi
     margin_error own = {0};
     *done = false;
     if (count < LEAST_FITS || s->split_count > MOST_NUMBERS / s->samples.count ||
-        !isinf(mg_deadline(s->context)) || !keeps_rows(chain->cells[0]->spec) ||
-        !mg_tune_joins(s, chain->cells[0], chain->cells[0]))
+        !isinf(mg_deadline(s->context)) || !mg_tune_joins(s, chain->cells[0], chain->cells[0]))
         return MARGIN_OK;
     run.folds = mg_new_zero(s->heap, s->split_count, sizeof *run.folds);
     run.fits = mg_new_zero(s->heap, count, sizeof *run.fits);
