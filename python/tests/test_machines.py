@@ -1,5 +1,6 @@
 """What support vector machines are made of; kernels that are given; statistics that go on learning."""
 
+import copy
 import pickle
 
 import margin
@@ -65,6 +66,31 @@ def test_given_kernels_of_ridge(diabetes, targets, weighed):
     with pytest.raises(ValueError, match="square matrix"):
         gram.fit(curved(X[:5], X), y[:5])
     assert np.allclose(cross_val_score(gram, curved(X, X), y), cross_val_score(margin.KernelRidge(kernel="rbf", gamma=0.3, alpha=0.1), X, y))
+
+
+@pytest.mark.parametrize("kernel", ["precomputed", "function"])
+def test_given_kernels_answer_of_their_own_fit(diabetes, kernel):
+    X, y = diabetes[0][:60], diabetes[1][:60]
+    of = (lambda A: curved(A, X)) if kernel == "precomputed" else (lambda A: A)
+    queries, others = X[:9] + 0.1, X[20:29] - 0.2
+    ours = margin.KernelRidge(kernel="precomputed" if kernel == "precomputed" else curved_rows, alpha=0.1).fit(of(X), y)
+    known, dual = ours.predict(of(others)), ours.dual_coef_
+    ours.predict(of(queries))
+    bad = X[:40].copy() if kernel == "function" else curved(X[:40], X[:40])
+    with pytest.raises(ValueError):
+        ours.fit(bad, np.full(40, 1e308), sample_weight=np.zeros(40))
+    if kernel == "precomputed":  # the size of the fit that failed is no longer the model's
+        with pytest.raises(ValueError, match="60 rows"):
+            ours.predict(curved(others, X[:40]))
+        ours.n_features_in_ = 60
+    assert np.array_equal(ours.predict(of(others)), known) and np.array_equal(ours.dual_coef_, dual)
+    assert ours.verify(of(X), y).converged
+    again = copy.deepcopy(ours)
+    again.predict(of(queries))
+    assert np.array_equal(again.predict(of(others)), known)
+    ours.fit(of(X), -y)
+    assert np.array_equal(again.predict(of(others)), known) and np.allclose(ours.predict(of(others)), -known)
+    assert again.model_._kernel.function._asked.values is None and again.model_._kernel.function.training is None
 
 
 def curved_rows(a, b):

@@ -12,16 +12,36 @@ from margin.kernels import Kernel
 
 
 class _Values:
-    """The kernel of rows that are told by their number, those of a question by -1, -2, ..."""
+    """The kernel of rows that are told by their number, those of a question by -1, -2, ... A model has one of its own,
+    which knows what the fit was given, and no later fit changes it."""
 
-    def __init__(self, training: np.ndarray | None = None) -> None:
-        self.training = training  # while a fit or its verification runs
+    def __init__(self, function: Any, words: dict[str, Any], rows: Any, count: int) -> None:
+        self.function, self.words, self.rows, self.count = function, words, rows, count  # function None: X is the values
+        self.training: np.ndarray | None = None  # while a fit or its verification runs
         self._asked = threading.local()
+
+    def of(self, X: Any) -> np.ndarray:
+        """The kernel values of rows X with the training rows."""
+        if self.function is None:
+            return np.asarray(X.toarray() if hasattr(X, "toarray") else X, np.float64)
+        return np.asarray(pairwise_kernels(X, self.rows, metric=self.function, filter_params=True, **self.words), np.float64)
 
     def ask(self, values: np.ndarray) -> np.ndarray:
         """Rows that stand for those of `values`, queries x training rows, until this thread asks for others."""
+        if values.shape[1] != self.count:
+            raise ValueError(f"X has the kernel values with {values.shape[1]} rows; the model is of {self.count} rows")
         self._asked.values = values
         return -1.0 - np.arange(len(values), dtype=float)[:, np.newaxis]
+
+    def forget(self) -> None:
+        self._asked.values = None
+
+    def learn(self, values: np.ndarray) -> np.ndarray:
+        """Rows that stand for the training rows, until `training` is None again."""
+        if len(values) != values.shape[1]:
+            raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {len(values)}x{values.shape[1]} matrix.")
+        self.training = values
+        return np.arange(len(values), dtype=float)[:, np.newaxis]
 
     def __call__(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
         a, b = (rows[:, 0].astype(np.int64) for rows in (x, z))
@@ -32,7 +52,7 @@ class _Values:
         return table[np.ix_(a if a[0] >= 0 else -1 - a, b)]
 
     def __reduce__(self) -> Any:
-        return _Values, ()
+        return _Values, (self.function, self.words, self.rows, self.count)
 
 
 class GivenKernel:
@@ -43,6 +63,10 @@ class GivenKernel:
         kernel_params: Any
         model_: Any
 
+        def _fitted(self) -> Any: ...
+
+    _given: _Values | None = None  # of the fit that runs
+
     def _pairwise(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
@@ -50,46 +74,53 @@ class GivenKernel:
         return self._pairwise() or callable(self.kernel)
 
     def _own_kernel(self) -> Kernel | None:
-        return Kernel(self._given, threads=True) if self._is_given() else None
+        return None if self._given is None else Kernel(self._given, threads=True)
 
-    def _values(self, rows: Any) -> np.ndarray:
-        if self._pairwise():
-            values = rows.toarray() if hasattr(rows, "toarray") else rows
-        else:
-            words = self.kernel_params or {}
-            values = pairwise_kernels(rows, self._kernel_rows, metric=self.kernel, filter_params=True, **words)
-        return np.asarray(values, np.float64)
+    def _held(self) -> _Values | None:
+        """The values of the model, whatever the parameters say by now."""
+        kernel = self._fitted()._kernel
+        return None if kernel is None else kernel.function
 
     def _query(self, X: Any) -> Any:
         rows = super()._query(X)  # type: ignore[misc]
-        return self._given.ask(self._values(rows)) if self._is_given() else rows
+        held = self._held()
+        return rows if held is None else held.ask(held.of(rows))
 
-    def _training(self, X: Any) -> Any:
-        """What the library gets for the training rows."""
-        if self._pairwise() and X.shape[0] != X.shape[1]:
-            raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
-        self._given.training = self._values(X)
-        return np.arange(X.shape[0], dtype=float)[:, np.newaxis]
+    def predict(self, X: Any) -> Any:
+        """The value of each row."""
+        try:
+            return super().predict(X)  # type: ignore[misc]
+        finally:
+            held = self._held() if "model_" in vars(self) else None
+            if held is not None:
+                held.forget()
 
     def _train(self, X: Any, target: Any, weights: Any, *rest: Any, **words: Any) -> Any:
-        self._counts = np.ones(X.shape[0], bool) if weights is None else weights > 0  # rows of weight 0 take no part
-        if not self._is_given():
-            return super()._train(X, target, weights, *rest, **words)  # type: ignore[misc]
-        self._given, self._kernel_rows = _Values(), None if self._pairwise() else X
+        counts = np.ones(X.shape[0], bool) if weights is None else weights > 0  # rows of weight 0 take no part
+        before, rows = vars(self).get("model_"), X
         try:
-            super()._train(self._training(X), target, weights, *rest, **words)  # type: ignore[misc]
+            if self._is_given():
+                function, kept = (None, None) if self._pairwise() else (self.kernel, X)
+                self._given = _Values(function, dict(self.kernel_params or {}), kept, X.shape[0])
+                rows = self._given.learn(self._given.of(X))
+            return super()._train(rows, target, weights, *rest, **words)  # type: ignore[misc]
         finally:
-            self._given.training = None
-        self.model_._kernel.threads = False  # questions belong to the thread that asks
-        return self
+            given = self.__dict__.pop("_given", None)
+            if given is not None:
+                given.training = None
+            if vars(self).get("model_") is not before:
+                self._counts = counts
+                if given is not None:
+                    self.model_._kernel.threads = False  # questions belong to the thread that asks
 
     def _verify(self, X: Any, *rest: Any) -> Any:
-        if not self._is_given():
+        held = self._held()
+        if held is None:
             return super()._verify(X, *rest)  # type: ignore[misc]
         try:
-            return super()._verify(self._training(X), *rest)  # type: ignore[misc]
+            return super()._verify(held.learn(held.of(X)), *rest)  # type: ignore[misc]
         finally:
-            self._given.training = None
+            held.training = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
