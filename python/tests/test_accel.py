@@ -145,9 +145,10 @@ def test_ridge_over_a_kernel(rng, lenient):
     model = kind("KernelRidge")(kernel="rbf").fit(X, y, weights)
     kernel = np.exp(-((X[:, None] - X) ** 2).sum(-1) / 3)
     assert np.allclose(model.dual_coef_, np.linalg.solve(kernel + np.diag(1 / weights), y))
+    assert np.array_equal(kind("KernelRidge")(kernel="rbf").fit(X, y * [0, 1], weights).dual_coef_, model.dual_coef_ * [0, 1])
     weights[5] = 0
     assert kind("KernelRidge")(kernel="rbf").fit(X, y, weights).dual_coef_[5].tolist() == [0, 0]
-    assert " 1 calls taken" in accel.report() and "KernelRidge left 1: rows have the weight 0" in accel.report()
+    assert " 2 calls taken" in accel.report() and "KernelRidge left 1: rows have the weight 0" in accel.report()
 
 
 @pytest.mark.parametrize("name, alpha", [("Ridge", 2.0), ("ElasticNet", 0.05)])

@@ -93,6 +93,17 @@ def test_given_kernels_answer_of_their_own_fit(diabetes, kernel):
     assert again.model_._kernel.function._asked.values is None and again.model_._kernel.function.training is None
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "precomputed"])
+def test_coefficients_of_targets_that_are_0(diabetes, kernel):
+    X, y = diabetes[0][:50], diabetes[1][:50]
+    weights = np.arange(50) % 4.0
+    rows = curved(X, X) if kernel == "precomputed" else X
+    for targets in (y * 0, np.c_[y, y * 0], np.c_[y * 0, y, y * 0, -y], np.c_[y * 0, y * 0]):
+        ours = margin.KernelRidge(kernel=kernel, gamma=0.3, alpha=0.1).fit(rows, targets, weights)
+        theirs = sklearn.kernel_ridge.KernelRidge(kernel=kernel, gamma=0.3, alpha=0.1).fit(rows, targets, np.maximum(weights, 1e-30))
+        assert ours.dual_coef_.shape == theirs.dual_coef_.shape and np.allclose(ours.dual_coef_, theirs.dual_coef_, rtol=1e-6, atol=1e-7)
+
+
 def curved_rows(a, b):
     return of_two(a, b, 0.3)
 

@@ -109,11 +109,9 @@ def _kernel_ridge_suits(theirs: Any, X: Any) -> None:
 def _kernel_ridge(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
     from margin.estimators.compat import check_array
 
-    rows, numbers = check_array(X), ours.model_.tensors
-    entries = np.reshape(numbers["hypothesis.entries"], (ours.model_.score_count, -1))
-    require(np.array_equal(entries[0], np.arange(len(rows))), "rows have the weight 0")
-    dual = np.array(numbers["hypothesis.coefficients"]).reshape(entries.shape)
-    return {"dual_coef_": np.ascontiguousarray(dual.T) if np.ndim(y) == 2 else dual[0], "X_fit_": rows}
+    rows, dual = check_array(X), ours.dual_coef_
+    require(ours._counts.all(), "rows have the weight 0")
+    return {"dual_coef_": np.ascontiguousarray(dual), "X_fit_": rows}
 
 
 _SVM = "sklearn.svm._classes"

@@ -11,6 +11,12 @@ from margin.model import Model
 from margin.views import is_sparse
 
 
+def expansions(model: Model) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Of each function: places among the rows that count, and their coefficients; none of a function that is 0."""
+    starts, entries, values = (model.tensors[f"hypothesis.{name}"] for name in ("starts", "entries", "coefficients"))
+    return [(entries[a:b], values[a:b]) for a, b in zip(starts, starts[1:])]
+
+
 class SupportVectors:
     """Support vectors are ordered by row (classifiers: by class, then row), as scikit-learn has them."""
 

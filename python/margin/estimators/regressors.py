@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from margin.estimators.base import MarginEstimator
-from margin.estimators.expansions import SupportVectors
+from margin.estimators.expansions import SupportVectors, expansions
 from margin.estimators.given import GivenKernel
 from margin.estimators.linear import LinearValues
 from margin.estimators.parameters import Facts, Options
@@ -84,8 +84,8 @@ class KernelRidgeRegressor(_ManyTargets, GivenKernel, Regressor):
     @property
     def dual_coef_(self) -> np.ndarray:
         """The coefficient of each training row, and of each target if y has two dimensions."""
-        numbers = self._fitted().tensors
-        values = np.reshape(numbers["hypothesis.coefficients"], (self._fitted().score_count, -1))
-        made = np.zeros((len(self._counts), len(values)))
-        made[self._counts] = values.T
+        rows, model = np.flatnonzero(self._counts), self._fitted()
+        made = np.zeros((len(self._counts), model.score_count))
+        for score, (places, values) in enumerate(expansions(model)):
+            made[rows[places], score] = values
         return made if self._two_dimensions else made[:, 0]
