@@ -28,10 +28,11 @@ class Neighbors:
     method : str
         "tree" or "brute"; the answers are identical.
 
-    `method` may ask for one of these in place of "auto", which goes by what `k` neighbours will cost.
+    `method` may ask for one of these in place of "auto", which goes by what `k` neighbours will cost. An array is not
+    copied: :meth:`points`, copies and pickles take it as it is then.
     """
 
-    def __init__(self, source: Any, p: float = 2.0, *, method: str = "auto", k: int = 5) -> None:
+    def __init__(self, source: Any, p: float = 2.0, *, method: str = "auto", k: int = 5, threads: int | None = None) -> None:
         made, error = ffi.new("margin_neighbors **"), new_error()
         if isinstance(source, Model):  # the index borrows from it
             check(lib.margin_neighbors_of(source._handle, made, error), error)
@@ -39,7 +40,7 @@ class Neighbors:
             rows, options = Matrix(source), ffi.new("margin_neighbors_options *")
             options.size, options.p, options.k = ffi.sizeof("margin_neighbors_options"), p, k
             options.method = _METHODS[method]
-            with running() as context:
+            with running(threads) as context:
                 check(lib.margin_neighbors_build(context, rows.view, options, made, error), error)
         self._source = source
         self._index = ffi.gc(made[0], lib.margin_neighbors_free)

@@ -85,6 +85,24 @@ def test_an_index_has_a_model_when_it_is_asked_for(points):
         search.fit(X * np.nan)
 
 
+def test_an_index_is_that_of_its_fit(points, monkeypatch):
+    X, Q = points
+    ours, own = margin.NearestNeighbors(n_neighbors=3, p=1).fit(X), X.copy()
+    given = margin.NearestNeighbors(n_neighbors=3, p=1).fit(own)
+    own[:] = 0
+    ours.set_params(n_neighbors=9, p=2)
+    assert ours.model_.spec == given.model_.spec and "p=1" in ours.model_.spec
+    for other in (given, pickle.loads(pickle.dumps(given)), copy.deepcopy(given)):
+        assert np.array_equal(other.kneighbors(Q)[1], ours.kneighbors(Q, 3)[1])
+        assert np.array_equal(other.kneighbors()[1], ours.kneighbors(n_neighbors=3)[1])
+    assert margin.NearestNeighbors(n_neighbors=None).fit(X).kneighbors(Q, 2)[1].shape == (40, 2)
+    asked = []
+    running = margin.neighbors.running
+    monkeypatch.setattr(margin.neighbors, "running", lambda threads=None: asked.append(threads) or running(threads))
+    margin.NearestNeighbors(n_jobs=1).fit(X)
+    assert asked == [1]
+
+
 def test_equal_rows():
     X = np.zeros((20, 2))
     distances, rows = margin.NearestNeighbors(n_neighbors=3).fit(X).kneighbors()

@@ -12,7 +12,7 @@ from margin.data import Data
 from margin.errors import DataError
 from margin.estimators.base import MarginEstimator, in_their_words
 from margin.estimators.classifiers import Classifier
-from margin.estimators.parameters import Facts
+from margin.estimators.parameters import Facts, spec_text
 from margin.estimators.regressors import Regressor
 from margin.fitting import fit_data
 from margin.labels import Target
@@ -112,19 +112,21 @@ class Nearest(_Search, MarginEstimator):
     """The search alone: an index, from which `model_` is made when it is asked for."""
 
     _made = "_rows_known"
-    n_neighbors: int
+    n_neighbors: int | None
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Builds the index of rows X of shape (n_samples, n_features); y is not used."""
         X = self._rows(X, reset=True)
-        _, options = self._learner(Facts(X.shape[1]))
+        learner, options = self._learner(Facts(X.shape[1]))
         self.__dict__.pop("model_", None)
-        rows = X.toarray() if is_sparse(X) else X
+        rows = X.toarray() if is_sparse(X) else np.array(X)  # its own: the caller may change X
+        k = 5 if self.n_neighbors is None else int(self.n_neighbors)
         try:
             self._rows_known = Neighbors(rows, float(options.get("p", 2)), method=options.get("method", "auto"),
-                                         k=min(int(self.n_neighbors), len(rows)))
+                                         k=min(k, len(rows)), threads=self._threads())
         except DataError as error:
             raise in_their_words(error, X.shape[0])
+        self._fit_spec = spec_text(learner, options)
         return self
 
     @property
@@ -136,7 +138,7 @@ class Nearest(_Search, MarginEstimator):
         """The knn model of the same rows, which costs as much again and more."""
         check_is_fitted(self)
         rows = self._index.points()
-        return fit_data(self._spec(Facts(rows.shape[1])), Data(rows, Target(np.zeros(len(rows)))), threads=self._threads())[0]
+        return fit_data(self._fit_spec, Data(rows, Target(np.zeros(len(rows)))), threads=self._threads())[0]
 
     def _fitted(self) -> Model:
         return self.model_
