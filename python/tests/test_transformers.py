@@ -190,5 +190,37 @@ def test_scales_of_more_rows(rng, name, words, weighed, sparse):
     assert ours.fit(form(X[:30])).n_samples_seen_ == 30
 
 
+def test_scales_far_from_zero(rng):
+    X = 1e9 + rng.normal(size=(2000, 1))
+    scaler = margin.StandardScaler()
+    for row in X:
+        scaler.partial_fit(row[np.newaxis])
+    assert np.allclose(scaler.var_, X.var(), rtol=1e-6) and np.allclose(scaler.mean_, X.mean(), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("first", [{"with_std": False}, {"with_mean": False, "with_std": False}, {"with_mean": False}], ids=str)
+def test_scales_with_other_parameters_later(rng, first):
+    X = rng.normal(size=(90, 3)) * 7 + 2
+    scaler = margin.StandardScaler(**first).partial_fit(X[:50])
+    assert (scaler.mean_ is None) == (len(first) == 2) and (scaler.var_ is None) == ("with_std" in first)
+    scaler.set_params(with_mean=True, with_std=True).partial_fit(X[50:])
+    assert np.allclose(scaler.transform(X), (X - X.mean(0)) / X.std(0))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_ends_are_what_was_seen(rng, sparse):
+    X = rng.normal(size=(90, 3)) * 0.1 + [1e3, 0, 0.3]
+    X[:, 1] *= rng.random(90) < 0.5
+    form = scipy.sparse.csr_matrix if sparse else np.asarray
+    scaler = margin.MinMaxScaler(feature_range=(-0.3, 0.7))
+    for row in range(0, 90, 3):
+        scaler.partial_fit(form(X[row:row + 3]))
+    scaler.set_params(feature_range=(3, 5))
+    assert np.array_equal(scaler.data_min_, X.min(0)) and np.array_equal(scaler.data_max_, X.max(0))
+    scaler.partial_fit(form(X[:1]))
+    assert np.array_equal(scaler.data_range_, np.ptp(X, axis=0)) and scaler.n_samples_seen_ == 91
+    assert np.allclose(scaler.transform(X), sklearn.preprocessing.MinMaxScaler((3, 5)).fit_transform(X))
+
+
 def dense(X):
     return X.toarray() if scipy.sparse.issparse(X) else X

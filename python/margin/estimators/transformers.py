@@ -117,7 +117,7 @@ class ColumnScaler(_Affine):
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Learns from more rows, as if those of earlier calls were there, too. `model_` is that of these rows and of
-        two that stand for the earlier ones."""
+        three that stand for the earlier ones."""
         return self._more(X, sample_weight)
 
     def _learn(self, X: Any, weights: np.ndarray | None, *, earlier: bool) -> Any:
@@ -126,18 +126,20 @@ class ColumnScaler(_Affine):
 
     def _train(self, X: Any, *rest: Any, **words: Any) -> Any:
         super()._train(X, *rest, **words)
-        # a mean that is not subtracted is not in the model, and more rows need it
-        self._mean = None
-        if self.with_std and not self.with_mean:
-            both, _ = fit_data("standardize", self._data(X, *rest[:2]), threads=self._threads())
-            self._mean = both.tensors["stage.0.offset"].copy()
+        # what is not subtracted or divided by is not in the model, and more rows need it
+        moments = self.model_
+        if not (self.with_std and self.with_mean):
+            moments, _ = fit_data("standardize", self._data(X, *rest[:2]), threads=self._threads())
+        self._mean, divisor = (moments.tensors[f"stage.0.{name}"].copy() for name in ("offset", "divisor"))
+        self._deviation = np.where(np.isinf(divisor), 0.0, divisor)
         return self
 
     def _stand_ins(self) -> tuple[np.ndarray, np.ndarray | None]:
-        mean, divisor = self._stage()
-        mean = mean if self._mean is None else self._mean
-        deviation = np.where(np.isinf(divisor), 0.0, divisor)
-        return np.stack([mean - deviation, mean + deviation]), np.full(2, self.n_samples_seen_ / 2)
+        # far from the mean, as a row next to a mean of many digits has few for the deviation
+        far = 1024.0
+        count = self.n_samples_seen_ / far**2
+        rows = np.stack([self._mean, self._mean - far * self._deviation, self._mean + far * self._deviation])
+        return rows, np.array([self.n_samples_seen_ - count, count / 2, count / 2])
 
     def _query(self, X: Any) -> Any:
         rows = super()._query(X)
@@ -155,10 +157,8 @@ class ColumnScaler(_Affine):
 
     @property
     def mean_(self) -> np.ndarray | None:
-        if not self.with_mean:
-            self._fitted()
-            return self._mean
-        return self._stage()[0].copy()
+        self._fitted()
+        return self._mean if self.with_mean or self.with_std else None
 
     @property
     def scale_(self) -> np.ndarray | None:
@@ -167,8 +167,8 @@ class ColumnScaler(_Affine):
 
     @property
     def var_(self) -> np.ndarray | None:
-        divisor = self._stage()[1]
-        return np.where(np.isinf(divisor), 0.0, divisor) ** 2 if self.with_std else None
+        self._fitted()
+        return self._deviation**2 if self.with_std else None
 
 
 class MinMax(_Affine):
@@ -176,10 +176,21 @@ class MinMax(_Affine):
 
     feature_range: tuple[float, float]
     clip: bool
+    data_min_: np.ndarray
+    data_max_: np.ndarray
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Learns from rows X of shape (n_samples, n_features); y is not used."""
         return self._learn(self._rows(X, reset=True), None, earlier=False)
+
+    def _learn(self, X: Any, weights: np.ndarray | None, *, earlier: bool) -> Any:
+        ends = X.min(axis=0), X.max(axis=0)
+        low, high = (np.array(end.toarray()[0] if is_sparse(end) else end, np.float64) for end in ends)
+        if earlier:
+            low, high = np.minimum(low, self.data_min_), np.maximum(high, self.data_max_)
+        super()._learn(X, weights, earlier=earlier)
+        self.data_min_, self.data_max_ = low, high
+        return self
 
     def _stand_ins(self) -> tuple[np.ndarray, np.ndarray | None]:
         return np.stack([self.data_min_, self.data_max_]), None
@@ -201,20 +212,8 @@ class MinMax(_Affine):
         return -offset / divisor
 
     @property
-    def data_min_(self) -> np.ndarray:
-        return self._bound(self.feature_range[0])
-
-    @property
-    def data_max_(self) -> np.ndarray:
-        return self._bound(self.feature_range[1])
-
-    @property
     def data_range_(self) -> np.ndarray:
         return self.data_max_ - self.data_min_
-
-    def _bound(self, bound: float) -> np.ndarray:
-        offset, divisor = self._stage()
-        return offset + np.where(np.isinf(divisor), 0.0, divisor) * bound
 
 
 class Imputer(OneToOneFeatureMixin, Transformer):
