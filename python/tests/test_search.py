@@ -69,6 +69,20 @@ def test_what_a_search_refuses(iris):
             wrong.fit(X, y)
 
 
+@pytest.mark.parametrize("estimator", [margin.KernelRidge(kernel=np.dot), margin.KernelRidge(kernel="precomputed"), margin.SVR(kernel=np.dot)], ids=["ridge", "gram", "svr"])
+def test_kernels_that_folds_do_not_take(diabetes, estimator):
+    X, y = diabetes[0][:40], diabetes[1][:40]
+    rows = X @ X.T if estimator.kernel == "precomputed" else X
+    with pytest.raises(margin.UnsupportedError, match="use scikit-learn's GridSearchCV"):
+        margin.Search(estimator, {}).fit(rows, y)
+    with pytest.raises(margin.UnsupportedError, match="GridSearchCV"):
+        margin.Search(type(estimator)(kernel="linear"), {"kernel": ["rbf", estimator.kernel]}).fit(rows, y)
+    with pytest.raises(margin.UnsupportedError, match="name a kernel"):
+        margin.Conformal(estimator).fit(rows, y)
+    model = margin.fit("kernel-ridge(kernel=user)", X, y, kernel=lambda A, B: A @ B.T).promise(X, y, coverage=0.9)
+    assert model.coverage == 0.9 and np.less(*model.intervals(X[:3])).all()
+
+
 def test_comparisons(iris, diabetes):
     table = margin.compare(*iris)
     assert table.metric == "accuracy" and table.cells[0] is not None and table.best.mean == table.cells[0].mean

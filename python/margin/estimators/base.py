@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from margin.data import Data
 from margin.errors import ConvergenceWarning as OurConvergenceWarning
-from margin.errors import Cause, DataError
+from margin.errors import Cause, DataError, UnsupportedError
 from margin.estimators.compat import Base, validate_data
 from margin.estimators.parameters import Facts, Options, spec_text
 from margin.estimators.recipes import RECIPES
@@ -37,6 +37,12 @@ def in_their_words(error: DataError, rows: int) -> DataError:
     elif error.cause == Cause.NEGATIVE_VALUE:
         error.args = (f"Negative values in data: {error}",)
     return error
+
+
+def refuse_given(estimator: Any, where: str, remedy: str) -> None:
+    if estimator._is_given():
+        raise UnsupportedError(f"{type(estimator).__name__} with a kernel that is a function or a Gram matrix is not supported in "
+                               f"{where}, which fits to folds by the library alone: {remedy}")
 
 
 def _is_finite(numbers: np.ndarray) -> bool:
@@ -145,6 +151,10 @@ class MarginEstimator(Base):
 
     def _own_kernel(self) -> Kernel | None:
         return None
+
+    def _is_given(self) -> bool:
+        """Whether the kernel is none of the library's."""
+        return callable(getattr(self, "kernel", None))
 
     def _warns(self, report: Report) -> bool:
         return True

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from margin.errors import UnsupportedError
-from margin.estimators.base import AroundEstimator, MarginEstimator
+from margin.estimators.base import AroundEstimator, MarginEstimator, refuse_given
 from margin.estimators.spec import estimator_of
 
 
@@ -54,6 +54,8 @@ class Conformal(AroundEstimator):
             except ValueError:
                 inner = estimator_of(self.estimator, "regress" if numbers else "classify")
         elif isinstance(self.estimator, MarginEstimator) and hasattr(self.estimator, "_prepare"):
+            refuse_given(self.estimator, "Conformal",
+                         'name a kernel, or use margin.fit("kernel-ridge(kernel=user)", X, y, kernel=function).promise(X, y, coverage=0.9)')
             inner = clone(self.estimator)
         else:
             raise UnsupportedError(f"{type(self.estimator).__name__} is no classifier or regressor of margin, nor a spec")

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from margin._binding import lib
 from margin.errors import UnsupportedError
-from margin.estimators.base import AroundEstimator, ConvergenceWarning, MarginEstimator
+from margin.estimators.base import AroundEstimator, ConvergenceWarning, MarginEstimator, refuse_given
 from margin.estimators.parameters import spec_text, text_of
 from margin.estimators.spec import estimator_of
 from margin.searching import METHODS, Cell, SearchTable, search_data
@@ -194,6 +194,7 @@ class Search(AroundEstimator):
             if "class_weight" in setting or "random_state" in setting:
                 raise UnsupportedError("class_weight and random_state cannot be searched over here; use GridSearchCV")
             changed = clone(inner).set_params(**setting)
+            refuse_given(changed, "Search", "use scikit-learn's GridSearchCV")
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(inner, name):
                     setattr(changed, name, getattr(inner, name))
