@@ -180,10 +180,10 @@ _REMEDIES = {
 
 
 def in_python(sentence: str, row: int = 0) -> str:
-    """The library's sentence; `row`, counted as C does, as Python does."""
+    """The library's sentence; with a `row` it is about, rows are counted from 0."""
     for theirs, ours in _REMEDIES.items():
         sentence = sentence.replace(theirs, ours)
-    return re.sub(rf"\brow {row}\b", f"row {row - 1} (from 0)", sentence, count=1) if row > 0 else sentence
+    return re.sub(r"\brow ([1-9]\d*)\b", lambda found: f"row {int(found[1]) - 1} (from 0)", sentence) if row > 0 else sentence
 
 
 def exception(status: int, error: Any) -> BaseException:

@@ -303,6 +303,10 @@ def test_what_kernels_do_wrong(iris):
         margin.fit(spec, X, y, kernel=lambda A, B: A)
     with pytest.raises(margin.DataError, match="finite|NaN|nan"):
         margin.fit(spec, X, y, kernel=lambda A, B: np.full((len(A), len(B)), np.nan))
+    numbered = np.c_[np.arange(20.0), np.zeros(20)]
+    with pytest.raises(margin.DataError, match=r"for row 5 \(from 0\) with row 7 \(from 0\), ") as raised:
+        margin.fit(spec, numbered, np.arange(20) % 2, kernel=lambda A, B: np.where((A[:, :1] == 5) & (B[:, 0] == 7), np.nan, curved(A, B)))
+    assert raised.value.row == 5
     stays = [1]
     model = margin.fit(spec, X, y, kernel=lambda A, B: curved(A, B) if stays else 1 // 0)
     stays.clear()
