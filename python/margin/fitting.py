@@ -17,6 +17,7 @@ from margin.measures import evaluate, held_out
 from margin.model import Model
 from margin.progress import Asked
 from margin.report import Report, new_report
+from margin.specs import require_user
 from margin.trace import Tracer, TraceStep
 
 
@@ -97,6 +98,9 @@ def fit(
         raise TypeError(f"spec has to be a text such as 'standardize | svm(C=10)', not {spec!r}")
     if start is not None and not isinstance(start, Model):
         raise TypeError(f"start has to be a margin.Model, not {start!r}")
+    own = None if kernel is None else Kernel(kernel)
+    if own is not None:
+        require_user(spec)
     y = y if classes is None else target(y, classes=classes)
     data = Data(X, y, sample_weight, columns=holdout is None)
     others = None if holdout is None else held_out(spec, data, holdout, seed)
@@ -112,7 +116,7 @@ def fit(
         progress=progress,
         trace=trace,
         start=start,
-        kernel=None if kernel is None else Kernel(kernel),
+        kernel=own,
     )
     if others is not None:
         data.select(others)

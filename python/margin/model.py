@@ -18,6 +18,7 @@ from margin.kernels import Kernel
 from margin.labels import Target
 from margin.measures import Importance, Metrics, evaluate, importance
 from margin.report import TASKS, Report, as_table, new_report, new_reports, read_report
+from margin.specs import require_user
 from margin.tensors import Tensors
 from margin.views import Matrix, address, borrowed, taken_over
 
@@ -479,4 +480,7 @@ def _read(function: Any, read: Callable[[Any, Any, Any], int]) -> Model:
     with running(kernel=kernel) as context_:
         status = read(context_, made, error)
     check(status, error)
-    return Model(made[0], kernel=kernel)
+    model = Model(made[0], kernel=kernel)
+    if kernel is not None:
+        require_user(model.spec)
+    return model

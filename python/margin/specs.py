@@ -94,6 +94,13 @@ class Spec:
         return Spec(made[0])
 
 
+def require_user(spec: str) -> None:
+    """Raises where no kernel of the spec is the caller's function."""
+    if not any(name.endswith("__kernel") and value == "user" for name, value, _ in Spec(spec).settings()):
+        raise ValueError(f"kernel is a function, and the spec {spec!r} has no kernel=user that it could stand for: "
+                         "write it there, as in 'svm(kernel=user)', or give no function")
+
+
 def _value(setting: Any) -> Any:
     if setting.word:
         return text(setting.word)

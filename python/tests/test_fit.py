@@ -303,6 +303,12 @@ def test_what_kernels_do_wrong(iris):
         margin.fit(spec, X, y, kernel=lambda A, B: A)
     with pytest.raises(margin.DataError, match="finite|NaN|nan"):
         margin.fit(spec, X, y, kernel=lambda A, B: np.full((len(A), len(B)), np.nan))
+    for other in ("svm(kernel=rbf)", "standardize | logistic"):
+        with pytest.raises(ValueError, match="no kernel=user"):
+            margin.fit(other, X, y, kernel=curved)
+        with pytest.raises(ValueError, match="no kernel=user"):
+            margin.from_bytes(bytes(margin.fit(other, X, y)), kernel=curved)
+    assert margin.fit("standardize | svm(C=2, kernel=user)", X, y, kernel=curved).predict(X).shape == y.shape
     numbered = np.c_[np.arange(20.0), np.zeros(20)]
     with pytest.raises(margin.DataError, match=r"for row 5 \(from 0\) with row 7 \(from 0\), ") as raised:
         margin.fit(spec, numbered, np.arange(20) % 2, kernel=lambda A, B: np.where((A[:, :1] == 5) & (B[:, 0] == 7), np.nan, curved(A, B)))
