@@ -60,13 +60,13 @@ class Metrics(Mapping[str, float]):
         for name, words_of in _SHOWN.items():
             if name in self:
                 words.append(f"{words_of} {self[name]:.6g}{self._between(name)}")
-        return f"{', '.join(words)}, on {self.rows} rows"
+        return f"{', '.join(words) or 'no metric'}, on {self.rows} rows"
 
     def _between(self, name: str) -> str:
         return "" if name not in self.intervals else " ({:.6g} to {:.6g})".format(*self.intervals[name])
 
     def __str__(self) -> str:
-        return "\n".join(f"{name:<18} {self[name]:.6g}{self._between(name)}" for name in self)
+        return "\n".join(f"{name:<18} {self[name]:.6g}{self._between(name)}" for name in self) or self.brief()
 
     __repr__ = __str__
 

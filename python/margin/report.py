@@ -43,9 +43,10 @@ class Report:
         Of a verification: what was found of each sub-problem (class, pair of classes, target).
     announced_memory : int
         Bytes that the fit said before it began that it would hold at once; 0: it said nothing (fits with a kernel
-        do), or the model is from a file.
+        do), or not known (a model from a file, an update, a verification).
     peak_memory : int
-        Bytes that it held at once, those of the model included and those of the data not; 0: the model is from a file.
+        Bytes that it held at once, those of the model included and those of the data not; 0: not known (a model from
+        a file, an update, a verification).
     """
 
     status: Status

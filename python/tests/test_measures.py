@@ -76,6 +76,19 @@ def test_importance(cancer):
         model.importance(X[:, :5], y, metric="luck")
 
 
+def test_metrics_without_a_metric():
+    none = margin.Metrics("cluster", 7, {})
+    assert str(none) == repr(none) == none.brief() == "no metric, on 7 rows"
+
+
+def test_memory_that_is_not_known(iris):
+    X, y = iris
+    model = margin.fit("naive-bayes", X, y)
+    assert model.report.peak_memory > 0
+    for report in (model.update(X, y).report, model.verify(X, y), margin.from_bytes(bytes(model)).report):
+        assert report.peak_memory == report.announced_memory == 0
+
+
 def test_what_notebooks_show(iris):
     X, y = iris
     model = margin.fit("standardize | svm(C=1)", X, y, holdout=0.2)
