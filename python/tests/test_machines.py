@@ -85,6 +85,8 @@ def test_given_kernels_answer_of_their_own_fit(diabetes, kernel):
         ours.n_features_in_ = 60
     assert np.array_equal(ours.predict(of(others)), known) and np.array_equal(ours.dual_coef_, dual)
     assert ours.verify(of(X), y).converged
+    with pytest.raises(ValueError, match="square|60 rows|60 features"):
+        ours.verify(of(X)[:40], y[:40])
     again = copy.deepcopy(ours)
     again.predict(of(queries))
     assert np.array_equal(again.predict(of(others)), known)

@@ -39,7 +39,8 @@ class _Values:
     def learn(self, values: np.ndarray) -> np.ndarray:
         """Rows that stand for the training rows, until `training` is None again."""
         if len(values) != values.shape[1]:
-            raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {len(values)}x{values.shape[1]} matrix.")
+            raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {len(values)}x{values.shape[1]} matrix."
+                             if self.function is None else f"X has {len(values)} rows; the model is of {self.count} rows")
         self.training = values
         return np.arange(len(values), dtype=float)[:, np.newaxis]
 
