@@ -101,8 +101,9 @@ static margin_status solve_fit(const folds_run *run, mg_svm_machine *m, int64_t 
 /* ---- The proofs ------------------------------------------------------------------------------ */
 
 /* The sums for `count` rows, of `width` columns of weights of all points. */
-static margin_status multiply(const folds_run *run, margin_context *context, const int64_t *rows,
-                              int64_t count, const double *weights, int64_t width, double *out) {
+static margin_status folds_multiply(const folds_run *run, margin_context *context,
+                                    const int64_t *rows, int64_t count, const double *weights,
+                                    int64_t width, double *out) {
     const mg_svm_shared *s = &run->shared;
     const margin_matrix *x = &run->fits[0].problem->x;
     mg_kernel_scratch *scratch;
@@ -154,7 +155,7 @@ static margin_status refine_fit(const folds_run *run, mg_svm_machine *m, double 
     memset(weights, 0, (size_t)run->points * sizeof *weights);
     for (int64_t v = 0; v < m->smo.count; v++)
         weights[m->smo.place[v]] += mg_svm_beta(m, v);
-    return multiply(run, fit->context, fit->asked, fit->asked_count, weights, 1, scores);
+    return folds_multiply(run, fit->context, fit->asked, fit->asked_count, weights, 1, scores);
 }
 
 static margin_status prove_fit(const folds_run *run, mg_svm_machine *m, int64_t k) {
@@ -199,8 +200,8 @@ static margin_status run_folds(folds_run *run, mg_arena *arena) {
         MG_NEW(context->heap, run->fits[k].scores, run->fits[k].asked_count, folds_purpose,
                run->fits[0].error);
     MG_TRY(mg_parallel(context, run->folds, fold_task, run, NULL));
-    MG_TRY(multiply(run, context, run->shared.rows, run->points, run->weights, run->count,
-                    run->products));
+    MG_TRY(folds_multiply(run, context, run->shared.rows, run->points, run->weights, run->count,
+                          run->products));
     run->proves = true;
     return mg_parallel(context, run->folds, fold_task, run, NULL);
 }

@@ -24,7 +24,7 @@ static row_cursor cursor_of(const margin_matrix *x, int64_t row) {
     return (row_cursor){x, row * x->stride, 0, false};
 }
 
-MG_INLINE double value_at(row_cursor *c, int64_t column) {
+MG_INLINE double bayes_value_at(row_cursor *c, int64_t column) {
     if (!c->sparse) return mg_stored_value(c->x, c->at + column);
     while (c->at < c->end && mg_column_index(c->x, c->at) < column)
         c->at++;
@@ -74,7 +74,7 @@ static void score_carefully(const mg_bayes_view *v, const margin_matrix *x, int6
     for (int64_t j = 0; j < layout->columns; j++) {
         const int32_t kind = layout->kinds[j];
         const int family = kind == MG_BAYES_GAUSSIAN ? 0 : kind <= MG_BAYES_VALUES ? 1 : 2;
-        bayes_scores_add_value(v, j, place[family]++, value_at(&cursor, j), out);
+        bayes_scores_add_value(v, j, place[family]++, bayes_value_at(&cursor, j), out);
     }
 }
 
@@ -87,7 +87,7 @@ static void bayes_scores_gather(const mg_bayes_view *v, const margin_matrix *x, 
     for (int64_t i = 0; i < rows; i++, out += count) {
         row_cursor cursor = cursor_of(x, row + i);
         for (int64_t g = 0; g < count; g++)
-            out[g] = value_at(&cursor, columns[g]);
+            out[g] = bayes_value_at(&cursor, columns[g]);
     }
 }
 
@@ -147,7 +147,7 @@ static void add_tables(const mg_bayes_view *v, const margin_matrix *x, int64_t r
     row_cursor cursor = cursor_of(x, row);
     for (int64_t t = 0; t < layout->tables; t++) {
         const int64_t j = layout->table[t];
-        const int64_t level = mg_bayes_level(layout, j, value_at(&cursor, j));
+        const int64_t level = mg_bayes_level(layout, j, bayes_value_at(&cursor, j));
         if (level >= 0)
             bayes_scores_add_row(out, v->tables + (v->table_row[j] + level) * classes, classes);
     }

@@ -3,7 +3,7 @@
 
 enum { TILE_ROWS = VECTORS * FLANES };
 
-static void load(const float *const *rows, int64_t depth, float *to) {
+static void filter_load(const float *const *rows, int64_t depth, float *to) {
     for (int64_t j = 0; j < depth; j += 4)
         for (int v = 0; v < VECTORS; v++) {
             fvec a[4];
@@ -39,8 +39,8 @@ MG_INLINE void filter_product(const float *rows, int64_t columns, const float *s
 }
 
 /* One group into what is found so far. */
-MG_INLINE void group(const float *rows, int64_t columns, const float *strip, const float *start,
-                     int members, int64_t g, mg_filter_found *found) {
+MG_INLINE void filter_group(const float *rows, int64_t columns, const float *strip,
+                            const float *start, int members, int64_t g, mg_filter_found *found) {
     fvec c[MG_FILTER_MEMBERS][VECTORS];
     filter_product(rows, columns, strip, start, members, c);
 #pragma GCC unroll 2
@@ -68,12 +68,13 @@ MG_INLINE void group(const float *rows, int64_t columns, const float *strip, con
 #define EACH_GROUP(members)                                                                        \
     case members:                                                                                  \
         for (int64_t g = 0; g < groups; g++)                                                       \
-            group(rows, columns, strip + g * columns * (members), start + g * (members), members,  \
-                  g, found);                                                                       \
+            filter_group(rows, columns, strip + g * columns * (members), start + g * (members),    \
+                         members, g, found);                                                       \
         break
 
-static void nearest(const float *rows, int64_t columns, const float *strip, const float *start,
-                    int64_t groups, int64_t members, mg_filter_found *found) {
+static void filter_nearest(const float *rows, int64_t columns, const float *strip,
+                           const float *start, int64_t groups, int64_t members,
+                           mg_filter_found *found) {
     for (int r = 0; r < TILE_ROWS; r++) {
         found->first[r] = found->second[r] = FLT_MAX;
         found->place[r] = 0;
@@ -92,8 +93,8 @@ static void nearest(const float *rows, int64_t columns, const float *strip, cons
     }
 }
 
-static void bounds(const mg_filter_found *found, int64_t groups, const float *home,
-                   const float *shift, float factor, float *const *bound) {
+static void filter_bounds(const mg_filter_found *found, int64_t groups, const float *home,
+                          const float *shift, float factor, float *const *bound) {
     const fvec zero = fvec_set(0), factors = fvec_set(factor);
     for (int v = 0; v < VECTORS; v++) {
         const fvec shifts = fvec_load(shift + v * FLANES), homes = fvec_load(home + v * FLANES);
@@ -128,8 +129,8 @@ static int64_t drift_bounds(float *bound, const float *drift, int64_t count, flo
 }
 
 /* `members` is a constant where this is called. */
-MG_INLINE void judge(const float *rows, int64_t columns, const float *strip, const float *start,
-                     int members, mg_filter_draw *d) {
+MG_INLINE void filter_judge(const float *rows, int64_t columns, const float *strip,
+                            const float *start, int members, mg_filter_draw *d) {
     fvec c[MG_FILTER_MEMBERS][VECTORS], may[VECTORS];
     const fvec zero = fvec_set(0);
     filter_product(rows, columns, strip, start, members, c);
@@ -153,11 +154,11 @@ MG_INLINE void judge(const float *rows, int64_t columns, const float *strip, con
 
 #define EACH_COUNT(members)                                                                        \
     case members:                                                                                  \
-        judge(rows, columns, strip, start, members, d);                                            \
+        filter_judge(rows, columns, strip, start, members, d);                                     \
         break
 
-static void draw(const float *rows, int64_t columns, const float *strip, const float *start,
-                 int64_t members, mg_filter_draw *d) {
+static void filter_draw(const float *rows, int64_t columns, const float *strip, const float *start,
+                        int64_t members, mg_filter_draw *d) {
     switch (members) {
         EACH_COUNT(1);
         EACH_COUNT(2);

@@ -139,8 +139,8 @@ void mg_kmeans_sift_bounds(const mg_kmeans_run *run, mg_kmeans_tile *tile) {
 
 /* The nearest centre of row r of the tile, if its value is below the others' by more than what
  * rounding can do. */
-static int32_t settle(const mg_kmeans_run *run, const mg_kmeans_tile *tile, int64_t r, float square,
-                      float *upper) {
+static int32_t kmeans_settle(const mg_kmeans_run *run, const mg_kmeans_tile *tile, int64_t r,
+                             float square, float *upper) {
     const float first = tile->found.first[r], second = tile->found.second[r];
     const int64_t place = (int64_t)tile->found.place[r];
     const float back = (float)(1 / run->frame.scale);
@@ -165,7 +165,7 @@ void mg_kmeans_sift(const mg_kmeans_run *run, mg_kmeans_tile *tile, int32_t *cen
         if (r >= tile->count) continue;
         const int64_t i = tile->rows[r];
         const float square = run->squares[i];
-        centre[r] = settle(run, tile, r, square, &run->upper[i]);
+        centre[r] = kmeans_settle(run, tile, r, square, &run->upper[i]);
         if (centre[r] >= 0) home[r] = (float)((int64_t)tile->found.place[r] / MG_FILTER_MEMBERS);
         shift[r] = shift_of(run, square);
         lower[r] = run->lower + i * groups;

@@ -205,7 +205,7 @@ static margin_status settle_block(const mg_block *block, void *argument) {
     return MARGIN_OK;
 }
 
-static margin_status visit(const draws *d, mg_visit each) {
+static margin_status kmeans_visit(const draws *d, mg_visit each) {
     const mg_kmeans_task *task = d->run->task;
     return mg_sweep_each(task->context, task->count, d->run->block_rows, each, (void *)d,
                          task->error);
@@ -215,7 +215,7 @@ static margin_status pick_winner(draws *d) {
     double best = -1;
     d->winner = 0;
     if (d->count == 1) return MARGIN_OK;
-    MG_TRY(visit(d, gain_block));
+    MG_TRY(kmeans_visit(d, gain_block));
     for (int64_t l = 0; l < d->count; l++) {
         double gain = 0;
         for (int64_t b = 0; b < d->block_count; b++)
@@ -262,7 +262,7 @@ static margin_status choose_next(draws *d) {
             draw_row(d, total, (uint64_t)d->round << 40 | (uint64_t)d->chosen << 4 | (uint64_t)l);
     prepare_candidates(d);
     MG_TRY(pick_winner(d));
-    MG_TRY(visit(d, settle_block));
+    MG_TRY(kmeans_visit(d, settle_block));
     memcpy(run->centres + d->chosen * run->n, d->candidates + d->winner * run->n,
            (size_t)run->n * sizeof *run->centres);
     d->chosen++;

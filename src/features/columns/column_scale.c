@@ -170,8 +170,8 @@ void mg_scale_apply_row(const mg_fitted_stage *fitted, const double *in, double 
         out[j] = scaled(view, j, in[j]);
 }
 
-static void map_chunk(const void *argument, mg_row_norm of_row, const mg_row_chunk *chunk,
-                      bool sparse, double *out) {
+static void scale_chunk(const void *argument, mg_row_norm of_row, const mg_row_chunk *chunk,
+                        bool sparse, double *out) {
     const scale_view *view = argument;
     (void)of_row;
     if (sparse) {
@@ -188,7 +188,7 @@ margin_status mg_scale_apply(margin_context *context, const mg_fitted_stage *fit
                              const margin_matrix *in, mg_matrix_buffer *out, margin_error *error) {
     const scale_view *view = fitted->view;
     const mg_value_map map = {.argument = view,
-                              .map = map_chunk,
+                              .map = scale_chunk,
                               .keeps_zeros = view->keeps_zeros,
                               .name = fitted->stage->info.name};
     return mg_map_values(context, in, &map, out, error);

@@ -184,8 +184,8 @@ static int64_t origin(const mg_fitted_stage *fitted, int64_t column, bool *indic
     return column;
 }
 
-static void map_chunk(const void *argument, mg_row_norm of_row, const mg_row_chunk *chunk,
-                      bool sparse, double *out) {
+static void impute_chunk(const void *argument, mg_row_norm of_row, const mg_row_chunk *chunk,
+                         bool sparse, double *out) {
     const impute_view *view = argument;
     const double *fill = view->fill + (sparse ? 0 : chunk->first);
     (void)of_row;
@@ -197,7 +197,7 @@ static margin_status impute_apply(margin_context *context, const mg_fitted_stage
                                   const margin_matrix *in, mg_matrix_buffer *out,
                                   margin_error *error) {
     const mg_value_map map = {
-        .argument = fitted->view, .map = map_chunk, .keeps_zeros = true, .name = "impute"};
+        .argument = fitted->view, .map = impute_chunk, .keeps_zeros = true, .name = "impute"};
     return mg_map_values(context, in, &map, out, error);
 }
 

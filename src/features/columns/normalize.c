@@ -74,8 +74,8 @@ static mg_row_norm norm_of_row(const void *argument, const margin_matrix *x, int
     return found;
 }
 
-static void map_chunk(const void *argument, mg_row_norm of_row, const mg_row_chunk *chunk,
-                      bool sparse, double *out) {
+static void normalize_chunk(const void *argument, mg_row_norm of_row, const mg_row_chunk *chunk,
+                            bool sparse, double *out) {
     (void)argument, (void)sparse;
     for (int64_t k = 0; k < chunk->count; k++)
         out[k] = chunk->values[k] * of_row.scale / of_row.norm;
@@ -117,7 +117,7 @@ static margin_status normalize_apply(margin_context *context, const mg_fitted_st
                                      margin_error *error) {
     const mg_value_map map = {.argument = fitted->view,
                               .of_row = norm_of_row,
-                              .map = map_chunk,
+                              .map = normalize_chunk,
                               .keeps_zeros = true,
                               .name = "normalize"};
     return mg_map_values(context, in, &map, out, error);

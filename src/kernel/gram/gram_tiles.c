@@ -27,7 +27,7 @@ void mg_gram_tiles_free(mg_gram_tiles *tiles) {
     MG_FREE(heap, tiles->centre, tiles->panels, tiles->squares, tiles);
 }
 
-static double value_at(const mg_kernel_points *points, int64_t i, int64_t k) {
+static double point_value(const mg_kernel_points *points, int64_t i, int64_t k) {
     return mg_stored_value(&points->x, mg_point_row(points, i) * points->x.stride + k);
 }
 
@@ -38,7 +38,7 @@ static void find_units(mg_gram_tiles *t, const mg_kernel *kernel, double factor)
     double most = 0.0;
     for (int64_t i = 0; i < t->count; i++)
         for (int64_t k = 0; k < t->depth; k++) {
-            const double value = value_at(t->points, i, k);
+            const double value = point_value(t->points, i, k);
             t->centre[k] += rbf || l1 ? value : 0.0;
             most = fmax(most, fabs(value));
         }
@@ -66,7 +66,7 @@ static margin_status pack_block(const mg_block *block, void *argument) {
         const bool inside = first + j < t->count;
         for (int64_t k = 0; k < t->depth; k++)
             panel[k * width + j] =
-                inside ? (float)(t->scale * (value_at(t->points, first + j, k) - t->centre[k]))
+                inside ? (float)(t->scale * (point_value(t->points, first + j, k) - t->centre[k]))
                        : 0.0f;
     }
     t->ops->square(t->depth, panel, t->squares + first);

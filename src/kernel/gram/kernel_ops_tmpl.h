@@ -150,8 +150,8 @@ static void finish_sigmoid(const mg_kernel *kernel, double *values, int64_t coun
         values[j] = tanh(kernel->gamma * values[j] + kernel->coef0);
 }
 
-static void finish(const mg_kernel *kernel, double square_x, const double *squares_z,
-                   double *values, int64_t count) {
+static void kernel_finish(const mg_kernel *kernel, double square_x, const double *squares_z,
+                          double *values, int64_t count) {
     const mg_kernel_basis basis = mg_kernel_basis_of(kernel->kind);
     if (kernel->kind == MG_KERNEL_LINEAR || basis == MG_OF_NONE) return;
     if (kernel->kind == MG_KERNEL_SIGMOID) {
@@ -176,5 +176,5 @@ static void finish(const mg_kernel *kernel, double square_x, const double *squar
 #define KERNEL_OPS_TABLE                                                                           \
     {                                                                                              \
         PANEL_ROWS, PANEL_COLUMNS, panel_product, panel_distance, panel_square, sparse_products,   \
-            finish                                                                                 \
+            kernel_finish                                                                          \
     }

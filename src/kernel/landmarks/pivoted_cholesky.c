@@ -129,7 +129,7 @@ static void reject(pivot_run *run) {
 
 /* ---- New columns ----------------------------------------------------------------------------- */
 
-static margin_status add_rows(const mg_block *block, void *argument) {
+static margin_status pivots_add_rows(const mg_block *block, void *argument) {
     const pivot_run *run = argument;
     const mg_pivoting *task = run->task;
     const int64_t t = run->added;
@@ -158,7 +158,7 @@ static margin_status add_columns(pivot_run *run) {
     keep_rows(run);
     mg_kernel_block block = block_of(run, task->rows, task->count);
     MG_TRY(mg_kernel_fill_with(run->scratch, &block, run->values, BLOCK));
-    MG_TRY(mg_sweep_each(task->context, task->count, 256, add_rows, run, NULL));
+    MG_TRY(mg_sweep_each(task->context, task->count, 256, pivots_add_rows, run, NULL));
     for (int64_t k = 0; k < run->added; k++)
         run->diagonal[run->candidates[k]] = 0.0;
     run->rank += run->added;
@@ -185,7 +185,7 @@ static margin_status take_memory(pivot_run *run, mg_arena *arena) {
     return MARGIN_OK;
 }
 
-static margin_status add_block(pivot_run *run, int64_t *pivots, double left) {
+static margin_status pivots_add_block(pivot_run *run, int64_t *pivots, double left) {
     run->added = MG_MIN(BLOCK, run->task->most - run->rank);
     for (int64_t k = 0; k < run->added; k++)
         run->candidates[k] = sample_at(run, uniform(run) * left);
@@ -200,7 +200,7 @@ static margin_status find(pivot_run *run, int64_t *pivots, double *left) {
     for (int empty = 0; (*left = left_of(run)) > run->task->enough && empty < MOST_EMPTY;) {
         const int64_t before = run->rank;
         if (before == run->task->most) break;
-        MG_TRY(add_block(run, pivots, *left));
+        MG_TRY(pivots_add_block(run, pivots, *left));
         empty = run->rank == before ? empty + 1 : 0;
     }
     return MARGIN_OK;

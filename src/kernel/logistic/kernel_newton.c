@@ -50,7 +50,7 @@ static margin_status factor(newton_run *run) {
 }
 
 /* q = B p */
-static margin_status multiply(newton_run *run) {
+static margin_status newton_multiply(newton_run *run) {
     const int64_t m = run->o->count;
     for (int64_t i = 0; i < m; i++)
         run->f[i] = run->scale[i] * run->p[i];
@@ -77,7 +77,7 @@ static margin_status conjugate(newton_run *run, double share) {
         rho = product;
         for (int64_t i = 0; i < m; i++)
             run->p[i] = run->r[i] / (1.0 + s[i] * s[i] * diagonal[i]) + turn * run->p[i];
-        MG_TRY(multiply(run));
+        MG_TRY(newton_multiply(run));
         const double curvature = run->ops->dot(run->p, run->q, m);
         if (!(curvature > 0.0)) break;
         run->ops->add(run->x, rho / curvature, run->p, m);

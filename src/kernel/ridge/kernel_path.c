@@ -43,7 +43,7 @@ static margin_status add_vectors(void *sums, const mg_block *block, void *argume
     return MARGIN_OK;
 }
 
-static margin_status multiply(path_run *run, const double *from, double *to) {
+static margin_status path_multiply(path_run *run, const double *from, double *to) {
     const int64_t m = run->ridge.count;
     for (int64_t i = 0; i < m; i++)
         run->from[i] = run->scale[i] * from[i];
@@ -58,7 +58,7 @@ static margin_status multiply(path_run *run, const double *from, double *to) {
 
 static margin_status correct(mg_ridge_run *ridge, void *argument, double *step) {
     path_run *run = argument;
-    MG_TRY(multiply(run, ridge->residual, step));
+    MG_TRY(path_multiply(run, ridge->residual, step));
     mg_ridge_project(ridge, run->ones, step);
     ridge->iterations++;
     return MARGIN_OK;
@@ -69,7 +69,7 @@ static margin_status correct(mg_ridge_run *ridge, void *argument, double *step) 
 static margin_status solve_ones(path_run *run) {
     for (int64_t i = 0; i < run->ridge.count; i++)
         run->ridge.residual[i] = 1.0;
-    return multiply(run, run->ridge.residual, run->ones);
+    return path_multiply(run, run->ridge.residual, run->ones);
 }
 
 /* The diagonal of A^-1 less its part along 1. */

@@ -107,7 +107,7 @@ static margin_status apply_shares(const mg_block *block, void *argument) {
 }
 
 /* alpha z = r - F (F'F + alpha I)^-1 F'r; the factor alpha changes no direction. */
-static margin_status precondition(conjugate *cg) {
+static margin_status ridge_precondition(conjugate *cg) {
     const mg_ridge_run *run = cg->run;
     memcpy(cg->z, cg->r, (size_t)(cg->vectors * run->count) * sizeof *cg->z);
     if (cg->rank == 0) return MARGIN_OK;
@@ -121,7 +121,7 @@ static margin_status precondition(conjugate *cg) {
 /* ---- Iterations ------------------------------------------------------------------------------ */
 
 /* q = (S K S + alpha I) p; z is free then. */
-static margin_status multiply(conjugate *cg) {
+static margin_status ridge_multiply(conjugate *cg) {
     const mg_ridge_run *run = cg->run;
     const int64_t m = run->count;
     for (int64_t k = 0; k < cg->vectors; k++)
@@ -205,10 +205,10 @@ static margin_status conjugate_iterate(conjugate *cg) {
     run->stop.pace = &run->pace;
     start_iterations(cg);
     while (!all_ended(cg) && run->ended <= 0) {
-        MG_TRY(precondition(cg));
+        MG_TRY(ridge_precondition(cg));
         for (int64_t k = 0; k < cg->vectors; k++)
             if (!cg->ended[k]) turn_vector(cg, k);
-        MG_TRY(multiply(cg));
+        MG_TRY(ridge_multiply(cg));
         for (int64_t k = 0; k < cg->vectors; k++)
             if (!cg->ended[k]) MG_TRY(step_vector(cg, k));
         run->iterations++;

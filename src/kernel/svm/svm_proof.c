@@ -65,7 +65,8 @@ static void list_needed(const mg_svm_machine *m, bool proven, proof_lists *lists
     }
 }
 
-static margin_status multiply(mg_svm_machine *m, const proof_lists *lists, const double *squares) {
+static margin_status proof_multiply(mg_svm_machine *m, const proof_lists *lists,
+                                    const double *squares) {
     const margin_matrix *x = &m->problem->x;
     mg_kernel_scratch *scratch;
     const mg_kernel_block block = {.x = x,
@@ -124,7 +125,7 @@ static margin_status add_changes(mg_svm_machine *m) {
 /* The gradients of the rows listed, from what they were plus the products. */
 static margin_status prove_listed(mg_svm_machine *m, bool proven, const proof_lists *lists,
                                   const double *squares) {
-    MG_TRY(multiply(m, lists, squares));
+    MG_TRY(proof_multiply(m, lists, squares));
     for (int64_t k = 0; k < lists->count; k++) {
         const int64_t v = lists->variables[k];
         m->proven_f[v] = lists->products[k] + (proven ? m->proven_f[v] : -m->smo.target[v]);

@@ -33,7 +33,7 @@ static double shift_of(const mg_column_curvature *c, int64_t j) {
     return (c->problem->shift ? c->problem->shift[j] : 0.0) - c->mean[j];
 }
 
-static margin_status add_block(void *argument, int64_t block, int worker) {
+static margin_status curvature_add_block(void *argument, int64_t block, int worker) {
     const curvature_run *run = argument;
     const mg_problem *problem = run->c->problem;
     const int64_t n = run->columns, end = problem->count * (block + 1) / BLOCKS;
@@ -71,7 +71,7 @@ static margin_status curvature_product(void *state, const double *v, double *ima
     const int64_t n = run->columns, numbers = (n + 1) * LANES;
     double *sums = run->sums;
     prepare_product(run, v);
-    MG_TRY(mg_parallel(c->context, BLOCKS, add_block, run, error));
+    MG_TRY(mg_parallel(c->context, BLOCKS, curvature_add_block, run, error));
     for (int block = 1; block < BLOCKS; block++)
         for (int64_t k = 0; k < numbers; k++)
             sums[k] += sums[block * numbers + k];

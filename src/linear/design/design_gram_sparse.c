@@ -84,7 +84,7 @@ static void gram_sparse_add_row(const mg_gram_job *job, int64_t k, double *gram)
     }
 }
 
-static margin_status add_rows(void *state, const mg_block *block, void *argument) {
+static margin_status sparse_add_rows(void *state, const mg_block *block, void *argument) {
     const mg_gram_job *job = argument;
     for (int64_t k = block->first; k < block->first + block->count; k++)
         if (mg_gram_weight(job, k) != 0.0) gram_sparse_add_row(job, k, state);
@@ -128,7 +128,7 @@ static margin_status few_columns(mg_gram_job *job, double *gram) {
     const int64_t numbers = state_numbers(job);
     const mg_accumulator accumulator = {.state_size = numbers * (int64_t)sizeof *gram,
                                         .init = sparse_gram_start,
-                                        .add = add_rows,
+                                        .add = sparse_add_rows,
                                         .merge = sparse_gram_merge};
     double *sums;
     MG_ARENA_NEW(&job->arena, sums, numbers, purpose, job->error);

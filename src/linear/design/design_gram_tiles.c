@@ -141,7 +141,7 @@ static void tiles_merge(void *into, const void *from, void *argument) {
     mg_gram_add_triangle(job->gram->size, into, from);
 }
 
-static margin_status add_rows(void *state, const mg_block *block, void *argument) {
+static margin_status tiles_add_rows(void *state, const mg_block *block, void *argument) {
     const tile_job *job = argument;
     const int64_t size = job->gram->size, last = block->first + block->count;
     double *triangle = state;
@@ -162,8 +162,10 @@ static margin_status few_columns(tile_job *job, double *gram) {
     job->stride = job->together = depth;
     job->packed = (mg_symmetric_packed(job->ops, job->gram->size, depth) + 15) / 16 * 16;
     const int64_t depths = MG_MIN(job->gram->count / (LEAST_BLOCKS * depth), MOST_DEPTHS);
-    const mg_accumulator accumulator = {
-        .state_size = state_bytes(job), .init = tiles_start, .add = add_rows, .merge = tiles_merge};
+    const mg_accumulator accumulator = {.state_size = state_bytes(job),
+                                        .init = tiles_start,
+                                        .add = tiles_add_rows,
+                                        .merge = tiles_merge};
     char *state;
     MG_ARENA_NEW(&job->gram->arena, job->rows, mg_threads(d->context) * row_room(job),
                  "the products of the columns", job->gram->error);

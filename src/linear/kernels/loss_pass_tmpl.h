@@ -34,7 +34,7 @@ MG_INLINE loss_terms logistic_terms(vec z) {
 }
 
 /* `kind` is a constant where this is called. */
-MG_INLINE loss_terms terms_of(mg_loss_kind kind, vec t) {
+MG_INLINE loss_terms loss_terms_of(mg_loss_kind kind, vec t) {
     const vec zero = vec_zero(), one = vec_set(1.0), two = vec_set(2.0);
     switch (kind) {
     case MG_LOSS_SQUARED:
@@ -67,7 +67,7 @@ MG_INLINE void pass_group(mg_loss_kind kind, const double *t, const double *c, d
                           double *curvatures, vec sum[VECTORS]) {
     for (int v = 0; v < VECTORS; v++) {
         const vec weight = c ? vec_load(c + v * LANES) : vec_set(1.0);
-        const loss_terms terms = terms_of(kind, vec_load(t + v * LANES));
+        const loss_terms terms = loss_terms_of(kind, vec_load(t + v * LANES));
         sum[v] = vec_add(sum[v], vec_multiply(weight, terms.value));
         if (slopes) vec_store(slopes + v * LANES, vec_multiply(weight, terms.slope));
         if (curvatures) vec_store(curvatures + v * LANES, vec_multiply(weight, terms.curvature));

@@ -117,7 +117,8 @@ static void revive(sparse_descent *d) {
 }
 
 /* What is minimised. */
-static double value_at(const sparse_descent *d, const double *u, const float *image, double shift) {
+static double descent_value(const sparse_descent *d, const double *u, const float *image,
+                            double shift) {
     const mg_sparse_quadratic *q = d->q;
     double value = 0.0, square = 0.0;
     for (int64_t k = 0; k < q->count; k++) {
@@ -216,7 +217,8 @@ static margin_status accelerate(sparse_descent *d) {
     MG_TRY(find_shares(d, x, &found));
     if (!found) return MARGIN_OK;
     combine(d, x);
-    if (value_at(d, d->past, d->images, d->shifts[0]) < value_at(d, d->q->u, d->image, d->shift))
+    if (descent_value(d, d->past, d->images, d->shifts[0]) <
+        descent_value(d, d->q->u, d->image, d->shift))
         go_back(d);
     return MARGIN_OK;
 }
@@ -231,7 +233,7 @@ typedef struct support_solve {
     double square;                           /* of the residual, preconditioned */
 } support_solve;
 
-static double precondition(support_solve *c) {
+static double support_precondition(support_solve *c) {
     double sum = 0.0;
     for (int64_t s = 0; s < c->size; s++)
         sum += c->residual[s] * c->residual[s] / c->d->q->column[c->support[s]].bend;
@@ -257,7 +259,7 @@ static void support_begin(support_solve *c, sparse_descent *d) {
         c->way[c->size] = c->residual[c->size] / q->column[k].bend;
         c->step[c->size++] = 0.0;
     }
-    c->square = precondition(c);
+    c->square = support_precondition(c);
 }
 
 /* product = H way, *bend = way.product. */
@@ -280,7 +282,7 @@ static margin_status apply(support_solve *c, double *bend) {
     return MARGIN_OK;
 }
 
-static margin_status iterate(support_solve *c, double enough) {
+static margin_status support_iterate(support_solve *c, double enough) {
     enum { MOST_STEPS = 60 };
     const mg_sparse_quadratic *q = c->d->q;
     for (int k = 0; k < MOST_STEPS && c->square > enough; k++) {
@@ -293,7 +295,7 @@ static margin_status iterate(support_solve *c, double enough) {
             c->step[s] += t * c->way[s];
             c->residual[s] -= t * c->product[s];
         }
-        c->square = precondition(c);
+        c->square = support_precondition(c);
         for (int64_t s = 0; s < c->size; s++)
             c->way[s] =
                 c->residual[s] / q->column[c->support[s]].bend + c->square / before * c->way[s];
@@ -323,11 +325,11 @@ static margin_status solve_support(sparse_descent *d, bool *solved) {
     static const double part = 1e-6;
     support_solve c;
     support_begin(&c, d);
-    const double enough = part * c.square, value = value_at(d, d->q->u, d->image, d->shift);
-    MG_TRY(iterate(&c, enough));
+    const double enough = part * c.square, value = descent_value(d, d->q->u, d->image, d->shift);
+    MG_TRY(support_iterate(&c, enough));
     const int64_t cut = take_step(&c);
     *solved = c.square <= enough && 50 * cut <= c.size;
-    if (!(value_at(d, d->q->u, d->image, d->shift) < value)) {
+    if (!(descent_value(d, d->q->u, d->image, d->shift) < value)) {
         go_back(d);
         *solved = false;
     }

@@ -98,7 +98,8 @@ static margin_status add_dependence(mg_column_variances *v, int64_t k, const dou
 }
 
 /* Reflects rows [first, last] of columns k and on so that column k has nothing behind `first`. */
-static void reflect(const mg_vector_ops *ops, double *l, int64_t n, int64_t k, int64_t first) {
+static void variances_reflect(const mg_vector_ops *ops, double *l, int64_t n, int64_t k,
+                              int64_t first) {
     double *x = l + k * n + first;
     const int64_t count = k - first + 1;
     const double length = sqrt(ops->square(x, count));
@@ -128,7 +129,7 @@ static margin_status sort_columns(mg_column_variances *v, double *l, mg_inferenc
             MG_TRY(add_dependence(v, k, column, blur, out));
             continue;
         }
-        reflect(ops, l, n, k, rank);
+        variances_reflect(ops, l, n, k, rank);
         if (rank < k) memcpy(v->lower + rank * n, column, (size_t)(rank + 1) * sizeof *column);
         v->kept[v->kept_count++] = k;
     }

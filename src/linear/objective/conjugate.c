@@ -25,7 +25,7 @@ static margin_status conjugate_apply(const mg_conjugate *m, const vectors *v, ma
     return MARGIN_OK;
 }
 
-static double precondition(const mg_conjugate *m, const vectors *v) {
+static double conjugate_precondition(const mg_conjugate *m, const vectors *v) {
     const int64_t size = m->objective->columns + 1;
     for (int64_t j = 0; j < size; j++)
         v->solved[j] = m->residual[j] / m->diagonal[j];
@@ -37,7 +37,7 @@ margin_status mg_conjugate_gradients(const mg_conjugate *m, int64_t *steps, marg
     const int64_t size = m->objective->columns + 1;
     const mg_vector_ops *ops = mg_vector_ops_for(m->objective->design->isa);
     const vectors v = {m->work, m->work + size, m->work + 2 * size, m->work + 3 * size};
-    double rest = precondition(m, &v);
+    double rest = conjugate_precondition(m, &v);
     const double enough = m->share * rest;
     double fallen = 0.0;
     memset(m->direction, 0, (size_t)size * sizeof *m->direction);
@@ -49,7 +49,7 @@ margin_status mg_conjugate_gradients(const mg_conjugate *m, int64_t *steps, marg
         if (!(curvature > breakdown * rest)) break;
         ops->add(m->direction, rest / curvature, v.conjugate, size);
         ops->add(m->residual, -rest / curvature, v.image, size);
-        rest = precondition(m, &v);
+        rest = conjugate_precondition(m, &v);
         fallen += before * before / curvature;
         if (m->enough && m->enough(m->state, m->residual, *steps + 1, fallen)) {
             ++*steps;

@@ -48,9 +48,9 @@ static double weight_of(const mg_objective *o, const mg_newton_weights *curvatur
 }
 
 /* Of the classes k and l: the Gram with weights c q_k (1 - q_k), or minus that with c q_k q_l. */
-static margin_status add_block(const mg_objective *o, const mg_newton_weights *curvature, int64_t k,
-                               int64_t l, double *weights, int64_t *chosen, double *gram,
-                               mg_newton_matrix *n, margin_error *error) {
+static margin_status newton_add_block(const mg_objective *o, const mg_newton_weights *curvature,
+                                      int64_t k, int64_t l, double *weights, int64_t *chosen,
+                                      double *gram, mg_newton_matrix *n, margin_error *error) {
     const int64_t size = o->columns + 1;
     mg_weighted_gram request = {.weights = weights, .centre = n->mean, .factor = n->factor};
     for (int64_t i = 0; i < o->samples; i++) {
@@ -147,7 +147,7 @@ static margin_status newton_fill(const mg_objective *o, const mg_newton_weights 
     MG_TRY(mg_design_coordinates(o->design, o->intercept, n->mean, n->factor, error));
     for (int64_t k = 0; k < blocks_of(o); k++)
         for (int64_t l = 0; l <= k; l++)
-            MG_TRY(add_block(o, curvature, k, l, weights, chosen, gram, n, error));
+            MG_TRY(newton_add_block(o, curvature, k, l, weights, chosen, gram, n, error));
     return factor_matrix(o, curvature, n, error);
 }
 

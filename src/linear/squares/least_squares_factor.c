@@ -75,7 +75,7 @@ static void solve_basic(mg_squares *s, const mg_squares_factor *f, const double 
 }
 
 /* f->product = A'CA v of the centred columns */
-static margin_status multiply(mg_squares *s, const mg_squares_factor *f, const double *v) {
+static margin_status squares_multiply(mg_squares *s, const mg_squares_factor *f, const double *v) {
     double *out = f->product, total = 0.0, centre = 0.0;
     for (int64_t j = 0; j < s->columns; j++)
         centre += s->mean[j] * v[j];
@@ -91,7 +91,7 @@ static margin_status multiply(mg_squares *s, const mg_squares_factor *f, const d
 static margin_status correct_null(mg_squares *s, const mg_squares_factor *f, double *step) {
     double *rest = f->product, *away = f->away;
     solve_basic(s, f, step, away);
-    MG_TRY(multiply(s, f, away));
+    MG_TRY(squares_multiply(s, f, away));
     for (int64_t j = 0; j < s->columns; j++)
         away[j] = rest[j] -= step[j];
     MG_TRY(mg_squares_project(s, f, away));
@@ -213,7 +213,7 @@ static margin_status choose_null(mg_squares *s, const mg_squares_factor *f, int6
     MG_TRY(mg_squares_project(s, f, rest));
     for (int64_t j = 0; j < s->columns; j++)
         v[j] -= rest[j];
-    MG_TRY(multiply(s, f, v));
+    MG_TRY(squares_multiply(s, f, v));
     solve_basic(s, f, f->product, rest);
     for (int64_t j = 0; j < s->columns; j++)
         v[j] -= rest[j];
@@ -228,7 +228,7 @@ margin_status mg_squares_factor_check(mg_squares *s, const mg_squares_factor *f,
     for (int64_t turn = 0; turn < TURNS && *empty && !s->out_of_time; turn++) {
         double square = 0.0, left = 0.0;
         MG_TRY(choose_null(s, f, turn, v));
-        MG_TRY(multiply(s, f, v));
+        MG_TRY(squares_multiply(s, f, v));
         for (int64_t k = 0; k < f->count; k++) {
             const double own = v[f->column[k]] / f->scale[k];
             square += own * own;

@@ -133,8 +133,8 @@ typedef struct path_chunk {
     double *f, *h;              /* CHUNK x count */
 } path_chunk;
 
-static void add_sample(const path_run *run, int64_t i, const double *z, const double *f,
-                       const double *h, double *state) {
+static void path_add_sample(const path_run *run, int64_t i, const double *z, const double *f,
+                            const double *h, double *state) {
     const mg_squares *s = &run->s;
     const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
     const double c = s->c[i], base = s->intercept ? 1.0 / s->total : 0.0;
@@ -165,11 +165,11 @@ static void add_chunk(const path_run *run, int64_t first, int64_t count, const p
     run->ops->scores(&z, 0, count, run->solution, run->zero, penalties, chunk->f);
     run->ops->scores(&squares, 0, count, run->inverse, run->zero, penalties, chunk->h);
     for (int64_t i = 0; i < count; i++)
-        add_sample(run, first + i, chunk->z + i * n, chunk->f + i * penalties,
-                   chunk->h + i * penalties, state);
+        path_add_sample(run, first + i, chunk->z + i * n, chunk->f + i * penalties,
+                        chunk->h + i * penalties, state);
 }
 
-static margin_status add_block(void *state, const mg_block *block, void *argument) {
+static margin_status path_add_block(void *state, const mg_block *block, void *argument) {
     const path_run *run = argument;
     const int64_t n = run->s.columns, last = block->first + block->count;
     double *room = (double *)state + state_numbers(run);
@@ -187,8 +187,8 @@ static margin_status add_block(void *state, const mg_block *block, void *argumen
 
 static margin_status path_sweep(path_run *run) {
     const int64_t room = CHUNK * (3 * run->s.columns + 2 * run->count);
-    return mg_sweep_sums(run->s.context, run->s.samples, BLOCK, state_numbers(run), room, add_block,
-                         run, run->state, run->s.error);
+    return mg_sweep_sums(run->s.context, run->s.samples, BLOCK, state_numbers(run), room,
+                         path_add_block, run, run->state, run->s.error);
 }
 
 /* ---- Solutions ------------------------------------------------------------------------------- */

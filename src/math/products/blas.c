@@ -148,8 +148,8 @@ static bool is_wanted(const product *p, int64_t i, int64_t j) {
 }
 
 /* What crosses an edge of C or of its part, by way of a buffer. */
-static void add_part(const product *p, const double *left, const double *right, int64_t i,
-                     int64_t j) {
+static void blas_add_part(const product *p, const double *left, const double *right, int64_t i,
+                          int64_t j) {
     enum { MOST_ROWS = 8, MOST_WIDTH = 48 };
     const mg_symmetric_ops *tiles = p->call->tiles;
     const int64_t last_i = MG_MIN(i + tiles->width, p->rows);
@@ -174,7 +174,7 @@ static void add_tile(const product *p, const double *left, const double *right, 
         tiles->tile(p->lines, right, left, tiles->width / tiles->lanes, p->alpha,
                     p->c + i + j * p->ldc, p->ldc);
     else
-        add_part(p, left, right, i, j);
+        blas_add_part(p, left, right, i, j);
 }
 
 /* Rows [i, last_i) and columns [j, last_j), packed in call->left and call->right. */
@@ -210,7 +210,7 @@ static void add_product(product *p, const operand *a, const operand *b, int64_t 
 }
 
 /* c = beta c */
-static void scale(const product *p, double beta) {
+static void blas_scale(const product *p, double beta) {
     if (beta == 1.0) return;
     for (int64_t j = 0; j < p->columns; j++)
         for (int64_t i = 0; i < p->rows; i++) {
@@ -234,7 +234,7 @@ void mg_blas_dgemm(const char *transpose_a, const char *transpose_b, const int *
     (void)length_b;
     p.rows = *m;
     p.columns = *n;
-    scale(&p, *beta);
+    blas_scale(&p, *beta);
     if (*alpha != 0.0) add_product(&p, &left, &right, *k);
 }
 
@@ -247,7 +247,7 @@ void mg_blas_dsyrk(const char *uplo, const char *transpose, const int *n, const 
     (void)length_transpose;
     p.part = is(uplo, 'l') ? LOWER : UPPER;
     p.rows = p.columns = *n;
-    scale(&p, *beta);
+    blas_scale(&p, *beta);
     if (*alpha != 0.0) add_product(&p, &factor, &factor, *k);
 }
 
@@ -262,7 +262,7 @@ void mg_blas_dsyr2k(const char *uplo, const char *transpose, const int *n, const
     (void)length_transpose;
     p.part = is(uplo, 'l') ? LOWER : UPPER;
     p.rows = p.columns = *n;
-    scale(&p, *beta);
+    blas_scale(&p, *beta);
     if (*alpha == 0.0) return;
     add_product(&p, &first, &second, *k);
     add_product(&p, &second, &first, *k);
@@ -334,7 +334,7 @@ void mg_blas_dtrmm(const char *side, const char *uplo, const char *transpose, co
     const product whole = {.c = b, .ldc = *ldb, .rows = *m, .columns = *n};
     const int64_t others = left ? *n : *m, blocks = (t.order + call->block - 1) / call->block;
     (void)length_side, (void)length_uplo, (void)length_transpose, (void)length_diagonal;
-    scale(&whole, *alpha);
+    blas_scale(&whole, *alpha);
     for (int64_t first = 0; first < others; first += call->chunk)
         for (int64_t k = 0; k < blocks; k++) {
             const int64_t block = t.left == t.upper ? k : blocks - 1 - k;

@@ -17,7 +17,7 @@ static const double *gather(const double *x, int64_t increment, int64_t first, i
     return room;
 }
 
-static void scale(double *y, int64_t increment, int64_t count, double beta) {
+static void vector_scale(double *y, int64_t increment, int64_t count, double beta) {
     for (int64_t i = 0; beta != 1.0 && i < count; i++)
         y[i * increment] = beta == 0.0 ? 0.0 : beta * y[i * increment];
 }
@@ -60,7 +60,7 @@ void mg_blas_dgemv(const char *transpose, const int *m, const int *n, const doub
     (void)length;
     x += begin_of(size_x, ix);
     y += begin_of(size_y, iy);
-    scale(y, iy, size_y, *beta);
+    vector_scale(y, iy, size_y, *beta);
     if (*alpha == 0.0) return;
     for (int64_t first = 0; first < rows; first += CHUNK) {
         const int64_t count = MG_MIN(CHUNK, rows - first);
@@ -114,7 +114,7 @@ void mg_blas_dsymv(const char *uplo, const int *n, const double *alpha, const do
     (void)length;
     x += begin_of(order, ix);
     y += begin_of(order, iy);
-    scale(y, iy, order, *beta);
+    vector_scale(y, iy, order, *beta);
     if (*alpha == 0.0) return;
     for (int64_t j = 0; j < order; j++) {
         const int64_t first = lower ? j + 1 : 0, count = lower ? order - j - 1 : j;

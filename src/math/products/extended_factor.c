@@ -92,7 +92,7 @@ static void scale_row(mg_extended_factor *f, real *scale, int64_t r) {
 }
 
 /* Number `at` of the order by a reflection (Householder) of all that are left. */
-static bool reflect(mg_extended_factor *f, int64_t at) {
+static bool extended_reflect(mg_extended_factor *f, int64_t at) {
     const int64_t n = f->size;
     for (int64_t l = at; l < n; l++) {
         const real *row = f->matrix + f->order[l] * n;
@@ -127,7 +127,7 @@ margin_status mg_extended_reflect(const margin_context *context, mg_extended_fac
     }
     for (int64_t at = 0; at < f->count && *definite; at++) {
         if (mg_cancelled(context)) return mg_fail_cancelled(error);
-        *definite = reflect(f, at);
+        *definite = extended_reflect(f, at);
     }
     for (int64_t at = 0; at < f->count; at++) {
         real *row = f->matrix + f->order[at] * n;

@@ -37,7 +37,7 @@ static const char *panel_at(const product *p, int64_t panel) {
 
 /* A tile that crosses the diagonal or the last row, by way of a buffer: columns 0..i of panel
  * `right` only. */
-static void add_part(const product *p, const char *left, int64_t row, int64_t right) {
+static void symmetric_add_part(const product *p, const char *left, int64_t row, int64_t right) {
     double part[MOST_ROWS * MOST_WIDTH];
     const int64_t column = right * p->ops->width;
     const int64_t last = MG_MIN(row + p->ops->rows, p->size);
@@ -57,7 +57,7 @@ static void add_panel(const product *p, int64_t left, int64_t right) {
     for (int64_t row = first; row < last; row += ops->rows) {
         const char *a = panel_at(p, left) + (row - first) * ops->number_size;
         if (left == right || row + ops->rows > p->size)
-            add_part(p, a, row, right);
+            symmetric_add_part(p, a, row, right);
         else
             ops->tile(p->lines, a, panel_at(p, right), ops->width / ops->lanes, p->sign,
                       p->c + row * p->ldc + right * ops->width, p->ldc);
@@ -82,7 +82,7 @@ typedef struct row_walk {
 } row_walk;
 
 /* As lines of panels, behind the sum. */
-static margin_status add_rows(void *state, const mg_block *block, void *argument) {
+static margin_status symmetric_add_rows(void *state, const mg_block *block, void *argument) {
     static const mg_affine plain = {NULL, NULL, NULL};
     const row_walk *walk = argument;
     const mg_symmetric_ops *ops = walk->ops;
@@ -105,8 +105,8 @@ margin_status mg_symmetric_of_rows(margin_context *context, const double *x, int
     const int64_t room = mg_symmetric_packed(ops, columns, ops->depth);
     double *sums;
     MG_NEW(context->heap, sums, walk.sums + room, "the products of the columns", error);
-    const margin_status status =
-        mg_sweep_sums(context, rows, MG_BLOCK_ROWS, walk.sums, room, add_rows, &walk, sums, error);
+    const margin_status status = mg_sweep_sums(context, rows, MG_BLOCK_ROWS, walk.sums, room,
+                                               symmetric_add_rows, &walk, sums, error);
     if (status >= 0) memcpy(c, sums, (size_t)(columns * columns) * sizeof *c);
     mg_free(context->heap, sums);
     return status;

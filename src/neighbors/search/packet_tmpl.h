@@ -181,7 +181,7 @@ MG_INLINE bool walk_packet(packet *p, const mg_neighbors *index, int64_t columns
     return true;
 }
 
-static void search(const mg_neighbors *index, mg_search *s);
+static void search_query(const mg_neighbors *index, mg_search *s);
 
 MG_INLINE void search_packet(const mg_neighbors *index, mg_search *searches, int count,
                              int64_t columns, bool single) {
@@ -195,7 +195,7 @@ MG_INLINE void search_packet(const mg_neighbors *index, mg_search *searches, int
         if (p.alive >> i & 1)
             rank_notes(index, s, &p.noted[i], columns, single, p.limit[i], &most);
         else
-            search(index, s);
+            search_query(index, s);
     }
 }
 

@@ -314,7 +314,7 @@ WAY(most, index->columns, false, MG_FILTER_MOST)
 WAY(most_f32, index->columns, true, MG_FILTER_MOST)
 #undef WAY
 
-static void search(const mg_neighbors *index, mg_search *s) {
+static void search_query(const mg_neighbors *index, mg_search *s) {
     typedef void (*way)(const mg_neighbors *, mg_search *);
     static const way by_columns[9] = {squares,   squares,   squares_2, squares_3, squares_4,
                                       squares_5, squares_6, squares,   squares_8};
@@ -369,7 +369,7 @@ static void search_scan(const mg_neighbors *index, mg_search *s, int64_t first, 
 #include "neighbors/search/tile_tmpl.h"
 
 const mg_neighbors_ops TABLE = {
-    .search = search,
+    .search = search_query,
     .search_together = search_together,
     .scan = search_scan,
     .tile = {.rows = TILE_ROWS,

@@ -231,7 +231,7 @@ static int64_t rank_candidates(const packed *p, scratch *s, int64_t i, const dou
 
 /* More rows are within the bounds than fit: they are settled now and the k nearest stay. Later rows
  * that are equal have greater numbers. */
-static void settle(const packed *p, scratch *s, int64_t i, const double *q) {
+static void tiles_settle(const packed *p, scratch *s, int64_t i, const double *q) {
     candidate *list = s->candidates + i * p->room;
     const int64_t count = rank_candidates(p, s, i, q);
     const mg_neighbor none = {-1, -1, 0}, *last = count > 0 ? &s->list[count - 1] : &none;
@@ -254,7 +254,7 @@ static void collect(const packed *p, scratch *s, int64_t i, int64_t panel, const
     s->count[i] = count;
     if (count <= p->room - width) return;
     compact(p, s, i);
-    if (s->count[i] > p->room - width) settle(p, s, i, q);
+    if (s->count[i] > p->room - width) tiles_settle(p, s, i, q);
 }
 
 /* One panel against all queries of the block. */

@@ -28,8 +28,8 @@ static void end(void) {
 }
 
 /* Registers 0 to 3 are the quarters of c, 4 and 5 are of a, 6 and 7 of b. */
-static unsigned product(int64_t depth, const void *panel_a, const void *panel_b, const float *start,
-                        const float *threshold, float *c) {
+static unsigned amx_product(int64_t depth, const void *panel_a, const void *panel_b,
+                            const float *start, const float *threshold, float *c) {
     const char *a = panel_a, *b = panel_b;
     unsigned hits = 0;
     if (start) { /* the same line for each query: no step from one to the next */
@@ -77,7 +77,7 @@ static uint32_t within(const float *values, float threshold) {
 const mg_tile_ops mg_tile_ops_amx = {.rows = SIDE,
                                      .columns = SIDE,
                                      .half = true,
-                                     .product = product,
+                                     .product = amx_product,
                                      .within = within,
                                      .begin = begin,
                                      .end = end};

@@ -80,7 +80,7 @@ static margin_status perceptron_poll(mg_perceptron_run *run) {
 
 /* A misclassified sample, with as many copies as its weight says. The first order goes back to the
  * top after every update, where the next copy is the first one again. > 0: out of time. */
-static margin_status visit(mg_perceptron_run *run, int64_t sample) {
+static margin_status perceptron_visit(mg_perceptron_run *run, int64_t sample) {
     enum { POLLED = 1 << 12 };
     double left = mg_sample_weight(run->problem, sample);
     for (int64_t copies = 1;; copies++) {
@@ -116,7 +116,7 @@ static void pass_by(mg_perceptron_run *run, int64_t first, int64_t last) {
 
 /* Position of the next misclassified sample from `first` on, count if there is none; > 0: out of
  * time. */
-static margin_status search(mg_perceptron_run *run, int64_t first, int64_t *found) {
+static margin_status perceptron_search(mg_perceptron_run *run, int64_t first, int64_t *found) {
     while (first < run->count) {
         const int64_t last = MG_MIN(first + run->chunk, run->count);
         *found = run->form->next(run, first, last);
@@ -135,7 +135,7 @@ static margin_status search(mg_perceptron_run *run, int64_t first, int64_t *foun
 static margin_status search_any(mg_perceptron_run *run, int64_t *found) {
     double total = 0.0, sum = 0.0;
     for (int64_t at = 0;; at++) {
-        const margin_status status = search(run, at, &at);
+        const margin_status status = perceptron_search(run, at, &at);
         if (status != MARGIN_OK) return status;
         if (at == run->count) break;
         total += mg_sample_weight(run->problem, at);
@@ -221,13 +221,13 @@ static margin_status one_pass(mg_perceptron_run *run, bool *clean) {
     for (int64_t updates = 0; updates < run->count; updates++) {
         const margin_status status = run->options.order == MG_ANY
                                          ? search_any(run, &position)
-                                         : search(run, position, &position);
+                                         : perceptron_search(run, position, &position);
         if (status != MARGIN_OK) return status;
         if (position == run->count) {
             *clean = updates == 0 || looks_again(run);
             return MARGIN_OK;
         }
-        const margin_status visited = visit(run, sample_at(run, position));
+        const margin_status visited = perceptron_visit(run, sample_at(run, position));
         if (visited != MARGIN_OK) return visited;
         if (run->form == &mg_perceptron_dual) { /* an update looks at every row: a pass is long */
             const margin_status stop = perceptron_poll(run);
