@@ -263,7 +263,7 @@ static void support_begin(support_solve *c, sparse_descent *d) {
 }
 
 /* product = H way, *bend = way.product. */
-static margin_status apply(support_solve *c, double *bend) {
+static margin_status support_apply(support_solve *c, double *bend) {
     const mg_sparse_quadratic *q = c->d->q;
     double shift = 0.0;
     *bend = 0.0;
@@ -288,7 +288,7 @@ static margin_status support_iterate(support_solve *c, double enough) {
     for (int k = 0; k < MOST_STEPS && c->square > enough; k++) {
         const double before = c->square;
         double bend;
-        MG_TRY(apply(c, &bend));
+        MG_TRY(support_apply(c, &bend));
         if (!(bend > 0.0)) break;
         const double t = before / bend;
         for (int64_t s = 0; s < c->size; s++) {

@@ -185,7 +185,7 @@ static margin_status make_factor(curvature *m) {
     return definite ? mg_extended_error(context, &m->f, true, error) : MARGIN_OK;
 }
 
-static real take(const curvature *m, const real *v, bool is_gradient, int64_t r) {
+static real centred_entry(const curvature *m, const real *v, bool is_gradient, int64_t r) {
     const mg_verification *k = m->k;
     const int64_t f = r / m->block, j = r % m->block;
     const real *own = v + f * (k->columns + 1), shift = m->centre[j] * own[k->columns];
@@ -249,7 +249,7 @@ static margin_status find_reach(curvature *m, real square, real *reach) {
 /* G^2 */
 static real gradient_length(const curvature *m) {
     for (int64_t r = 0; r < m->f.size; r++)
-        m->x[r] = take(m, m->k->v, true, r);
+        m->x[r] = centred_entry(m, m->k->v, true, r);
     return mg_extended_solve(&m->f, m->x) / (1.0L - m->f.error);
 }
 
@@ -258,7 +258,7 @@ static real gradient_blur(const curvature *m) {
     real most = 0.0L;
     for (int way = 0; way < 2; way++) {
         for (int64_t r = 0; r < m->f.size; r++)
-            m->x[r] = take(m, m->k->blur, false, r) * (way && r % 2 ? -1.0L : 1.0L);
+            m->x[r] = centred_entry(m, m->k->blur, false, r) * (way && r % 2 ? -1.0L : 1.0L);
         most = fmaxl(most, mg_extended_solve(&m->f, m->x));
     }
     return most;

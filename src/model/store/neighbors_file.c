@@ -8,8 +8,8 @@ margin_status margin_neighbors_save(const margin_neighbors *index, const char *p
     return margin_model_save(index->model, path, error);
 }
 
-static margin_status load(margin_context *context, const char *path, bool mapped,
-                          margin_neighbors **index, margin_error *error) {
+static margin_status load_index(margin_context *context, const char *path, bool mapped,
+                                margin_neighbors **index, margin_error *error) {
     margin_model *model = NULL;
     MG_REQUIRE(index, error, MARGIN_ERROR_ARGUMENT, "the place for the index is NULL");
     MG_GIVEN(error, {context, "context"}, {path, "path"});
@@ -22,10 +22,10 @@ static margin_status load(margin_context *context, const char *path, bool mapped
 
 margin_status margin_neighbors_load(margin_context *context, const char *path,
                                     margin_neighbors **index, margin_error *error) {
-    return load(context, path, false, index, error);
+    return load_index(context, path, false, index, error);
 }
 
 margin_status margin_neighbors_map(margin_context *context, const char *path,
                                    margin_neighbors **index, margin_error *error) {
-    return load(context, path, true, index, error);
+    return load_index(context, path, true, index, error);
 }

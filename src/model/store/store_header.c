@@ -81,8 +81,8 @@ int64_t mg_store_values(const char *text, int64_t length) {
 
 /* Jansson allocates outside the heap: what the heap's limit would refuse is refused here, and a
  * text of more values than a model has is not begun. */
-static margin_status parse(const mg_store_reader *r, const char *text, int64_t length, int64_t most,
-                           const char *what, json_t **json) {
+static margin_status parse_json(const mg_store_reader *r, const char *text, int64_t length,
+                                int64_t most, const char *what, json_t **json) {
     enum { BYTES_PER_VALUE = 160 };
     json_error_t found;
     const int64_t values = mg_store_values(text, length), limit = mg_heap_limit(r->heap),
@@ -257,16 +257,16 @@ margin_status mg_store_read_header(mg_store_reader *r) {
     int64_t header_length = 0;
     MG_TRY(check_lengths(r, &header_length));
     MG_TRY(check_checksum(r));
-    MG_TRY(parse(r, (const char *)r->bytes + LENGTH_BYTES, header_length, HEADER_VALUES,
-                 "its header", &r->header));
+    MG_TRY(parse_json(r, (const char *)r->bytes + LENGTH_BYTES, header_length, HEADER_VALUES,
+                      "its header", &r->header));
     MG_TRY(check_version(r));
     r->data = r->bytes + LENGTH_BYTES + header_length;
     r->data_length = r->length - LENGTH_BYTES - header_length;
     MG_TRY(read_table(r));
     const char *details = mg_store_metadata(r, "model");
     if (!details) return mg_fail_stored(r, "it does not describe a model");
-    return parse(r, details, (int64_t)strlen(details), MG_STORE_VALUES,
-                 "the description of the model", &r->details);
+    return parse_json(r, details, (int64_t)strlen(details), MG_STORE_VALUES,
+                      "the description of the model", &r->details);
 }
 
 void mg_store_reader_free(mg_store_reader *r) {

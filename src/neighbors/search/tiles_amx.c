@@ -19,11 +19,11 @@ static const settings all = {.palette = 1,
                              .bytes = {LINE, LINE, LINE, LINE, LINE, LINE, LINE, LINE},
                              .rows = {HALF, HALF, HALF, HALF, HALF, HALF, HALF, HALF}};
 
-static void begin(void) {
+static void amx_begin(void) {
     _tile_loadconfig(&all);
 }
 
-static void end(void) {
+static void amx_end(void) {
     _tile_release();
 }
 
@@ -79,8 +79,8 @@ const mg_tile_ops mg_tile_ops_amx = {.rows = SIDE,
                                      .half = true,
                                      .product = amx_product,
                                      .within = within,
-                                     .begin = begin,
-                                     .end = end};
+                                     .begin = amx_begin,
+                                     .end = amx_end};
 
 #else
 

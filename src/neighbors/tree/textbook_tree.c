@@ -15,7 +15,7 @@ static double value_of(const margin_matrix *x, int64_t row, int64_t column) {
     return mg_stored_value(x, row * x->stride + column);
 }
 
-static bool before(int64_t a, int64_t b, const void *argument) {
+static bool textbook_before(int64_t a, int64_t b, const void *argument) {
     const column_order *o = argument;
     const double left = value_of(o->x, a, o->column), right = value_of(o->x, b, o->column);
     return left < right || (left == right && a < b);
@@ -60,7 +60,7 @@ margin_status margin_textbook_tree(margin_context *context, const margin_matrix 
             status = mg_fail_cancelled(error);
             goto done;
         }
-        mg_sort(order + p.first, p.last - p.first, scratch, before, &by);
+        mg_sort(order + p.first, p.last - p.first, scratch, textbook_before, &by);
         const int64_t middle = p.first + (p.last - p.first) / 2, row = order[middle];
         *p.place = row;
         nodes[row] = (margin_textbook_node){by.column, p.parent, -1, -1, p.depth};

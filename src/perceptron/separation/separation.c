@@ -239,10 +239,10 @@ static margin_status find_widest(margin_context *context, const mg_problem *prob
 }
 
 /* Both phases. */
-static margin_status search(margin_context *context, const mg_problem *problem,
-                            mg_separation_kind kind, const mg_ranges *ranges, double *centre,
-                            double *scale, double most_work, mg_separation *out,
-                            margin_error *error) {
+static margin_status search_phases(margin_context *context, const mg_problem *problem,
+                                   mg_separation_kind kind, const mg_ranges *ranges, double *centre,
+                                   double *scale, double most_work, mg_separation *out,
+                                   margin_error *error) {
     equal_coordinates(ranges, problem->x.columns, centre, scale);
     mg_search s = new_search(context, problem, false, centre, scale, 1, most_work, error);
     margin_status status = search_phase(&s, out, MG_SEARCH_DECIDE, ranges);
@@ -279,7 +279,8 @@ margin_status mg_separate(margin_context *context, const mg_problem *problem,
         MG_GO_NEW(heap, centre, columns, "column centres", error);
     MG_GO_NEW(heap, scale, columns, "column scales", error);
     status = mg_ranges_are_finite(&ranges, columns)
-                 ? search(context, problem, kind, &ranges, centre, scale, most_work, &result, error)
+                 ? search_phases(context, problem, kind, &ranges, centre, scale, most_work, &result,
+                                 error)
                  : MARGIN_STOPPED_STALLED;
 done:
     MG_FREE(heap, ranges.low, centre, scale);

@@ -84,7 +84,8 @@ static margin_status shuffle_column(const shuffling *s, const margin_importance 
 }
 
 /* Mean and sample standard deviation. */
-static void moments(const double *values, int64_t count, double *mean, double *deviation) {
+static void importance_moments(const double *values, int64_t count, double *mean,
+                               double *deviation) {
     double sum = 0, squares = 0;
     for (int64_t i = 0; i < count; i++)
         sum += values[i];
@@ -100,7 +101,7 @@ static double weight_per_deviation(const shuffling *s, int64_t j) {
     if (h->kind != &mg_hypothesis_linear || s->model->active > 0) return (double)NAN;
     for (int64_t i = 0; i < s->samples.count; i++)
         s->kept[i] = s->x[mg_samples_row(&s->samples, i) * s->data.x.columns + j];
-    moments(s->kept, s->samples.count, &mean, &deviation);
+    importance_moments(s->kept, s->samples.count, &mean, &deviation);
     if (h->functions == 1) return h->view.linear.weights[j] * deviation;
     for (int64_t f = 0; f < h->functions; f++)
         squares +=
@@ -123,7 +124,7 @@ static margin_status shuffle_columns(shuffling *s, margin_importance *m, margin_
         margin_importance_column *c = &m->columns[j];
         c->size = sizeof *c;
         MG_GO(shuffle_column(s, m, j, worse, error));
-        moments(worse, s->repeats, &c->mean, &c->deviation);
+        importance_moments(worse, s->repeats, &c->mean, &c->deviation);
         c->weight_per_deviation = weight_per_deviation(s, j);
         mg_progress(s->context, "working", (double)(j + 1), (double)m->count, (double)NAN);
     }

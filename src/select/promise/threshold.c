@@ -9,8 +9,8 @@ enum { CANDIDATES = 200 };
 
 /* Probability of the second class of each sample, as the model will say it; *ranked: mg_ascending.
  */
-static margin_status probabilities(const margin_model *model, const mg_crossed *c, double *p,
-                                   double *ranked, double *scratch, margin_error *error) {
+static margin_status find_probabilities(const margin_model *model, const mg_crossed *c, double *p,
+                                        double *ranked, double *scratch, margin_error *error) {
     const int64_t n = c->samples.count;
     double both[2];
     for (int64_t i = 0; i < n; i++) {
@@ -49,7 +49,7 @@ margin_status mg_choose_threshold(margin_context *context, margin_model *model, 
     MG_GO_NEW(context->heap, numbers, 3 * n, "the probabilities", error);
     MG_GO_NEW(context->heap, labels, n, "the classes", error);
     double *p = numbers, *ranked = numbers + n;
-    MG_GO(probabilities(model, c, p, ranked, numbers + 2 * n, error));
+    MG_GO(find_probabilities(model, c, p, ranked, numbers + 2 * n, error));
     o.predicted = labels;
     for (int k = CANDIDATES; k >= 0; k--) { /* 0.5 first: ties stay with it */
         const double at = candidate(ranked, n, k);
