@@ -114,8 +114,11 @@ static margin_status trail_finish(void *state, void *argument) {
     return MARGIN_OK;
 }
 
-static const mg_accumulator trail_accumulator = {sizeof(trail), trail_init, trail_add, trail_merge,
-                                                 trail_finish};
+static const mg_accumulator trail_accumulator = {.state_size = sizeof(trail),
+                                                 .init = trail_init,
+                                                 .add = trail_add,
+                                                 .merge = trail_merge,
+                                                 .finish = trail_finish};
 
 static float *make_values(int64_t count) {
     float *values = malloc((size_t)(count + 1) * sizeof *values);
@@ -309,8 +312,11 @@ static margin_status stumble_finish(void *state, void *argument) {
     return MARGIN_STOPPED_STALLED;
 }
 
-static const mg_accumulator stumble_accumulator = {sizeof(int64_t), stumble_init, stumble_add,
-                                                   stumble_merge, stumble_finish};
+static const mg_accumulator stumble_accumulator = {.state_size = sizeof(int64_t),
+                                                   .init = stumble_init,
+                                                   .add = stumble_add,
+                                                   .merge = stumble_merge,
+                                                   .finish = stumble_finish};
 
 static void the_first_failing_block_counts(void **state) {
     (void)state;

@@ -112,6 +112,23 @@ static void free_states(sweep_run *run) {
     }
 }
 
+static void start_state(const sweep_run *run, void *state) {
+    const mg_accumulator *accumulator = run->accumulator;
+    if (accumulator->init)
+        accumulator->init(state, run->argument);
+    else
+        memset(state, 0, (size_t)accumulator->sums * sizeof(double));
+}
+
+static void merge_states(const sweep_run *run, void *into, const void *from) {
+    const mg_accumulator *accumulator = run->accumulator;
+    double *a = into;
+    const double *b = from;
+    if (accumulator->merge) accumulator->merge(into, from, run->argument);
+    for (int64_t k = 0; !accumulator->merge && k < accumulator->sums; k++)
+        a[k] += b[k];
+}
+
 /* ---- Walk ---- */
 
 static mg_block block_at(int64_t index, int64_t block_rows, int64_t rows, int worker) {
@@ -121,7 +138,6 @@ static mg_block block_at(int64_t index, int64_t block_rows, int64_t rows, int wo
 
 /* Carries a finished node towards the root. */
 static void go_up(sweep_run *run, void *state, int64_t first, int level) {
-    const mg_accumulator *accumulator = run->accumulator;
     for (;; level++) {
         int64_t size = (int64_t)1 << level;
         bool is_left = (first & size) == 0;
@@ -134,7 +150,7 @@ static void go_up(sweep_run *run, void *state, int64_t first, int level) {
         void *sibling = NULL;
         if (atomic_compare_exchange_strong(&run->parked[leaf_of(middle)], &sibling, state)) return;
         void *left = is_left ? state : sibling, *right = is_left ? sibling : state;
-        accumulator->merge(left, right, run->argument);
+        merge_states(run, left, right);
         give_state(run, right);
         state = left;
     }
@@ -151,7 +167,7 @@ static margin_status sweep_leaf(void *argument, int64_t leaf, int worker) {
         atomic_store(&run->no_memory, 1);
         return MARGIN_ERROR_MEMORY;
     }
-    accumulator->init(state, run->argument);
+    start_state(run, state);
     for (int64_t i = first; i < end; i++) {
         if (mg_cancelled(run->context)) return MARGIN_ERROR_CANCELLED;
         mg_block block = block_at(i, run->block_rows, run->rows, worker);
@@ -180,7 +196,7 @@ margin_status mg_sweep(margin_context *context, int64_t rows, int64_t block_rows
 
     pthread_mutex_init(&run.lock, NULL);
     if (run.blocks == 0) {
-        accumulator->init(state, argument);
+        start_state(&run, state);
     } else {
         run.leaves = leaf_of(run.blocks - 1) + 1;
         run.parked = mg_new(context->heap, run.leaves, sizeof *run.parked);
@@ -202,44 +218,6 @@ done:
     mg_free(context->heap, run.parked);
     pthread_mutex_destroy(&run.lock);
     return status;
-}
-
-/* ---- Sums of numbers ---- */
-
-typedef struct sums_run {
-    int64_t count;
-    margin_status (*add)(void *sums, const mg_block *block, void *argument);
-    void *argument;
-} sums_run;
-
-static void sums_start(void *state, void *argument) {
-    const sums_run *run = argument;
-    memset(state, 0, (size_t)run->count * sizeof(double));
-}
-
-static margin_status sums_add(void *state, const mg_block *block, void *argument) {
-    const sums_run *run = argument;
-    return run->add(state, block, run->argument);
-}
-
-static void sums_merge(void *into, const void *from, void *argument) {
-    const sums_run *run = argument;
-    double *a = into;
-    const double *b = from;
-    for (int64_t k = 0; k < run->count; k++)
-        a[k] += b[k];
-}
-
-margin_status mg_sweep_sums(margin_context *context, int64_t rows, int64_t block_rows,
-                            int64_t count, int64_t room,
-                            margin_status (*add)(void *sums, const mg_block *block, void *argument),
-                            void *argument, void *sums, margin_error *error) {
-    const mg_accumulator accumulator = {.state_size = (count + room) * (int64_t)sizeof(double),
-                                        .init = sums_start,
-                                        .add = sums_add,
-                                        .merge = sums_merge};
-    sums_run run = {count, add, argument};
-    return mg_sweep(context, rows, block_rows, &accumulator, &run, sums, error);
 }
 
 /* ---- Walk without states ---- */

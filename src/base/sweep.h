@@ -18,9 +18,10 @@ typedef struct mg_block {
 } mg_block;
 
 /* Four functions on a state of `state_size` bytes (64-byte aligned, not cleared). `argument` is
- * shared and read-only to them, apart from outputs indexed by row. */
+ * shared and read-only to them, apart from outputs indexed by row. Without init and merge a state
+ * begins with `sums` doubles, which start at 0 and are added up. */
 typedef struct mg_accumulator {
-    int64_t state_size;
+    int64_t state_size, sums;
     void (*init)(void *state, void *argument);
     margin_status (*add)(void *state, const mg_block *block, void *argument);
     void (*merge)(void *into, const void *from, void *argument); /* from holds the later rows */
@@ -46,12 +47,17 @@ margin_status mg_sweep(margin_context *context, int64_t rows, int64_t block_rows
                        const mg_accumulator *accumulator, void *argument, void *state,
                        margin_error *error);
 
-/* Sums of numbers: a state is `count` doubles, which begin at 0 and are added up, and behind them
- * room for `room` more, with which `add` may do as it likes. sums: count + room doubles. */
-margin_status mg_sweep_sums(margin_context *context, int64_t rows, int64_t block_rows,
-                            int64_t count, int64_t room,
-                            margin_status (*add)(void *sums, const mg_block *block, void *argument),
-                            void *argument, void *sums, margin_error *error);
+/* Sums of `count` numbers, and behind them room for `room` more, with which `add` may do as it
+ * likes. sums: count + room doubles. */
+MG_INLINE margin_status mg_sweep_sums(margin_context *context, int64_t rows, int64_t block_rows,
+                                      int64_t count, int64_t room,
+                                      margin_status (*add)(void *sums, const mg_block *block,
+                                                           void *argument),
+                                      void *argument, void *sums, margin_error *error) {
+    const mg_accumulator accumulator = {
+        .state_size = (count + room) * (int64_t)sizeof(double), .sums = count, .add = add};
+    return mg_sweep(context, rows, block_rows, &accumulator, argument, sums, error);
+}
 
 /* Only the walk: `visit` is called for each block in any order, possibly at the same time. For
  * outputs indexed by row. `error` is written for CANCELLED alone. */

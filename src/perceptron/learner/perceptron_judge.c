@@ -99,8 +99,10 @@ static void judge_merge(void *into, const void *from, void *argument) {
 
 margin_status mg_perceptron_judge(mg_perceptron_run *run, const mg_perceptron_state *state,
                                   bool squares, mg_perceptron_judgement *out) {
-    static const mg_accumulator accumulator = {sizeof(mg_perceptron_judgement), judge_init,
-                                               judge_add, judge_merge, NULL};
+    static const mg_accumulator accumulator = {.state_size = sizeof(mg_perceptron_judgement),
+                                               .init = judge_init,
+                                               .add = judge_add,
+                                               .merge = judge_merge};
     judge_work work = {run, state, squares};
     return mg_sweep(run->context, run->count, run->block_rows, &accumulator, &work, out,
                     run->fit->error);

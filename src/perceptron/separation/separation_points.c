@@ -99,8 +99,11 @@ margin_status mg_ranges_find(margin_context *context, const mg_problem *problem,
     range_job job = {problem, problem->x.columns};
     double *state;
     MG_NEW(context->heap, state, 5 * MG_MAX(job.columns, 1), "column ranges", error);
-    mg_accumulator accumulator = {5 * job.columns * (int64_t)sizeof(double), range_init, range_add,
-                                  range_merge, range_finish};
+    mg_accumulator accumulator = {.state_size = 5 * job.columns * (int64_t)sizeof(double),
+                                  .init = range_init,
+                                  .add = range_add,
+                                  .merge = range_merge,
+                                  .finish = range_finish};
     margin_status status =
         mg_sweep(context, problem->count, mg_block_rows(mg_row_bytes(&problem->x)), &accumulator,
                  &job, state, error);
@@ -222,8 +225,10 @@ static void extreme_merge(void *into, const void *from, void *argument) {
 margin_status mg_extremes_find(margin_context *context, const mg_problem *problem, const double *w,
                                mg_extremes *extremes, margin_error *error) {
     extreme_job job = {problem, w};
-    mg_accumulator accumulator = {sizeof(mg_extremes), extreme_init, extreme_add, extreme_merge,
-                                  NULL};
+    mg_accumulator accumulator = {.state_size = sizeof(mg_extremes),
+                                  .init = extreme_init,
+                                  .add = extreme_add,
+                                  .merge = extreme_merge};
     return mg_sweep(context, problem->count, mg_block_rows(mg_row_bytes(&problem->x)), &accumulator,
                     &job, extremes, error);
 }
