@@ -56,6 +56,7 @@ margin_status mg_design_create(margin_context *context, const mg_problem *proble
                       .scale = problem->scale,
                       .shift = problem->shift,
                       .heap = context->heap};
+    double *sums = NULL;
     margin_status status;
     made.ops = mg_row_ops_for(&problem->x, made.isa);
     made.rows = mg_design_rows_for(&problem->x, made.isa);
@@ -64,12 +65,15 @@ margin_status mg_design_create(margin_context *context, const mg_problem *proble
     made.chunk_rows = chunk_rows_for(&problem->x);
     made.walk_rows = walk_rows_for(&made);
     MG_GO_NEW(made.heap, made.work, made.columns, "the weights of a linear model", error);
+    MG_GO_NEW(made.heap, sums, MG_PASS_SUMS + made.columns, "the gradient of a linear model",
+              error);
+    made.sums = (mg_pass_sums *)sums;
     MG_GO(mg_made_rows_new(&made, error));
     MG_GO(make_centre(&made, error));
     *design = made;
     return MARGIN_OK;
 done:
-    MG_FREE(made.heap, made.made, made.work);
+    MG_FREE(made.heap, made.made, sums, made.work);
     return status;
 }
 
@@ -109,8 +113,8 @@ double mg_design_intercept(const mg_design *d, const double *w, double b) {
 
 void mg_design_free(mg_design *design) {
     if (design->by_column) mg_sparse_columns_free(design->heap, design->by_column);
-    MG_FREE(design->heap, design->by_column, design->offset, design->centre, design->work,
-            design->made);
+    MG_FREE(design->heap, design->by_column, design->offset, design->centre, design->sums,
+            design->work, design->made);
     memset(design, 0, sizeof *design);
 }
 
@@ -187,12 +191,12 @@ static margin_status sum_block(void *state, const mg_block *block, void *argumen
 
 static margin_status sum_rows(mg_design *d, const sum_walk *walk, int64_t count, double *gradient,
                               double *total, margin_error *error) {
-    mg_pass_sums *sums;
-    MG_TRY(mg_pass_sum(d, count, d->columns, sum_block, walk, &sums, error));
+    const mg_pass_sums *sums = d->sums;
+    MG_TRY(mg_sweep_sums(d->context, count, d->block_rows, MG_PASS_SUMS + d->columns, 0, sum_block,
+                         (void *)walk, d->sums, error));
     memcpy(gradient, sums->gradient, (size_t)d->columns * sizeof *gradient);
     mg_design_from_rows(d, sums->total, gradient);
     if (total) *total = sums->total;
-    mg_free(d->heap, sums);
     return MARGIN_OK;
 }
 

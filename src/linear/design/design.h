@@ -34,6 +34,7 @@ typedef struct mg_design {
     double *centre; /* dense with shift: a_ij = scale_j (x_ij - centre_j); NULL: not so */
     double *offset; /* columns: what mg_design_take_offsets took off (and as many shifts); NULL */
     double *work;   /* columns numbers: weights in X's units */
+    struct mg_pass_sums *sums; /* with `columns` numbers of a gradient */
     struct mg_made_rows *made; /* rows made or put together when they are read, per worker;
                                   NULL: none are */
     struct mg_sparse_columns *by_column; /* sparse: a copy by columns, or NULL */

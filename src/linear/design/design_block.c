@@ -177,21 +177,3 @@ void mg_design_chunk_moments(const mg_visit_list *list, int64_t first, int64_t c
     mg_design_find_rows(list, first, count, rows);
     d->rows->moments(rows, count, d->columns, centre, weights, sum, squares);
 }
-
-/* ---- Sums ------------------------------------------------------------------------------------ */
-
-margin_status mg_pass_sum(const mg_design *d, int64_t count, int64_t columns,
-                          margin_status (*add)(void *sums, const mg_block *block, void *argument),
-                          const void *argument, mg_pass_sums **sums, margin_error *error) {
-    const int64_t numbers = (int64_t)(sizeof **sums / sizeof(double)) + columns;
-    *sums = mg_new(d->heap, numbers, sizeof(double));
-    if (!*sums)
-        return mg_no_memory(d->heap, numbers, sizeof(double), "the gradient of a linear model",
-                            error);
-    const margin_status status = mg_sweep_sums(d->context, count, d->block_rows, numbers, 0, add,
-                                               (void *)argument, *sums, error);
-    if (status >= 0) return status;
-    mg_free(d->heap, *sums);
-    *sums = NULL;
-    return status;
-}

@@ -62,8 +62,4 @@ typedef struct mg_pass_sums {
     double total, value, errors;
     _Alignas(64) double gradient[];
 } mg_pass_sums;
-/* Sweeps over `count` positions; columns 0: no gradient. *sums: owned by the caller, NULL after a
- * failure. */
-margin_status mg_pass_sum(const mg_design *d, int64_t count, int64_t columns,
-                          margin_status (*add)(void *sums, const mg_block *block, void *argument),
-                          const void *argument, mg_pass_sums **sums, margin_error *error);
+enum { MG_PASS_SUMS = sizeof(mg_pass_sums) / sizeof(double) };

@@ -113,9 +113,10 @@ margin_status mg_design_loss(mg_design *d, const mg_loss *loss, const double *w,
                             .loss = loss,
                             .c = c,
                             .point = point};
-    mg_pass_sums *sums;
-    MG_TRY(mg_pass_sum(d, d->samples, point->gradient ? d->columns : 0, loss_add_block, &walk,
-                       &sums, error));
+    const mg_pass_sums *sums = d->sums;
+    MG_TRY(mg_sweep_sums(d->context, d->samples, d->block_rows,
+                         MG_PASS_SUMS + (point->gradient ? d->columns : 0), 0, loss_add_block,
+                         (void *)&walk, d->sums, error));
     point->value = sums->value;
     if (point->intercept_gradient) *point->intercept_gradient = sums->total;
     point->errors = (int64_t)sums->errors;
@@ -123,6 +124,5 @@ margin_status mg_design_loss(mg_design *d, const mg_loss *loss, const double *w,
         memcpy(point->gradient, sums->gradient, (size_t)d->columns * sizeof *point->gradient);
         mg_design_from_rows(d, sums->total, point->gradient);
     }
-    mg_free(d->heap, sums);
     return MARGIN_OK;
 }
