@@ -85,6 +85,23 @@ static const margin_option table[] = {
 static const margin_component component = {
     .name = "linear", .options = table, .option_count = MG_LENGTH(table)};
 
+/* A learner with these options for any loss. */
+typedef struct any_learner {
+    mg_linear_family family;
+    mg_learner learner;
+    mg_loss_kind loss;
+} any_learner;
+
+static mg_loss_kind loss_of_any(const mg_fit *fit) {
+    return ((const any_learner *)fit->learner->family)->loss;
+}
+
+static void learner_for(mg_loss_kind loss, any_learner *any) {
+    const mg_linear_family family = {.loss = MG_LOSS_LOGISTIC, .loss_of = loss_of_any};
+    const mg_learner learner = {.info = component, .family = &any->family};
+    *any = (any_learner){family, learner, loss};
+}
+
 static void read_options(mg_arena *arena, const char *text, mg_option_value *values) {
     margin_error error = {0};
     for (int k = 0; k < MG_LENGTH(table); k++)
@@ -109,20 +126,22 @@ static linear_fitted run(margin_context *context, const mg_problem *problem, mg_
                          const char *options, const mg_trace *trace, const mg_hypothesis *h) {
     mg_option_value values[MG_LENGTH(table)];
     linear_fitted f = {0};
+    any_learner any;
     mg_arena arena;
     mg_heap *heap;
     assert_int_equal(mg_heap_create(NULL, 0, &heap, &f.error), MARGIN_OK);
     mg_arena_init(&arena, heap);
     read_options(&arena, options, values);
-    mg_fit fit = {.context = context,
+    learner_for(loss, &any);
+    mg_fit fit = {.learner = &any.learner,
+                  .context = context,
                   .problem = problem,
                   .options = values,
                   .trace = trace,
                   .seed = 7,
                   .error = &f.error};
     mg_report_init(&fit.report);
-    const mg_linear_options o = mg_linear_options_of(&fit, &component, 0.0);
-    f.status = h ? mg_linear_verify(&fit, &o, loss, h) : mg_linear_fit(&fit, 1, &o, loss);
+    f.status = h ? mg_linear_verify_one(&fit, h) : mg_linear_fit_one(&fit);
     if (f.status < 0) assert_null(fit.hypothesis);
     f.h = fit.hypothesis;
     if (f.h) f.heap = mg_heap_retain(context->heap);
@@ -199,14 +218,17 @@ void linear_fit_together(margin_context *context, const mg_problem *problems, in
                          linear_fitted *fits) {
     mg_option_value values[MG_LENGTH(table)];
     mg_fit list[MG_MOST_TOGETHER];
+    any_learner any;
     margin_error error = {0};
     mg_arena arena;
     mg_heap *heap;
     assert_int_equal(mg_heap_create(NULL, 0, &heap, &error), MARGIN_OK);
     mg_arena_init(&arena, heap);
     read_options(&arena, options, values);
+    learner_for(loss, &any);
     for (int k = 0; k < count; k++) {
-        list[k] = (mg_fit){.context = context,
+        list[k] = (mg_fit){.learner = &any.learner,
+                           .context = context,
                            .problem = &problems[k],
                            .options = values,
                            .trace = trace,
@@ -214,8 +236,7 @@ void linear_fit_together(margin_context *context, const mg_problem *problems, in
                            .error = &error};
         mg_report_init(&list[k].report);
     }
-    const mg_linear_options o = mg_linear_options_of(&list[0], &component, 0.0);
-    const margin_status status = mg_linear_fit(list, count, &o, loss);
+    const margin_status status = mg_linear_fit(list, count);
     for (int k = 0; k < count; k++) {
         if (status < 0) assert_null(list[k].hypothesis);
         fits[k] = (linear_fitted){.status = status < 0 ? status : list[k].report.status,

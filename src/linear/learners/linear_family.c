@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static mg_loss_kind loss_of(const mg_fit *fit) {
+mg_loss_kind mg_linear_loss_of(const mg_fit *fit) {
     const mg_linear_family *family = fit->learner->family;
     return family->loss_of ? family->loss_of(fit) : family->loss;
 }
@@ -16,17 +16,12 @@ mg_linear_options mg_linear_options_for(const mg_fit *fit) {
 }
 
 margin_status mg_linear_fit_one(mg_fit *fit) {
-    return mg_linear_fit_many(fit, 1);
-}
-
-margin_status mg_linear_fit_many(mg_fit *fits, int64_t count) {
-    const mg_linear_options o = mg_linear_options_for(&fits[0]);
-    return mg_linear_fit(fits, count, &o, loss_of(&fits[0]));
+    return mg_linear_fit(fit, 1);
 }
 
 margin_status mg_linear_verify_one(mg_fit *fit, const mg_hypothesis *hypothesis) {
     const mg_linear_options o = mg_linear_options_for(fit);
-    return mg_linear_verify(fit, &o, loss_of(fit), hypothesis);
+    return mg_linear_verify(fit, &o, mg_linear_loss_of(fit), hypothesis);
 }
 
 margin_status mg_linear_share(mg_shared *shared) {

@@ -284,15 +284,16 @@ static void free_run(linear_run *run) {
 
 /* All at once by a solver that can, or one by one; and solver after solver, as long as one hands
  * over to another. */
-margin_status mg_linear_fit(mg_fit *fits, int64_t count, const mg_linear_options *options,
-                            mg_loss_kind loss) {
+margin_status mg_linear_fit(mg_fit *fits, int64_t count) {
+    const mg_linear_options options = mg_linear_options_for(fits);
+    const mg_loss_kind loss = mg_linear_loss_of(fits);
     linear_run runs[MG_MOST_TOGETHER] = {0};
     mg_linear_job jobs[MG_MOST_TOGETHER];
     mg_linear_solution solutions[MG_MOST_TOGETHER] = {0};
     margin_context *context = fits[0].context;
     margin_status status;
     for (int64_t k = 0; k < count; k++)
-        runs[k] = (linear_run){.fit = &fits[k], .options = options, .solution = &solutions[k]};
+        runs[k] = (linear_run){.fit = &fits[k], .options = &options, .solution = &solutions[k]};
     for (int64_t k = 0; k < count; k++)
         MG_GO(begin_run(&runs[k], loss, count == 1));
     for (int64_t k = 0; k < count; k++) {

@@ -7,15 +7,7 @@
 #include "linear/squares/least_squares.h"
 #include "linear/verify/linear_verify.h"
 
-/* Fits one score function, or as many as the loss couples; fills fit->hypothesis and fit->report.
- * `options`: mg_linear_options_of the learner's table, which holds those of C, alpha, lambda,
- * l1_ratio, tol, max_iter, solver, intercept, class_weight, rate, schedule, batch, start_weights
- * and start_intercept that it offers. `count` is 1, or up to MG_MOST_TOGETHER for problems that
- * differ in their signs only, fitted together where a solver can; see fit_many of mg_learner. One
- * fit: how it ended; several: OK. */
 enum { MG_MOST_TOGETHER = 8 };
-margin_status mg_linear_fit(mg_fit *fits, int64_t count, const mg_linear_options *options,
-                            mg_loss_kind loss);
 
 /* ---- A learner's functions: by its table (mg_fit.learner) and its family ---- */
 
@@ -26,8 +18,14 @@ typedef struct mg_linear_family {
 } mg_linear_family;
 
 mg_linear_options mg_linear_options_for(const mg_fit *fit);
+mg_loss_kind mg_linear_loss_of(const mg_fit *fit);
+/* Fits one score function, or as many as the loss couples; fills fit->hypothesis and fit->report.
+ * The learner's table holds those of C, alpha, lambda, l1_ratio, tol, max_iter, solver, intercept,
+ * class_weight, rate, schedule, batch, start_weights and start_intercept that it offers. `count` is
+ * 1, or up to MG_MOST_TOGETHER for problems that differ in their signs only, fitted together where
+ * a solver can; see fit_many of mg_learner. One fit: how it ended; several: OK. */
+margin_status mg_linear_fit(mg_fit *fits, int64_t count);
 margin_status mg_linear_fit_one(mg_fit *fit);
-margin_status mg_linear_fit_many(mg_fit *fits, int64_t count);
 margin_status mg_linear_verify_one(mg_fit *fit, const mg_hypothesis *hypothesis);
 /* As many together where the rows will be visited one at a time, so that reading them once for
  * several problems pays. */
@@ -49,7 +47,12 @@ margin_status mg_linear_fit_penalties(mg_fit *fits, int64_t count,
  * of a textbook solver. */
 margin_status mg_squares_fit_one(mg_fit *fit);
 
-/* linear_choose.c: what least squares of these data costs by each way. */
+/* ---- linear_choose.c ---- */
+/* The solver for solver=auto, and why. NULL: none can, `why` says what is in the way. */
+const mg_linear_solver *mg_linear_choose(const mg_objective *objective, char why[200]);
+/* NULL: there is none of that name. */
+const mg_linear_solver *mg_linear_solver_named(const char *name);
+/* What least squares of these data costs by each way. */
 mg_squares_cost mg_squares_price(const mg_design *design);
 
 /* The textbook solvers (descent.h): their words of the option `solver`, and what they take. */

@@ -34,7 +34,7 @@ static margin_status logistic_share(mg_shared *shared) {
 static margin_status logistic_fit_many(mg_fit *fits, int64_t count) {
     return fits[0].shared->differ & MG_DIFFER_FOLDS
                ? mg_linear_fit_penalties(fits, count, mg_logistic_folds)
-               : mg_linear_fit_many(fits, count);
+               : mg_linear_fit(fits, count);
 }
 
 static const mg_learner_more logistic_more = {.infer = mg_logistic_infer};

@@ -214,6 +214,6 @@ const mg_learner mg_learner_svm = {
     .check = svm_check,
     .fit = mg_linear_fit_one,
     .share = mg_linear_share,
-    .fit_many = mg_linear_fit_many,
+    .fit_many = mg_linear_fit,
     .differ = MG_DIFFER_SIGNS,
 };

@@ -65,8 +65,3 @@ margin_status mg_linear_trace_solution(const mg_linear_job *job,
 
 /* Sparse columns up to which a Gram of them is worth its memory: beyond, rows one at a time. */
 enum { MG_MANY_COLUMNS = 2000 };
-
-/* The solver for solver=auto, and why. NULL: none can, `why` says what is in the way. */
-const mg_linear_solver *mg_linear_choose(const mg_objective *objective, char why[200]);
-/* NULL: there is none of that name. */
-const mg_linear_solver *mg_linear_solver_named(const char *name);
