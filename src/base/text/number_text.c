@@ -205,14 +205,6 @@ static uint64_t round_truncated(const decimal_text *number, mg_binary_format for
     return lower == upper ? lower : round_by_comparison(number, lower, format);
 }
 
-double mg_decimal_f64(uint64_t significand, int exponent, bool negative) {
-    return mg_round_f64(significand, exponent, negative);
-}
-
-float mg_decimal_f32(uint64_t significand, int exponent, bool negative) {
-    return mg_round_f32(significand, exponent, negative);
-}
-
 /* ---- Words ----------------------------------------------------------------------------------- */
 
 static bool starts_with(const char *text, const char *end, const char *word) {

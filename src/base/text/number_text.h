@@ -9,11 +9,6 @@
 
 #include <stdbool.h>
 
-/* What a token reader hands over: value = significand * 10^exponent, significand exact (at most 19
- * digits). */
-double mg_decimal_f64(uint64_t significand, int exponent, bool negative);
-float mg_decimal_f32(uint64_t significand, int exponent, bool negative);
-
 /* Reads the longest number at the start of [text, end) and returns the position behind it, or NULL
  * if no number starts there. Reads no byte at or after `end`. Signs: one '+' or '-'. Words inf,
  * infinity, nan (any case) count as numbers. */

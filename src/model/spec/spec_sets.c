@@ -1,5 +1,5 @@
 /* Sets of values to search over: {a,b,c}, {low..high log|lin count} and {low..high}. */
-#include "base/text/number_text.h"
+#include "base/text/decimal.h"
 #include "model/spec/spec_parser.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ enum { DIGITS = 13 };
 static double round_to_power(double value, int power) {
     const double scaled = round(fabs(value) * pow(10, -power));
     if (!(scaled < 1e18)) return value;
-    return mg_decimal_f64((uint64_t)scaled, power, value < 0);
+    return mg_round_f64((uint64_t)scaled, power, value < 0);
 }
 
 /* Significant digits at the magnitude of `scale`. */
