@@ -83,7 +83,7 @@ static void files_of_all_lengths(void **state) {
             support_write_bytes(path, f->dir, "file.txt", text, lengths[k]);
             if (old) make_old(path);
             mg_source source;
-            assert_int_equal(mg_source_open(f->context, path, &source, NULL), MARGIN_OK);
+            assert_int_equal(mg_source_open(f->context, path, NULL, &source, NULL), MARGIN_OK);
             assert_holds(&source, text, lengths[k]);
             assert_false(source.compressed);
             assert_string_equal(source.name, path);
@@ -117,8 +117,7 @@ static void lines_too_long_end_the_reading(void **state) {
         if (k == 1) memset(text + 1000000, 'z', LONGEST - 30);
         if (k == 2) memset(text + 1000000, 'z', LONGEST + 2 * STEP);
         support_write_bytes(path, f->dir, "file.txt", text, LENGTH);
-        const margin_status status =
-            mg_source_open_if(f->context, path, look_lines, &source, &error);
+        const margin_status status = mg_source_open(f->context, path, look_lines, &source, &error);
         assert_int_equal(status, k == 2 ? MARGIN_ERROR_FORMAT : MARGIN_OK);
         if (status == MARGIN_OK) mg_source_close(&source);
     }
@@ -169,7 +168,7 @@ static void pages_behind_the_parser_are_given_back(void **state) {
     support_write_bytes(path, f->dir, "file.txt", text, LENGTH);
     make_old(path);
     mg_source source;
-    assert_int_equal(mg_source_open(f->context, path, &source, NULL), MARGIN_OK);
+    assert_int_equal(mg_source_open(f->context, path, NULL, &source, NULL), MARGIN_OK);
     for (int64_t first = 0; first < LENGTH; first += PART) {
         assert_memory_equal(source.text + first, text + first, PART);
         mg_source_set_aside(&source, first, first + PART);
@@ -202,7 +201,7 @@ static void gzip_of_all_shapes(void **state) {
                 memset(file + used, 0, padding);
                 support_write_bytes(path, f->dir, "file.gz", file, used + padding);
                 mg_source source;
-                assert_int_equal(mg_source_open(f->context, path, &source, NULL), MARGIN_OK);
+                assert_int_equal(mg_source_open(f->context, path, NULL, &source, NULL), MARGIN_OK);
                 assert_true(source.compressed);
                 assert_holds(&source, text, length);
                 mg_source_done(&source, 0, source.length);
@@ -263,7 +262,7 @@ static void text_that_was_given_back_is_read_again_for_positions(void **state) {
     support_write_bytes(path, f->dir, "file.gz", file, used);
     mg_source source;
     int64_t line, column;
-    assert_int_equal(mg_source_open(f->context, path, &source, NULL), MARGIN_OK);
+    assert_int_equal(mg_source_open(f->context, path, NULL, &source, NULL), MARGIN_OK);
     mg_source_done(&source, 0, 200000);
     mg_source_position(&source, 23 * 1000 + 4, &line, &column);
     assert_int_equal(line, 1001);
@@ -286,7 +285,7 @@ static void a_file_that_changes_is_noticed(void **state) {
         support_write_text(path, f->dir, "file.txt", "1,2\n3,4\n");
         if (old) make_old(path);
         mg_source source;
-        assert_int_equal(mg_source_open(f->context, path, &source, NULL), MARGIN_OK);
+        assert_int_equal(mg_source_open(f->context, path, NULL, &source, NULL), MARGIN_OK);
         support_write_text(path, f->dir, "file.txt", "1,2\n3,4\n5,6\n");
         assert_int_equal(mg_source_unchanged(&source, &error), MARGIN_ERROR_FILE);
         assert_contains(error.text, "changed while it was being read");
@@ -296,7 +295,7 @@ static void a_file_that_changes_is_noticed(void **state) {
     char *text = make_text(100000);
     support_write_bytes(path, f->dir, "file.txt", text, 100000);
     mg_source source;
-    assert_int_equal(mg_source_open(f->context, path, &source, NULL), MARGIN_OK);
+    assert_int_equal(mg_source_open(f->context, path, NULL, &source, NULL), MARGIN_OK);
     mg_source_done(&source, 0, 100000);
     support_write_bytes(path, f->dir, "file.txt", text, 99999);
     assert_int_equal(mg_source_restore(&source, &error), MARGIN_ERROR_FILE);
@@ -336,7 +335,7 @@ static margin_status open_piped(margin_context *context, const char *bytes, size
     close(ends[0]);
     feeder f = {ends[1], bytes, length};
     assert_int_equal(pthread_create(&thread, NULL, feed, &f), 0);
-    margin_status status = mg_source_open(context, "-", source, error);
+    margin_status status = mg_source_open(context, "-", NULL, source, error);
     close(STDIN_FILENO);
     pthread_join(thread, NULL);
     if (saved >= 0) {
@@ -381,7 +380,7 @@ static void a_file_as_standard_input_is_read_from_where_it_stands(void **state) 
         if (descriptor != STDIN_FILENO) close(descriptor);
         assert_int_equal(lseek(STDIN_FILENO, offset, SEEK_SET), offset);
         mg_source source;
-        assert_int_equal(mg_source_open(f->context, "-", &source, NULL), MARGIN_OK);
+        assert_int_equal(mg_source_open(f->context, "-", NULL, &source, NULL), MARGIN_OK);
         const char *text = &"first\nsecond\n"[offset];
         assert_holds(&source, text, strlen(text));
         mg_source_close(&source);
@@ -409,7 +408,8 @@ static void a_silent_pipe_can_be_cancelled(void **state) {
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
     assert_int_equal(pthread_create(&thread, NULL, cancel_later, f->context), 0);
-    assert_int_equal(mg_source_open(f->context, "-", &source, &error), MARGIN_ERROR_CANCELLED);
+    assert_int_equal(mg_source_open(f->context, "-", NULL, &source, &error),
+                     MARGIN_ERROR_CANCELLED);
     pthread_join(thread, NULL);
     margin_context_resume(f->context);
     close(ends[0]);
@@ -429,10 +429,10 @@ static void what_cannot_be_opened_is_told(void **state) {
     margin_error error;
     char path[SUPPORT_PATH + 16];
     snprintf(path, sizeof path, "%s/absent.csv", f->dir);
-    assert_int_equal(mg_source_open(f->context, path, &source, &error), MARGIN_ERROR_FILE);
+    assert_int_equal(mg_source_open(f->context, path, NULL, &source, &error), MARGIN_ERROR_FILE);
     assert_contains(error.text, path);
     assert_contains(error.text, "No such file");
-    assert_int_equal(mg_source_open(f->context, f->dir, &source, &error), MARGIN_ERROR_FILE);
+    assert_int_equal(mg_source_open(f->context, f->dir, NULL, &source, &error), MARGIN_ERROR_FILE);
     assert_contains(error.text, "folder");
 }
 
@@ -460,7 +460,7 @@ static void positions_count_lines_and_bytes(void **state) {
 
 static margin_status open_and_close(margin_context *context, void *path, margin_error *error) {
     mg_source source;
-    margin_status status = mg_source_open(context, path, &source, error);
+    margin_status status = mg_source_open(context, path, NULL, &source, error);
     if (status == MARGIN_OK) mg_source_close(&source);
     return status;
 }

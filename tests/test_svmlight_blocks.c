@@ -226,7 +226,7 @@ static void packed_texts(void **unused) {
         mg_source source;
         margin_error error;
         margin_table *table = NULL;
-        assert_int_equal(mg_source_open(context, path, &source, &error), MARGIN_OK);
+        assert_int_equal(mg_source_open(context, path, NULL, &source, &error), MARGIN_OK);
         const margin_status status =
             mg_reader_svmlight.read(context, &source, NULL, &table, &error);
         mg_source_close(&source);
@@ -266,7 +266,7 @@ static void public_data_sets(void **unused) {
         margin_error error;
         margin_table *table;
         SUPPORT_DATA_OR_SKIP(path, sets[k].name);
-        assert_int_equal(mg_source_open(context, path, &source, &error), MARGIN_OK);
+        assert_int_equal(mg_source_open(context, path, NULL, &source, &error), MARGIN_OK);
         assert_int_equal(mg_reader_svmlight.read(context, &source, NULL, &table, &error),
                          MARGIN_OK);
         mg_source_close(&source);

@@ -171,7 +171,7 @@ margin_status mg_array_labels(margin_context *context, const margin_read_options
                               margin_table *table, margin_error *error) {
     mg_source source = {0};
     mg_array array;
-    MG_TRY(mg_source_open_if(context, options->labels, look_labels, &source, error));
+    MG_TRY(mg_source_open(context, options->labels, look_labels, &source, error));
     margin_status status;
     MG_GO(describe_file(&source, &array, error));
     MG_GO(read_labels(context, &array, options, table, error));

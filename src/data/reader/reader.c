@@ -239,7 +239,7 @@ margin_status margin_table_read(margin_context *context, const char *path,
     MG_TRY(take_options(options, &known, error));
     mg_context_call(context, &call);
     margin_status status =
-        mg_source_open_if(&call, path, look_of(path, (margin_format)known.format), &source, error);
+        mg_source_open(&call, path, look_of(path, (margin_format)known.format), &source, error);
     if (status == MARGIN_OK) status = read_source(&call, &source, path, &known, table, error);
     return mg_call_status(&call, status, out_of_time, error);
 }

@@ -179,8 +179,8 @@ static int open_file(margin_context *context, const char *path) {
     return descriptor;
 }
 
-margin_status mg_source_open_if(margin_context *context, const char *path, mg_source_look look,
-                                mg_source *source, margin_error *error) {
+margin_status mg_source_open(margin_context *context, const char *path, mg_source_look look,
+                             mg_source *source, margin_error *error) {
     bool standard_input = strcmp(path, "-") == 0;
     int descriptor = standard_input ? STDIN_FILENO : open_file(context, path);
     if (descriptor < 0 && errno == EINTR) return mg_fail_cancelled(error);
@@ -204,11 +204,6 @@ margin_status mg_source_open_if(margin_context *context, const char *path, mg_so
     else
         mg_source_close(&opened);
     return status;
-}
-
-margin_status mg_source_open(margin_context *context, const char *path, mg_source *source,
-                             margin_error *error) {
-    return mg_source_open_if(context, path, NULL, source, error);
 }
 
 margin_status mg_source_memory(margin_context *context, const void *bytes, int64_t length,

@@ -22,12 +22,10 @@ typedef struct mg_source {
     mg_heap *heap;
 } mg_source;
 
-margin_status mg_source_open(margin_context *context, const char *path, mg_source *source,
-                             margin_error *error);
-/* The same, but what is read into memory (a pipe, a .gz) is read on only if `look` likes the first
- * MG_SOURCE_HEAD bytes. A mapped file and a shorter one are not shown to it. */
-margin_status mg_source_open_if(margin_context *context, const char *path, mg_source_look look,
-                                mg_source *source, margin_error *error);
+/* What is read into memory (a pipe, a .gz) is read on only if `look` likes the first MG_SOURCE_HEAD
+ * bytes (NULL: always). A mapped file and a shorter one are not shown to it. */
+margin_status mg_source_open(margin_context *context, const char *path, mg_source_look look,
+                             mg_source *source, margin_error *error);
 margin_status mg_source_memory(margin_context *context, const void *bytes, int64_t length,
                                const char *name, mg_source *source, margin_error *error);
 void mg_source_close(mg_source *source);

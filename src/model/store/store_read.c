@@ -326,7 +326,7 @@ margin_status mg_store_load(margin_context *context, const char *path, margin_mo
                             margin_error *error) {
     mg_source source;
     margin_model *made = NULL;
-    MG_TRY(mg_source_open_if(context, path, mg_store_look, &source, error));
+    MG_TRY(mg_source_open(context, path, mg_store_look, &source, error));
     margin_status status =
         decode(context, source.name, source.text, source.length, false, false, &made, error);
     if (status >= 0) status = mg_source_unchanged(&source, error);
@@ -344,7 +344,7 @@ margin_status mg_store_map(margin_context *context, const char *path, margin_mod
     mg_source *source = NULL;
     margin_model *made = NULL;
     MG_NEW(context->heap, source, 1, "reading a model", error);
-    margin_status status = mg_source_open_if(context, path, mg_store_look, source, error);
+    margin_status status = mg_source_open(context, path, mg_store_look, source, error);
     if (status < 0) {
         mg_free(context->heap, source);
         return status;
