@@ -136,6 +136,8 @@ margin_status cli_read_texts(cli_session *session, const char *path, const char 
 /* Reads a table whose target is that column, for its values. */
 margin_status cli_read_column(cli_session *session, const char *path, const char *column,
                               margin_table **table);
+/* For qsort, of numbers. */
+int cli_ascending(const void *a, const void *b);
 /* Columns of a table that look like identifiers: a note for each, and as JSON "notes". */
 void cli_note_identifiers(const cli_session *session, const margin_data *data);
 /* The first column from `from` on that looks like an identifier; the count of columns: none. */

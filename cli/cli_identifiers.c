@@ -38,7 +38,7 @@ static bool is_called_id(const char *name) {
     return ends_like_id(name);
 }
 
-static int by_value(const void *a, const void *b) {
+int cli_ascending(const void *a, const void *b) {
     const double left = *(const double *)a, right = *(const double *)b;
     return (left > right) - (left < right);
 }
@@ -47,7 +47,7 @@ static int by_value(const void *a, const void *b) {
 static bool sort_different(double *values, int64_t count) {
     for (int64_t k = 0; k < count; k++)
         if (!(floor(values[k]) == values[k])) return false;
-    qsort(values, (size_t)count, sizeof *values, by_value);
+    qsort(values, (size_t)count, sizeof *values, cli_ascending);
     for (int64_t k = 1; k < count; k++)
         if (values[k] == values[k - 1]) return false;
     return true;

@@ -209,11 +209,6 @@ static void find_twins(const cli_session *session, const margin_data *data,
 
 /* ---- Classes --------------------------------------------------------------------------------- */
 
-static int by_number(const void *a, const void *b) {
-    const double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
 static void find_rare(const cli_session *session, const margin_data *data,
                       const margin_splits *splits, cli_findings *found) {
     enum { LEAST = 5 };
@@ -224,7 +219,7 @@ static void find_rare(const cli_session *session, const margin_data *data,
     double which = 0;
     for (int64_t i = 0; y && i < n; i++)
         if (!isnan(target(data, i))) y[count++] = target(data, i);
-    if (y) qsort(y, (size_t)count, sizeof *y, by_number);
+    if (y) qsort(y, (size_t)count, sizeof *y, cli_ascending);
     for (int64_t first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && y[end] == y[first];)
             end++;

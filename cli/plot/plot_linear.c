@@ -262,11 +262,6 @@ int plot_coefficients(picture *pic, const margin_model *model, const margin_tabl
 
 enum { MOST_POINTS = 5000 };
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 typedef struct {
     int64_t rows; /* with a prediction and a target */
     double *fitted, *residual;
@@ -298,7 +293,7 @@ static int put_means(picture *pic, const residual_picture *p) {
         pairs[i][0] = p->fitted[i];
         pairs[i][1] = p->residual[i];
     }
-    qsort(pairs, (size_t)p->rows, sizeof *pairs, ascending);
+    qsort(pairs, (size_t)p->rows, sizeof *pairs, cli_ascending);
     for (int64_t s = 0; s < shares; s++) {
         const int64_t first = s * p->rows / shares, last = (s + 1) * p->rows / shares;
         double x = 0, y = 0;
@@ -320,7 +315,7 @@ static void plot_quantiles(picture *pic, residual_picture *p) {
     picture_function(pic, "x lc rgb '#000000' lw 1 title 'normal'");
     picture_curve(pic, "rows", "using (invnorm($1)):2 with points pt 7 ps %s lc rgb '#0072B2'",
                   p->rows > 500 ? "0.35" : "0.7");
-    qsort(p->residual, (size_t)p->rows, sizeof *p->residual, ascending);
+    qsort(p->residual, (size_t)p->rows, sizeof *p->residual, cli_ascending);
     for (int64_t i = 0; i < p->rows; i += step) {
         const bool near_end = i < 100 * step || i > p->rows - 100 * step;
         for (int64_t k = i; k < p->rows && k < (near_end ? i + step : i + 1); k++)

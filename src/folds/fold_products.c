@@ -1,5 +1,6 @@
 #include "folds/fold_products.h"
 
+#include "folds/folds.h"
 #include "linear/design/design.h"
 
 #include <math.h>
@@ -9,10 +10,6 @@ enum { MOST_COLUMNS = 1024 };
 
 /* Of a column's squares in a fold and in all. */
 #define LEAST_SPREAD 1e-10
-
-static margin_status decline(margin_error *error, const char *why) {
-    return mg_fail(error, MARGIN_ERROR_LIMIT, "the folds are not solved together: %s", why);
-}
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
@@ -68,11 +65,11 @@ static margin_status add_folds(mg_fold_products *p) {
     MG_GO_NEW(p->heap, numbers, 2 * samples, "the targets of the folds", error);
     for (int64_t f = 0; f < p->folds; f++) {
         status = list_tested(p, f, marks, tested, numbers, numbers + samples, &count);
-        if (status < 0) MG_GO(decline(error, "a training part holds other rows"));
+        if (status < 0) MG_GO(mg_folds_decline(error, "a training part holds other rows"));
         all += count;
         MG_GO(add_fold(p, f, tested, numbers, numbers + samples, count));
     }
-    if (all != samples) MG_GO(decline(error, "they do not have each row once"));
+    if (all != samples) MG_GO(mg_folds_decline(error, "they do not have each row once"));
     status = MARGIN_OK;
 done:
     MG_FREE(p->heap, numbers, tested, marks);
@@ -107,7 +104,7 @@ static margin_status fold_products_make(mg_fold_products *p, mg_fit *fits, int64
     bool can = p->columns <= MOST_COLUMNS && p->folds * p->count == count;
     for (int64_t k = 0; k < count; k++)
         can = can && fits[k].problem->x.values == whole->x.values;
-    if (!can) return decline(fits[0].error, "too many columns, or rows of their own");
+    if (!can) return mg_folds_decline(fits[0].error, "too many columns, or rows of their own");
     const int64_t numbers = (p->folds + 1) * p->size * p->size;
     MG_NEW(p->heap, p->grams, numbers + 2 * p->columns, "the products of the folds", fits[0].error);
     memset(p->grams, 0, (size_t)numbers * sizeof(double));
@@ -198,7 +195,7 @@ margin_status mg_fold_products_solve(mg_fit *fits, int64_t count, int64_t room,
     if (status == MARGIN_ERROR_MEMORY)
         status = mg_no_memory(p->heap, p->columns, sizeof(double), "a fold", error);
     else if (status < 0 && status != MARGIN_ERROR_CANCELLED)
-        status = decline(error, "their columns depend on each other too closely");
+        status = mg_folds_decline(error, "their columns depend on each other too closely");
 done:
     mg_free(p->heap, p->grams);
     if (status < 0) mg_fits_undo(fits, count);

@@ -5,6 +5,10 @@
 
 #include "linear/objective/linear_options.h"
 
+MG_INLINE margin_status mg_folds_decline(margin_error *error, const char *why) {
+    return mg_fail(error, MARGIN_ERROR_LIMIT, "the folds are not solved together: %s", why);
+}
+
 /* Two classes, no |w|_1, each row tested once. Each fit has its gap. */
 margin_status mg_logistic_folds(mg_fit *fits, int64_t count, const mg_linear_options *options);
 

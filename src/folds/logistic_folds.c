@@ -85,10 +85,6 @@ typedef struct logistic_fold {
 /* Behind one another, of each fold. */
 enum { SUM_VALUE, SUM_SLOPES, SUM_SPREAD, SUM_FOURTH, SUMS };
 
-static margin_status decline(margin_error *error, const char *why) {
-    return mg_fail(error, MARGIN_ERROR_LIMIT, "the folds are not solved together: %s", why);
-}
-
 static const mg_problem *problem_of(const logistic_folds *m, int64_t f) {
     return m->fits[f * m->count].problem;
 }
@@ -130,7 +126,7 @@ static margin_status sort_parts(logistic_folds *m, int64_t learned) {
         m->part[i] = (int32_t)(all - m->part[i]) - 1;
         once = m->part[i] >= 0 && m->part[i] < m->folds && m->sign[i] != 0.0;
     }
-    if (!once) return decline(m->fits[0].error, "not each row is tested once");
+    if (!once) return mg_folds_decline(m->fits[0].error, "not each row is tested once");
     for (int32_t f = 0; f < m->folds; f++) {
         m->first[f] = at;
         for (int64_t i = 0; i < m->samples; i++)
@@ -159,7 +155,7 @@ static margin_status enter_folds(logistic_folds *m) {
         fits = enter_fold(m, f, place);
         learned += problem_of(m, f)->count;
     }
-    if (!fits) return decline(m->fits[0].error, "rows differ in more than their folds");
+    if (!fits) return mg_folds_decline(m->fits[0].error, "rows differ in more than their folds");
     return sort_parts(m, learned);
 }
 
@@ -225,7 +221,7 @@ static margin_status begin_folds(logistic_folds *m) {
     memset(m->middle, 0, (size_t)m->ld * sizeof(double));
     memcpy(m->middle, m->centre, (size_t)m->columns * sizeof(double));
     for (int64_t f = 0; f < m->folds; f++) {
-        if (!take_units(m, f)) return decline(error, "a column is constant in a fold");
+        if (!take_units(m, f)) return mg_folds_decline(error, "a column is constant in a fold");
         start_fold(m, f);
     }
     return MARGIN_OK;
@@ -412,7 +408,7 @@ static margin_status factor_folds(logistic_folds *m, int64_t k) {
     fold_task task = {m, k};
     const margin_status status =
         mg_parallel(m->design.context, m->folds, factor_fold, &task, m->fits[0].error);
-    return status == MARGIN_ERROR_LIMIT ? decline(m->fits[0].error, "a matrix is singular")
+    return status == MARGIN_ERROR_LIMIT ? mg_folds_decline(m->fits[0].error, "a matrix is singular")
                                         : status;
 }
 
@@ -482,7 +478,7 @@ static margin_status solve_penalty(logistic_folds *m, int64_t k) {
     for (int64_t f = 0; f < m->folds; f++)
         enter_penalty(m, f, k);
     for (m->passes = 0; !done;) {
-        if (m->passes == MOST_PASSES) return decline(m->fits[0].error, "many steps");
+        if (m->passes == MOST_PASSES) return mg_folds_decline(m->fits[0].error, "many steps");
         MG_TRY(logistic_pass(m, k));
         done = true;
         for (int64_t f = 0; f < m->folds; f++) {
@@ -561,7 +557,7 @@ margin_status mg_logistic_folds(mg_fit *fits, int64_t count, const mg_linear_opt
     while (m.count < count && fits[m.count].problem == fits[0].problem)
         m.count++;
     m.folds = count / m.count;
-    if (!are_for_this(&m, count)) return decline(fits[0].error, "not of this kind");
+    if (!are_for_this(&m, count)) return mg_folds_decline(fits[0].error, "not of this kind");
     MG_TRY(mg_design_create(fits[0].context, whole, &m.design, fits[0].error));
     mg_arena_init(&m.arena, fits[0].context->heap);
     const margin_status status = solve_folds(&m);

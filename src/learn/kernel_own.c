@@ -56,11 +56,6 @@ static margin_status ask_blocks(margin_context *context, asked_block *b, int64_t
     return MARGIN_OK;
 }
 
-/* As of a precomputed matrix (mg_kernel_check). */
-static bool differs(double a, double b, double largest) {
-    return fabs(a - b) > 1e-6 * fmax(fmax(fabs(a), fabs(b)), 1e-6 * largest);
-}
-
 static margin_status ask_points(margin_context *context, const mg_kernel *kernel,
                                 const mg_kernel_points *points, int64_t step, margin_error *error) {
     const int64_t columns = points->x.columns, count = (points->count + step - 1) / step;
@@ -74,7 +69,7 @@ static margin_status ask_points(margin_context *context, const mg_kernel *kernel
         largest = fmax(largest, fabs(b.values[i * (count + 1)]));
     b.first[0] = b.first[1] = 0;
     for (int64_t k = 0; status >= 0 && count <= ASKED && k < count * count; k++)
-        if (differs(b.values[k], b.values[k % count * count + k / count], largest))
+        if (mg_kernel_differs(b.values[k], b.values[k % count * count + k / count], largest))
             status = fail_pair(&b, k / count, k % count, "and another number the other way round",
                                error);
     mg_free(context->heap, b.values);

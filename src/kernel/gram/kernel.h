@@ -58,10 +58,12 @@ MG_INLINE int64_t mg_point_place(const mg_kernel_points *points, int64_t i) {
 }
 
 /* Whether these points can have this kernel: of a precomputed one, every point has its column, and
- * the matrix is symmetric on them: two values may differ by 1e-6 of the larger one, and by 1e-12 of
- * the largest on the diagonal. DATA with the place. One pass over the square on all threads. */
+ * the matrix is symmetric on them. DATA with the place. One pass over the square on all threads. */
 margin_status mg_kernel_check(margin_context *context, const mg_kernel *kernel,
                               const mg_kernel_points *points, margin_error *error);
+/* Two values, rounded when they were made (to f32, or to few digits in a file), may differ by 1e-6
+ * of the larger one, and by 1e-12 of the largest on the diagonal. */
+bool mg_kernel_differs(double a, double b, double largest);
 /* k(x, x) of that row (from 0) is at most 1e150, and with it every |k(x, z)|: DATA otherwise. */
 margin_status mg_kernel_check_value(double value, int64_t row, margin_error *error);
 

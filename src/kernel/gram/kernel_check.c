@@ -16,9 +16,8 @@ static double given(const mg_kernel_points *points, int64_t i, int64_t j) {
                            mg_point_row(points, i) * points->x.stride + mg_point_place(points, j));
 }
 
-/* Values of both sides were rounded when they were made: to f32, or to few digits in a file. */
-static bool differs(const check_work *work, double a, double b) {
-    return fabs(a - b) > 1e-6 * fmax(fmax(fabs(a), fabs(b)), 1e-6 * work->largest);
+bool mg_kernel_differs(double a, double b, double largest) {
+    return fabs(a - b) > 1e-6 * fmax(fmax(fabs(a), fabs(b)), 1e-6 * largest);
 }
 
 static margin_status check_block(const mg_block *block, void *argument) {
@@ -26,7 +25,8 @@ static margin_status check_block(const mg_block *block, void *argument) {
     for (int64_t i = block->first; i < block->first + block->count; i++) {
         work->partner[i] = -1;
         for (int64_t j = 0; j < i && work->partner[i] < 0; j++)
-            if (differs(work, given(work->points, i, j), given(work->points, j, i)))
+            if (mg_kernel_differs(given(work->points, i, j), given(work->points, j, i),
+                                  work->largest))
                 work->partner[i] = j;
     }
     return MARGIN_OK;

@@ -80,11 +80,6 @@ static margin_status kernel_logistic_share(mg_shared *shared) {
     return MARGIN_OK;
 }
 
-static void kernel_logistic_probabilities(const double *scores, int64_t functions, int64_t classes,
-                                          double *out) {
-    mg_odds_probabilities(1.0, scores, functions, classes, out);
-}
-
 const mg_learner mg_learner_kernel_logistic = {
     .info = {.name = "kernel-logistic",
              .kind = MARGIN_LEARNER,
@@ -105,5 +100,5 @@ const mg_learner mg_learner_kernel_logistic = {
     .fit_many = kernel_logistic_fit_many,
     .differ = MG_DIFFER_SIGNS,
     .verify = mg_kernel_logistic_verify,
-    .probabilities = kernel_logistic_probabilities,
+    .probabilities = mg_logistic_probabilities,
 };

@@ -261,7 +261,7 @@ static margin_status ssnal_solve(mg_linear_job *job, mg_linear_solution *solutio
     m.constant = mg_objective_constant(job->objective, &(double){0.0});
     ssnal_trace(&m.s);
     const margin_status status = ssnal_iterate(&m);
-    mg_ssnal_free(&m.s);
+    mg_arena_free(&m.s.arena);
     return status;
 }
 

@@ -145,12 +145,8 @@ margin_status mg_ssnal_begin(mg_linear_job *job, mg_linear_solution *solution, m
     MG_GO(ssnal_start(s));
     return MARGIN_OK;
 done:
-    mg_ssnal_free(s);
-    return status;
-}
-
-void mg_ssnal_free(mg_ssnal *s) {
     mg_arena_free(&s->arena);
+    return status;
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */

@@ -102,4 +102,3 @@ margin_status mg_ssnal_direction(mg_ssnal *s);
 margin_status mg_ssnal_step(mg_ssnal *s, bool *moved);
 
 margin_status mg_ssnal_begin(mg_linear_job *job, mg_linear_solution *solution, mg_ssnal *s);
-void mg_ssnal_free(mg_ssnal *s);

@@ -200,3 +200,8 @@ void mg_odds_probabilities(double scale, const double *scores, int64_t functions
         out[c] = -mg_log1pexp_minus(scale * scores[c]);
     mg_softmax(out, classes);
 }
+
+void mg_logistic_probabilities(const double *scores, int64_t functions, int64_t classes,
+                               double *out) {
+    mg_odds_probabilities(1.0, scores, functions, classes, out);
+}

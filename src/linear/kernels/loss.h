@@ -74,3 +74,6 @@ double mg_sigmoid(double f);
  * second where its score is >= 0) is the most probable, whatever the scores are. NaN gives NaN. */
 void mg_odds_probabilities(double scale, const double *scores, int64_t functions, int64_t classes,
                            double *out);
+/* The same where scores are log-odds themselves. */
+void mg_logistic_probabilities(const double *scores, int64_t functions, int64_t classes,
+                               double *out);

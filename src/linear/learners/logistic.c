@@ -20,11 +20,6 @@ static const margin_option options[] = {
     MG_OPTION_MULTICLASS,
 };
 
-static void logistic_probabilities(const double *scores, int64_t functions, int64_t classes,
-                                   double *out) {
-    mg_odds_probabilities(1.0, scores, functions, classes, out);
-}
-
 static margin_status logistic_share(mg_shared *shared) {
     if (!(shared->differ & MG_DIFFER_FOLDS)) return mg_linear_share(shared);
     shared->together = shared->fits;
@@ -57,6 +52,6 @@ const mg_learner mg_learner_logistic = {
     .share = logistic_share,
     .fit_many = logistic_fit_many,
     .differ = MG_DIFFER_SIGNS | MG_DIFFER_FOLDS,
-    .probabilities = logistic_probabilities,
+    .probabilities = mg_logistic_probabilities,
     .more = &logistic_more,
 };

@@ -148,12 +148,8 @@ margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, 
     trace_here(s);
     return MARGIN_OK;
 done:
-    mg_smooth_free(s);
-    return status;
-}
-
-void mg_smooth_free(mg_smooth *s) {
     mg_arena_free(&s->arena);
+    return status;
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */

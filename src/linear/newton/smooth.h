@@ -77,9 +77,8 @@ bool mg_smooth_can(const mg_objective *objective, char *why);
  * until P is proven. */
 margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solution);
 
-/* Takes memory, finds the coordinates and goes to the start. */
+/* Takes memory (s->arena), finds the coordinates and goes to the start. */
 margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, mg_smooth *s);
-void mg_smooth_free(mg_smooth *s);
 /* Value, gradient and slack of a point: one pass. */
 margin_status mg_smooth_evaluate(mg_smooth *s, mg_smooth_point *point);
 

@@ -255,7 +255,7 @@ margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solutio
     status = stop < 0 ? mg_fail_cancelled(job->error) : mg_smooth_end(&s, stop);
 done:
     if (mg_stop_cut(&job->stop, status)) status = mg_smooth_end(&s, MARGIN_STOPPED_TIME);
-    mg_smooth_free(&s);
+    mg_arena_free(&s.arena);
     return status;
 }
 

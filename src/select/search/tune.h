@@ -127,8 +127,6 @@ margin_status mg_tune_leave_one_out(mg_tune *search, const mg_chain *chain, bool
 void mg_tune_done(const mg_tune_task *task, mg_cell *cell);
 /* Open, and nothing known of it. */
 void mg_slot_clear(mg_heap *heap, mg_slot *slot);
-/* How many slots of a cell came from the journal. */
-int64_t mg_cell_known(const mg_cell *cell, int64_t splits);
 
 /* Tries all active cells. */
 margin_status mg_tune_round(mg_tune *search, margin_error *error);

@@ -18,7 +18,8 @@ const margin_search_cell *margin_search_cell_at(const margin_search_result *resu
     return &((const owned_result *)result)->cells[cell];
 }
 
-int64_t mg_cell_known(const mg_cell *cell, int64_t splits) {
+/* How many slots of a cell came from the journal. */
+static int64_t count_known(const mg_cell *cell, int64_t splits) {
     int64_t known = 0;
     for (int64_t k = 0; k < splits; k++)
         known += cell->slots[k].state == MG_SLOT_KNOWN;
@@ -34,7 +35,7 @@ void mg_cell_describe(const mg_tune *s, const mg_cell *cell, margin_search_cell 
                                 .dropped = cell->dropped,
                                 .rows = cell->rows,
                                 .predictions =
-                                    mg_cell_known(cell, s->split_count) ? NULL : cell->predictions};
+                                    count_known(cell, s->split_count) ? NULL : cell->predictions};
     out->reason = worst->reason ? worst->reason : "";
     out->mean = mg_cell_mean(cell, s->split_count, &out->deviation);
     for (int64_t k = 0; k < s->split_count; k++) {
@@ -98,7 +99,7 @@ static bool fill(const mg_tune *s, owned_result *own) {
         if (!keep_cell(s, &s->cells[k], &own->arena, &own->cells[k])) return false;
         table->stopped += cell->status > 0;
         table->failed += cell->status < 0;
-        table->resumed += mg_cell_known(&s->cells[k], s->split_count) == s->split_count;
+        table->resumed += count_known(&s->cells[k], s->split_count) == s->split_count;
     }
     if (s->baseline) table->baseline = keep_numbers(&own->arena, s->baseline, s->split_count);
     if (s->baseline && !table->baseline) return false;
