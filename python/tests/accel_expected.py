@@ -16,7 +16,6 @@ EXPECTED = {
     "test_k_means::test_kmeans_relocated_clusters": _STEPS,
     "test_logistic::test_liblinear_dual_random_state": "wants two seeds to give two answers",
     "test_logistic::test_liblinear_with_large_values": "wants an error where liblinear does not converge",
-    "test_logistic::test_logistic_cv": _LOOSE,
     "test_logistic::test_logistic_cv_multinomial_score": _LOOSE,
     "test_logistic::test_lr_penalty_l1ratio_incompatible": _SAID,
     "test_logistic::test_newton_cholesky_fallback_to_lbfgs": _SAID,

@@ -56,6 +56,8 @@ CASES = [
     ("LinearRegression", {}), ("LinearRegression", {"fit_intercept": False}), ("Ridge", {"alpha": 3.0}), ("Ridge", {"solver": "svd"}),
     ("RidgeCV", {}), ("RidgeCV", {"alphas": np.logspace(-2, 3, 7), "fit_intercept": False}), ("Lasso", {"alpha": 0.1}), ("ElasticNet", {"alpha": 0.1}), ("LogisticRegression", {}), ("LogisticRegression", {"C": 0.1, "fit_intercept": False}),
     ("LogisticRegression", {"solver": "liblinear"}), ("LogisticRegression", {"class_weight": "balanced"}),
+    ("LogisticRegressionCV", {"Cs": 4}), ("LogisticRegressionCV", {"Cs": [0.1, 1.0], "cv": 3, "scoring": "neg_log_loss", "class_weight": "balanced", "use_legacy_attributes": False}),
+    ("LogisticRegressionCV", {"Cs": [0.1, 1.0], "refit": False, "fit_intercept": False, "class_weight": {"b": 2.0}}), ("LogisticRegressionCV", {"Cs": [0.3], "solver": "liblinear", "scoring": "roc_auc"}),
     ("LinearSVC", {}), ("LinearSVC", {"loss": "hinge", "C": 0.1, "intercept_scaling": 10.0}), ("LinearSVC", {"fit_intercept": False}),
     ("SVC", {}), ("SVC", {"kernel": "poly", "coef0": 1.0, "gamma": "auto"}), ("SVC", {"decision_function_shape": "ovo", "class_weight": "balanced"}), ("SVR", {}),
     ("OneClassSVM", {"nu": 0.3}), ("OneClassSVM", {"nu": 0.1, "gamma": 0.5}), ("KernelRidge", {"kernel": "rbf"}), ("KernelRidge", {"alpha": 0.1}),
@@ -179,11 +181,13 @@ def test_the_order_of_imports_does_not_matter(code):
 
 
 def test_uninstall_gives_everything_back(iris):
-    before = kind("Ridge").fit
+    module = importlib.import_module("sklearn.linear_model._logistic")
+    before, path = kind("Ridge").fit, module._logistic_regression_path
     accel.install(small=True)
     assert accel.installed() and kind("Ridge").fit is not before
     accel.uninstall()
     assert not accel.installed() and kind("Ridge").fit is before and "MARGIN_ACCEL" not in os.environ
+    assert module._logistic_regression_path is path
 
 
 def test_classes_are_scikit_learns(iris, taken):
@@ -292,6 +296,85 @@ def test_pickles_are_scikit_learns(iris, taken, name, tmp_path):
         assert out.split()[0].startswith("sklearn.") and float(out.split()[1]) == pytest.approx(float(np.sum(model.predict(X))))
 
 
+# ---- a penalty that is chosen: scikit-learn's fit, and margin's solutions
+
+
+def crossed(**parameters):
+    import sklearn.linear_model
+
+    usual = {"l1_ratios": (0,), "use_legacy_attributes": False, "scoring": "accuracy", "Cs": [0.01, 1.0]}
+    taken = set(sklearn.linear_model.LogisticRegressionCV().get_params())  # versions before 1.8 have other ones
+    return sklearn.linear_model.LogisticRegressionCV(**{k: v for k, v in {**usual, **parameters}.items() if k in taken and (k != "l1_ratios" or "use_legacy_attributes" in taken)})
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", None, "neg_log_loss", "balanced_accuracy", "callable"])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.filterwarnings("ignore")
+def test_scores_of_folds_are_those_of_the_scorers(iris, rng, classes, scoring):
+    """Scores that are computed here against scikit-learn's, of the coefficients that were found."""
+    from sklearn.metrics import get_scorer, make_scorer
+    from sklearn.model_selection import StratifiedKFold
+
+    X, y = iris[0][iris[1] >= 3 - classes] + rng.normal(size=(50 * classes, 4)), np.array(["a", "b", "c"])[iris[1][iris[1] >= 3 - classes]]
+    weights = rng.uniform(0.5, 2, len(y))
+    given = make_scorer(lambda a, b, sample_weight=None: np.average(a == b, weights=sample_weight)) if scoring == "callable" else scoring
+    accel.install(small=True, strict=True)
+    try:
+        model = crossed(scoring=given, cv=StratifiedKFold(3)).fit(X, y, sample_weight=weights)
+    finally:
+        accel.uninstall()
+    judge = get_scorer("accuracy" if given is None else given)
+    paths = model.coefs_paths_ if not isinstance(model.coefs_paths_, dict) else np.stack(list(model.coefs_paths_.values()), axis=2)[:, None]
+    scores = model.scores_ if not isinstance(model.scores_, dict) else next(iter(model.scores_.values()))[:, None]
+    single = kind("LogisticRegression")()
+    single.classes_ = model.classes_
+    for k, (_, test) in enumerate(StratifiedKFold(3).split(X, y)):
+        for c in range(2):
+            single.coef_, single.intercept_ = paths[k, 0, c][:, :-1], paths[k, 0, c][:, -1]
+            assert scores[k, 0, c] == pytest.approx(judge(single, X[test], y[test], sample_weight=weights[test]), rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_chosen_penalty_is_left_where_answers_would_differ(iris, lenient):
+    from sklearn.model_selection import PredefinedSplit
+
+    X, y = iris
+    lacks = PredefinedSplit(np.digitize(np.arange(150), [50, 100]))  # each fold has one class, which the others lack
+    for model, why in ((crossed(max_iter=5), "max_iter"), (crossed(cv=lacks), "lack a class"), (crossed(l1_ratios=(1.0,), penalty="l1", solver="saga", tol=1.0), "only the penalty on the squared")):
+        accel.counts.forget()
+        try:
+            model.fit(X, y)
+        except ValueError:  # scikit-learn's own, in versions that did not know of all classes
+            continue
+        assert "LogisticRegressionCV left 1" in accel.report() and why in accel.report()
+        assert model.n_jobs is None and accel.proof(model) is None
+    crossed(cv=3).fit(X, y)
+    assert "LogisticRegressionCV             " in accel.report() and accel.crossed._solving.reports is None
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_chosen_penalties_of_subclasses_and_jobs(iris, taken):
+    class Mine(kind("LogisticRegressionCV")):
+        def fit(self, X, y, sample_weight=None):
+            self.calls_ = getattr(self, "calls_", 0) + 1
+            return super().fit(X, y, sample_weight)
+
+    X, y = iris
+    mine = Mine(Cs=[0.1, 1.0], n_jobs=2).fit(X, y)
+    assert mine.calls_ == 1 and mine.n_jobs == 2 and accel.proof(mine).modulus == 1 and accel.proof(mine).distance < 1e-3
+    alone = kind("LogisticRegression")(C=np.ravel(mine.C_)[0], tol=1e-10, max_iter=10000).fit(X, y)
+    assert np.linalg.norm(mine.coef_ - alone.coef_) <= accel.proof(mine).distance + accel.proof(alone).distance
+    assert np.allclose(mine.intercept_, alone.intercept_, atol=1e-3)
+    assert accel.proof(crossed(refit=False).fit(X, y)) is None
+
+
+def test_chosen_penalties_only_where_they_gain(iris):
+    entry = TABLE["LogisticRegressionCV"]
+    assert entry.gains("fit", None, *iris) and not entry.gains("fit", None, np.empty((10000, 20)), np.arange(10000) % 2)
+    assert not entry.gains("fit", None, np.empty((1500, 50)), np.arange(1500) % 10) and entry.gains("fit", None, np.empty((5, 2)), [1, "a", None, 2, 3])
+    assert not entry.gains("fit", None, [[1.0]], [1])
+
+
 def test_a_fallback_is_said_once(iris, lenient, caplog):
     with caplog.at_level(logging.WARNING, "margin.accel"):
         for _ in range(3):
@@ -339,11 +422,11 @@ def test_small_data_go_to_the_quicker_one(iris):
     accel.install(strict=True)
     try:
         for name, entry in TABLE.items():
-            if "fit" in entry.counted:
+            if "fit" in entry.counted and name != "LogisticRegressionCV":
                 few, many = iris[0][44:56, :2], np.empty((min(entry.cells, 10**6), 2))
-                assert not entry.gains("fit", None, few) and entry.gains("fit", None, many) and not entry.gains("fit", None, [[1.0]])
+                assert not entry.gains("fit", None, few, None) and entry.gains("fit", None, many, None) and not entry.gains("fit", None, [[1.0]], None)
                 assert accel.proof(kind(name)().fit(few, iris[1][44:56])) is None
-        assert not TABLE["Lasso"].gains("fit", None, np.empty((2, 10**7)))
+        assert not TABLE["Lasso"].gains("fit", None, np.empty((2, 10**7)), None)
     finally:
         accel.uninstall()
 

@@ -51,10 +51,8 @@ class Fit:
     def answers(self, method: str, theirs: Any) -> bool:
         return method == "fit"
 
-    def gains(self, method: str, theirs: Any, X: Any) -> bool:
-        shape = getattr(X, "shape", (0, 0))
-        rows, columns = shape if len(shape) == 2 else (0, 0)
-        return int(getattr(X, "nnz", self.values(rows, columns))) >= self.cells
+    def gains(self, method: str, theirs: Any, X: Any, y: Any) -> bool:
+        return asked_values(X, self.values) >= self.cells
 
     def run(self, name: str, method: str, theirs: Any, X: Any, y: Any = None, sample_weight: Any = None, **others: Any) -> tuple[Any, Proof | None]:
         return theirs, _fit(name, self, theirs, X, y, sample_weight, others)
@@ -66,8 +64,7 @@ def _fit(name: str, entry: Fit, theirs: Any, X: Any, y: Any, sample_weight: Any,
 
     for word in others:
         require(False, f"fit is given {word}")
-    _usual(entry, theirs)
-    require(not is_sparse(X) or getattr(X, "indices", np.empty(0, np.int32)).dtype == np.int32, "the indices of a sparse X have 64 bits")
+    usual(theirs, X, entry.max_iter)
     require(sample_weight is None or getattr(theirs, "class_weight", None) != "balanced" or name == "LogisticRegression",
             "class_weight='balanced' does not look at sample_weight there")
     entry.suits(theirs, X)
@@ -97,14 +94,22 @@ def require(holds: Any, why: str) -> None:
         raise Unsuited(why)
 
 
-def _usual(entry: Fit, theirs: Any) -> None:
+def asked_values(X: Any, values: Callable[[int, int], int] = lambda rows, columns: rows * columns) -> int:
+    """How many numbers a fit reads, or what else `values` counts."""
+    shape = getattr(X, "shape", (0, 0))
+    rows, columns = shape if len(shape) == 2 else (0, 0)
+    return int(getattr(X, "nnz", values(rows, columns)))
+
+
+def usual(theirs: Any, X: Any, max_iter: int | None) -> None:
+    """What every class asks for; `max_iter` is scikit-learn's default."""
     given = theirs.get_params(deep=False)
+    require(not is_sparse(X) or getattr(X, "indices", np.empty(0, np.int32)).dtype == np.int32, "the indices of a sparse X have 64 bits")
     require(not given.get("warm_start"), "warm_start=True goes on from scikit-learn's last fit")
     require(not getattr(theirs, "_skl_callbacks", None), "callbacks watch scikit-learn's solver")
     require(not given.get("verbose"), "verbose prints what scikit-learn's solver does")
     steps = given.get("max_iter")
-    usual = steps == entry.max_iter or (entry.max_iter or 0) > 0 and steps > entry.max_iter
-    require(usual, "max_iter is below its default: an early stop is asked for")
+    require(steps == max_iter or (max_iter or 0) > 0 and steps > max_iter, "max_iter is below its default: an early stop is asked for")
 
 
 def _our_estimator(name: str, entry: Fit, theirs: Any) -> Any:

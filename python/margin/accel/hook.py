@@ -14,12 +14,11 @@ import weakref
 from typing import Any, Callable, Sequence
 
 from margin.accel import counts
-from margin.accel.fits import Fit, Unsuited
-from margin.accel.neighbors import Queries
-from margin.accel.table import TABLE
+from margin.accel.fits import Unsuited
+from margin.accel.table import TABLE, Entry
 
 VARIABLE = "MARGIN_ACCEL"
-_originals: dict[tuple[type, str], Any] = {}  # class and method: its own
+_originals: dict[tuple[Any, str], Any] = {}  # class and method, or module and function: its own
 _proofs: "weakref.WeakKeyDictionary[Any, counts.Proof]" = weakref.WeakKeyDictionary()
 _strict = False
 _small = False
@@ -111,9 +110,14 @@ def _take(module: str) -> None:
                 if owner is not None and (owner, method) not in _originals:
                     original = _originals[owner, method] = vars(owner)[method]
                     setattr(owner, method, _dispatched(method, original))
+            for function, made in getattr(entry, "functions", {}).items():
+                place = sys.modules[module]
+                if (place, function) not in _originals:
+                    original = _originals[place, function] = getattr(place, function)
+                    setattr(place, function, made(original))
 
 
-def _entry(estimator: Any) -> tuple[str, Fit | Queries] | None:
+def _entry(estimator: Any) -> tuple[str, Entry] | None:
     """That of its class, or of the one a user's class is made from; scikit-learn's own subclasses have none."""
     for base in type(estimator).__mro__:
         if base.__module__.startswith("sklearn.") and ".tests." not in base.__module__:
@@ -145,7 +149,8 @@ def _dispatched(method: str, original: Callable[..., Any]) -> Callable[..., Any]
         if method == "fit":
             _proofs.pop(self, None)
             self._validate_params()
-        if not _small and not entry.gains(method, self, given[0] if given else named.get("X")):
+        X, y = (given[k] if len(given) > k else named.get(word) for k, word in enumerate(("X", "y")))
+        if not _small and not entry.gains(method, self, X, y):
             _note(entry, name, method, counts.SMALL)
             return theirs()
         before = dict(vars(self))
@@ -188,6 +193,6 @@ def _left_alone(estimator: Any, method: str, original: Callable[..., Any], *give
             _leaving.calls.discard(call)
 
 
-def _note(entry: Fit | Queries, name: str, method: str, *rest: Any) -> None:
+def _note(entry: Entry, name: str, method: str, *rest: Any) -> None:
     if method in entry.counted or rest[0] == counts.LEFT:  # others call one of these
         counts.note(name if method == "fit" else f"{name}.{method}", *rest)

@@ -100,7 +100,7 @@ def _l1(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
 # ---- linear classifiers; liblinear penalises the intercept, as the weight of a column of equal numbers
 
 
-def _with_ones(theirs: Any, ours: Any, X: Any) -> Any:
+def with_ones(theirs: Any, ours: Any, X: Any) -> Any:
     from margin.estimators.compat import check_array
 
     rows = check_array(X, accept_sparse="csr", dtype=np.float64, order="C")
@@ -115,7 +115,7 @@ def _with_ones(theirs: Any, ours: Any, X: Any) -> Any:
     return csr_matrix(hstack([rows, ones]))
 
 
-def _split_ones(theirs: Any, weights: Any) -> Attributes:
+def split_ones(theirs: Any, weights: Any) -> Attributes:
     if not theirs.fit_intercept:
         return {"coef_": np.array(weights), "intercept_": 0.0}
     return {"coef_": np.ascontiguousarray(weights[..., :-1]),
@@ -144,7 +144,7 @@ def _logistic_suits(theirs: Any, X: Any) -> None:
 
 
 def _logistic_rows(theirs: Any, ours: Any, X: Any) -> Any:
-    return _with_ones(theirs, ours, X) if theirs.solver == "liblinear" else X
+    return with_ones(theirs, ours, X) if theirs.solver == "liblinear" else X
 
 
 def _logistic(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
@@ -152,7 +152,7 @@ def _logistic(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
     made: Attributes = {"coef_": np.array(ours.coef_), "intercept_": np.array(ours.intercept_)}
     if theirs.solver == "liblinear":
         require(len(classes) == 2, "liblinear fits each class against the rest")
-        made = {**_split_ones(theirs, ours.coef_), "double": True}
+        made = {**split_ones(theirs, ours.coef_), "double": True}
     elif len(classes) > 2 and theirs.fit_intercept:
         made["intercept_"] -= made["intercept_"].mean()  # softmax is the same for any constant
     if not theirs.fit_intercept:
@@ -174,7 +174,7 @@ def _linear_svc_suits(theirs: Any, X: Any) -> None:
 def _linear_svc(theirs: Any, ours: Any, X: Any, y: Any) -> Attributes:
     classes = np.unique(np.asarray(y))
     require(theirs.class_weight is None or len(classes) == 2, "of several classes liblinear weighs the one against the rest alone")
-    return {**_split_ones(theirs, ours.coef_), "classes_": classes, "n_iter_": int(ours.n_iter_), "double": True}
+    return {**split_ones(theirs, ours.coef_), "classes_": classes, "n_iter_": int(ours.n_iter_), "double": True}
 
 
 _if_tall = lambda rows, columns: rows * columns * (rows > columns)  # noqa: E731
@@ -187,5 +187,5 @@ FITS = {
     "Lasso": Fit(_CD, 2_000_000, 1e-10, 1000, _l1_suits, _l1, values=_if_tall),
     "ElasticNet": Fit(_CD, 2_000_000, 1e-10, 1000, _l1_suits, _l1, lambda theirs, ours: 2 * theirs.alpha * (1 - theirs.l1_ratio), values=_if_tall),
     "LogisticRegression": Fit(_PLACE + "_logistic", 500, 1e-9, 100, _logistic_suits, _logistic, _logistic_modulus, _logistic_rows),
-    "LinearSVC": Fit("sklearn.svm._classes", 50_000, 1e-10, 1000, _linear_svc_suits, _linear_svc, lambda theirs, ours: 1.0, _with_ones),
+    "LinearSVC": Fit("sklearn.svm._classes", 50_000, 1e-10, 1000, _linear_svc_suits, _linear_svc, lambda theirs, ours: 1.0, with_ones),
 }

@@ -126,7 +126,7 @@ class Queries:
         return method in self.methods and theirs.weights == "uniform" and (
             method == "predict" or getattr(theirs, "_fit_method", "") == "brute")
 
-    def gains(self, method: str, theirs: Any, X: Any) -> bool:
+    def gains(self, method: str, theirs: Any, X: Any, y: Any) -> bool:
         """Whether the index is there, or all that was asked so far is worth making it."""
         points = getattr(theirs, "_fit_X", None)
         if type(points) is not np.ndarray:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from margin.accel import linear, machines, neighbors, others
+from margin.accel import crossed, linear, machines, neighbors, others
+from margin.accel.crossed import Crossed
 from margin.accel.fits import Fit
 from margin.accel.neighbors import Queries
 
-TABLE: dict[str, Fit | Queries] = {**linear.FITS, **machines.FITS, **others.FITS, **neighbors.QUERIES}
+Entry = Fit | Queries | Crossed
+TABLE: dict[str, Entry] = {**linear.FITS, **crossed.CROSSED, **machines.FITS, **others.FITS, **neighbors.QUERIES}
