@@ -173,6 +173,26 @@ def test_counts_agree(rng, name, parameters):
     ours, reference = pair(name, **parameters)
     ours.fit(X, y), reference.fit(X, y)
     assert np.allclose(ours.predict_proba(X), reference.predict_proba(X))
+    for word in {"class_log_prior_", "feature_log_prob_", "feature_count_", "category_count_", "n_categories_"} & set(dir(reference)):
+        for a, b in zip(getattr(ours, word), getattr(reference, word), strict=True):
+            assert np.shape(a) == np.shape(b) and np.allclose(a, b), word
+    assert hasattr(ours, "feature_count_") == hasattr(reference, "feature_count_") and not hasattr(type(ours)(), "feature_log_prob_")
+
+
+@pytest.mark.parametrize("parameters", [{}, {"priors": [0.2, 0.5, 0.3]}, {"var_smoothing": 0.1}], ids=str)
+def test_moments_agree(iris, rng, parameters):
+    X, y = iris
+    ours, reference = pair("GaussianNB", **parameters)
+    for weights in (None, rng.integers(1, 3, len(y)).astype(float)):
+        ours.fit(X, y, weights), reference.fit(X, y, weights)
+        for word in ("theta_", "class_prior_", "class_count_"):
+            assert np.allclose(getattr(ours, word), getattr(reference, word)), word
+        assert weights is not None or np.isclose(ours.epsilon_, reference.epsilon_)  # theirs does not weigh it
+        assert np.allclose(ours.var_ - ours.epsilon_, reference.var_ - reference.epsilon_)
+    ours, reference = pair("GaussianNB", **parameters)
+    for part in (slice(0, 80), slice(80, 150)):
+        ours.partial_fit(X[part], y[part], classes=[0, 1, 2]), reference.partial_fit(X[part], y[part], classes=[0, 1, 2])
+        assert np.allclose(ours.theta_, reference.theta_)
 
 
 def test_clusters_and_outliers_agree(iris):

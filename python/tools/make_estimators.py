@@ -35,7 +35,7 @@ BASES = {
     "kernel": {"machines": ["KernelClassifier", "KernelPerceptronClassifier"], "clusters": ["OneClass"],
                "regressors": ["ExpansionRegressor", "KernelRidgeRegressor", "LinearExpansion"]},
     "neighbors": {"nearest": ["Nearest", "NearestClassifier", "NearestRegressor"]},
-    "bayes": {"bayes": ["BayesClassifier", "CategoryClassifier", "CountClassifier", "DiscreteClassifier", "MixedClassifier"]},
+    "bayes": {"bayes": ["CategoryClassifier", "CountClassifier", "DiscreteClassifier", "GaussianClassifier", "MixedClassifier"]},
     "cluster": {"clusters": ["Clusters"]},
     "stages": {"encoders": ["Encoder"], "transformers": [
         "ColumnScaler", "Imputer", "MinMax", "Named", "Products", "RowScaler", "Sampler"]},

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_non_negative
 
+from margin._binding import ffi, lib
 from margin.estimators.classifiers import Classifier
 from margin.estimators.parameters import Facts, Options
 from margin.labels import Target, target
@@ -64,9 +65,69 @@ class BayesClassifier(Classifier):
     def class_count_(self) -> np.ndarray:
         return self._fitted().tensors["hypothesis.class_counts"].copy()
 
+    def _shares(self) -> np.ndarray:
+        """Of the classes, as the model uses them."""
+        handle = self._fitted()._handle
+        return np.array([lib.margin_model_prior(handle, k, ffi.NULL) for k in range(len(self.classes_))])
+
+    def _statistics(self, each: int) -> np.ndarray:
+        """Of each class and column `each` numbers; of categories, which are no numbers each, all in a row."""
+        found = self._fitted().tensors["hypothesis.statistics"]
+        return np.reshape(found, (len(self.classes_), -1, each))
+
+
+class GaussianClassifier(BayesClassifier):
+    """Naive Bayes of columns with a mean and a variance in each class."""
+
+    var_smoothing: float
+
+    @property
+    def class_prior_(self) -> np.ndarray:
+        return self._shares()
+
+    @property
+    def theta_(self) -> np.ndarray:
+        """The mean of each column in each class."""
+        return self._statistics(3)[..., 1].copy()
+
+    @property
+    def epsilon_(self) -> float:
+        """What `var_smoothing` adds to every variance."""
+        weight, mean, squares = np.moveaxis(self._statistics(3), 2, 0)
+        rows = weight.sum(axis=0)
+        apart = weight * (mean - (weight * mean).sum(axis=0) / rows) ** 2
+        return float(self.var_smoothing * ((squares + apart).sum(axis=0) / rows).max())
+
+    @property
+    def var_(self) -> np.ndarray:
+        """The variance of each column in each class, with `epsilon_`."""
+        weight, _, squares = np.moveaxis(self._statistics(3), 2, 0)
+        return squares / np.where(weight > 0, weight, 1.0) + self.epsilon_
+
 
 class DiscreteClassifier(BayesClassifier):
     """Naive Bayes that does not look at how large a number is."""
+
+    @property
+    def class_log_prior_(self) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            return np.log(self._shares())
+
+    @property
+    def feature_count_(self) -> np.ndarray:
+        """How many rows of each class are above 0 in each column."""
+        return self._statistics(2)[..., 1].copy()
+
+    @property
+    def feature_log_prob_(self) -> Any:
+        """The logarithm of a column's share in each class."""
+        total, count = np.moveaxis(self._statistics(2), 2, 0)
+        return self._log_shares(count, total, 2)
+
+    def _log_shares(self, counts: np.ndarray, totals: np.ndarray, kinds: int) -> np.ndarray:
+        smoothing = self._fitted().tensors["hypothesis.settings"][0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.log(counts + smoothing) - np.log(totals + kinds * smoothing)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -82,6 +143,16 @@ class CountClassifier(DiscreteClassifier):
         check_non_negative(X, f"{type(self).__name__} (input X)")
         return X, known, weights
 
+    @property
+    def feature_count_(self) -> np.ndarray:
+        """The sum of each column in each class."""
+        return self._statistics(1)[..., 0].copy()
+
+    @property
+    def feature_log_prob_(self) -> Any:
+        counts = self.feature_count_
+        return self._log_shares(counts, counts.sum(axis=1, keepdims=True), counts.shape[1])
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
@@ -92,6 +163,36 @@ class CategoryClassifier(CountClassifier):
     """Naive Bayes of whole numbers that stand for categories."""
 
     _numbers = np.int64
+
+    def _columns(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Of each column the categories that training saw, and the counts of each class."""
+        numbers = self._fitted().tensors
+        ends = np.cumsum(numbers["hypothesis.levels"])[:-1]
+        values = np.split(np.array(numbers["hypothesis.values"]).astype(np.int64), ends)
+        return list(zip(values, np.split(self._statistics(1)[..., 0], ends, axis=1)))
+
+    @property
+    def n_categories_(self) -> np.ndarray:
+        return np.array([values[-1] + 1 for values, _ in self._columns()])
+
+    @property
+    def category_count_(self) -> list[np.ndarray]:
+        """Of each column, for each class and category how many rows; 0 where training saw none."""
+        found = []
+        for values, counts in self._columns():
+            found.append(np.zeros((len(counts), values[-1] + 1)))
+            found[-1][:, values] = counts
+        return found
+
+    @property
+    def feature_log_prob_(self) -> Any:
+        """Of each column, for each class and category, the logarithm that the model adds."""
+        return [self._log_shares(counts, counts.sum(axis=1, keepdims=True), len(values))
+                for counts, (values, _) in zip(self.category_count_, self._columns())]
+
+    @property
+    def feature_count_(self) -> np.ndarray:
+        raise AttributeError("CategoricalNB has category_count_, an array for each column, and no feature_count_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -197,7 +197,7 @@ _LEARNERS = (
     Recipe("NearestNeighbors", "neighbors", "Nearest", "knn", "The search for the nearest rows, exact.", (
         _NEIGHBORS[0], P("radius", 1.0, "float", "of `radius_neighbors`", elsewhere, "float"), *_WEIGHING[1:], _P, _METRIC, _METRIC_PARAMS, _JOBS),
         fixed=(("task", "regress"),), finish=c.fewer_than_rows),
-    Recipe("GaussianNB", "bayes", "BayesClassifier", "naive-bayes", "Naive Bayes of normal columns.", (
+    Recipe("GaussianNB", "bayes", "GaussianClassifier", "naive-bayes", "Naive Bayes of normal columns.", (
         P("priors", None, "array-like of shape (n_classes,) or None", "shares of the classes", elsewhere),
         P("var_smoothing", 1e-9, "float", "share of the greatest variance that is added to every variance", number("var_smoothing", low=0), "float")),
         fixed=(("smoothing", "0"), ("distribution", "gaussian"))),
