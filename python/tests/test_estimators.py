@@ -195,6 +195,21 @@ def test_moments_agree(iris, rng, parameters):
         assert np.allclose(ours.theta_, reference.theta_)
 
 
+def test_class_weights_may_name_classes_that_are_not_there(iris):
+    X, y = iris
+    folds = {0: 2.0, 1: 1.0, 2: 3.0, 5: 1.0}
+    ours, reference = pair("LogisticRegression", class_weight=folds, tol=1e-10)
+    assert np.allclose(ours.fit(X, y).coef_, reference.set_params(max_iter=10000).fit(X, y).coef_, atol=1e-3)
+    for given in ({5: 1.0}, {0: 2.0, 5: 1.0}):
+        said = []
+        for estimator in (ours, reference):
+            with pytest.raises(ValueError, match="are not in class_weight") as raised:
+                estimator.set_params(class_weight=given).fit(X, y)
+            said.append(str(raised.value))
+        assert said[0] == said[1]
+    assert np.allclose(*(e.set_params(class_weight={0: 2.0}).fit(X, y).coef_ for e in (ours, reference)), atol=1e-3)
+
+
 def test_clusters_and_outliers_agree(iris):
     X, _ = iris
     start = X[[0, 60, 120]]

@@ -65,9 +65,9 @@ class Classifier(ClassifierMixin, MarginEstimator):
             sums = np.bincount(codes, weights, len(labels))
             factors = sums.sum() / (len(labels) * np.where(sums > 0, sums, 1))
         elif isinstance(given, dict):
-            unknown = [label for label in given if label not in set(labels.tolist())]
-            if unknown:
-                raise ValueError(f"The classes, {unknown}, are not in class_weight")
+            without = [label for label in labels.tolist() if label not in given]
+            if without and len(labels) - len(without) != len(given):  # as scikit-learn: a fold may lack a class, a typing error is said
+                raise ValueError(f"The classes, {without}, are not in class_weight")
             factors = np.array([float(given.get(label, 1.0)) for label in labels.tolist()])
         else:
             raise ValueError(f"class_weight of {type(self).__name__} has to be a dict, 'balanced' or None")
