@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from margin.columns import Column, is_frame
+from margin.errors import Cause, DataError, Status
 from margin.views import floats
 
 
@@ -65,10 +66,26 @@ def _declared(y: np.ndarray, classes: np.ndarray, name: str) -> Target:
     return replace(both, values=both.values[: len(y)], declared=both.values[len(y) :])
 
 
+def _is_missing(label: Any) -> bool:
+    try:
+        return label is None or bool(label != label)
+    except TypeError:  # pandas' NA
+        return True
+
+
+def _no_label(row: int) -> DataError:
+    error = DataError(f"row {row} (from 0) has no label in y: leave such rows out")
+    error.status, error.cause, error.row = Status.DATA, Cause.MISSING_VALUE, row
+    return error
+
+
 def _categories(array: np.ndarray, name: str) -> Target:
     try:
         labels, codes = np.unique(array, return_inverse=True)
     except TypeError:
+        missing = next((row for row, label in enumerate(array) if _is_missing(label)), None)
+        if missing is not None:
+            raise _no_label(missing) from None
         kinds = sorted({type(v).__name__ for v in array.ravel()})
         raise ValueError(
             f"y mixes labels that cannot be put in order ({', '.join(kinds)}); make them of one kind"

@@ -36,6 +36,8 @@ def is_sparse(x: Any) -> bool:
 
 def floats(x: Any, what: str) -> np.ndarray:
     """x as an array of float64 or float32; a copy only where it is neither."""
+    if type(x) is not np.ndarray and isinstance(x, np.ma.MaskedArray):
+        x = np.where(np.ma.getmaskarray(x), np.nan, np.asarray(x, np.float64))  # a number that is masked is none
     array = x if isinstance(x, np.ndarray) else np.asarray(x)
     if array.dtype in _FLOATS and array.dtype.isnative:
         return array

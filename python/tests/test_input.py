@@ -155,7 +155,7 @@ def test_frames(iris):
         ([[1.0], [2.0]], [0, 1, 1], ValueError, "2 rows and y 3"),
         ([[1.0], [2.0]], [1, 1], ValueError, "class"),
         ([[1.0], [2.0]], [1, "a"], ValueError, "mixes labels"),
-        ([[1.0], [2.0]], [1, None], ValueError, "mixes labels"),
+        ([[1.0], [2.0]], [1, None], ValueError, "row 1 .from 0. has no label"),
         ([[1.0], [2.0]], [1.0, np.nan], ValueError, r"row 1 \(from 0\)"),
     ],
 )
@@ -240,3 +240,23 @@ def test_what_is_not_fitted(iris):
         with pytest.raises(NotFittedError):
             asked()
     assert not hasattr(margin.Ridge(), "coef_")
+
+
+def test_what_is_masked_has_no_value(rng):
+    X = np.ma.masked_greater(rng.normal(size=(40, 3)), 1.5)
+    y = rng.normal(size=40)
+    row = int(np.argmax(X.mask.any(axis=1)))
+    with pytest.raises(margin.DataError, match=f"row {row} .from 0. has no value"):
+        margin.fit("ridge", X, y)
+    model = margin.fit("impute | ridge", X, y)
+    assert np.allclose(model.predict(X), margin.fit("impute | ridge", X.filled(np.nan), y).predict(X.filled(np.nan)))
+
+
+def test_a_label_that_is_missing_is_named(iris):
+    import pandas
+
+    X, y = iris
+    for labels in (pandas.Series(np.where(y == 2, None, "a")), pandas.Series(np.where(y == 2, "", "a"), dtype="string").replace("", pandas.NA)):
+        with pytest.raises(margin.DataError, match="row 100 .from 0. has no label in y") as raised:
+            margin.fit("logistic", X, labels)
+        assert raised.value.row == 100
