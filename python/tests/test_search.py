@@ -208,3 +208,20 @@ def test_promises(iris, diabetes):
 ], ids=lambda e: f"{type(e).__name__} {type(e.estimator).__name__}")
 def test_wrappers_are_checked(estimator):
     assert set(failed_checks(estimator)) <= (set() if NEWEST else older("_OfSpec", []))
+
+
+def test_settings_are_drawn_from_distributions(iris):
+    import scipy.stats
+    from sklearn.model_selection import ParameterSampler, RandomizedSearchCV
+
+    X, y = iris
+    grid = {"C": scipy.stats.loguniform(1e-2, 1e2), "gamma": ["scale", 0.1]}
+    ours = margin.Search(margin.SVC(tol=1e-8), grid, method="random", n_iter=4, random_state=3).fit(X, y)
+    theirs = RandomizedSearchCV(margin.SVC(tol=1e-8), grid, n_iter=4, random_state=3).fit(X, y)
+    assert ours.cv_results_["params"] == theirs.cv_results_["params"] and ours.best_params_ == theirs.best_params_
+    assert np.allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
+    named = margin.Search("standardize | logistic", [{"logistic__C": scipy.stats.loguniform(1e-2, 1e2)}], method="halving", n_iter=5).fit(X, y)
+    expected = [s["logistic__C"] for s in ParameterSampler([{"logistic__C": grid["C"]}], 5, random_state=0)]
+    assert [s["logistic__C"] for s in named.cv_results_["params"]] == expected
+    with pytest.raises(TypeError, match="list or a numpy array"):
+        margin.Search(margin.SVC(), grid).fit(X, y)

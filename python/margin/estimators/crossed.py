@@ -119,6 +119,7 @@ class LogisticCrossed(_Crossed, LinearAttributes, ScoringClassifier):
         grid: dict[str, Any] = {"C": self.Cs_.tolist()}
         if self.l1_ratios is not None and not isinstance(self.l1_ratios, str):
             grid = {"l1_ratio": [float(r) for r in self.l1_ratios], **grid}
+        self.l1_ratios_ = np.array(grid.get("l1_ratio", [0.0]))
         found = self._search(X, y, sample_weight, grid, None if self.scoring == "warn" else self.scoring)
         self.classes_ = found.best_estimator_.classes_
         self.C_ = found.best_params_["C"]

@@ -9,7 +9,7 @@ from typing import Any, Sequence
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import ParameterGrid, check_cv
+from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -88,7 +88,8 @@ class Search(AroundEstimator):
     estimator : str or margin estimator
         A spec, whose sets are searched over (``"standardize | svm(C={0.1,1,10})"``), or an estimator of margin.
     param_grid : dict or list of dicts, default=None
-        As GridSearchCV's; for a spec the names are `step__option`. None: the sets of the spec alone.
+        As GridSearchCV's; for a spec the names are `step__option`. None: the sets of the spec alone. With 'random' and
+        'halving' also distributions, such as SciPy's, from which `n_iter` settings are drawn.
     method : {'grid', 'random', 'halving'}, default='grid'
         Every setting; `n_iter` of them; all on few rows, and the better third on three times as many.
     n_iter : int, default=10
@@ -158,9 +159,10 @@ class Search(AroundEstimator):
         fold, count = folds_of(self.cv, X, np.asarray(y), groups, classifier)
         data = inner._data(rows, known, weights)
         splits = Splits(data, count, groups=fold)
+        method = "grid" if self.method == "random" and self._is_drawn() else self.method
         order = np.argsort([fold[splits.rows(k)[0]] for k in range(count)])
         table = search_data(
-            specs, data, splits, metric=metric, method=self.method, count=self.n_iter if self.method == "random" else 0,
+            specs, data, splits, metric=metric, method=method, count=self.n_iter if method == "random" else 0,
             training=self.return_train_score, cell_seconds=self.cell_seconds, threads=self.n_jobs, seed=self._seed(),
         )
         self._take(table, names, order, -1.0 if negative else 1.0)
@@ -172,6 +174,11 @@ class Search(AroundEstimator):
                 if hasattr(self.best_estimator_, name):
                     setattr(self, name, getattr(self.best_estimator_, name))
         return self
+
+    def _is_drawn(self) -> bool:
+        """Whether values are drawn from distributions, by scikit-learn."""
+        grids = [self.param_grid] if isinstance(self.param_grid, dict) else self.param_grid or []
+        return self.method != "grid" and any(hasattr(values, "rvs") for grid in grids if isinstance(grid, dict) for values in grid.values())
 
     def _seed(self) -> int:
         return 0 if self.random_state is None else int(self.random_state)
@@ -187,7 +194,8 @@ class Search(AroundEstimator):
             if not isinstance(self.estimator, str):
                 raise ValueError("param_grid says what to search over; only a spec can say so itself, by sets")
             return [Spec(inner.spec)], Spec(inner.spec).varied()
-        settings = list(ParameterGrid(self.param_grid))
+        drawn = self._is_drawn()
+        settings = list(ParameterSampler(self.param_grid, self.n_iter, random_state=self._seed()) if drawn else ParameterGrid(self.param_grid))
         named: dict[str, dict[str, Any]] = {}
         options = []
         for setting in settings:
