@@ -324,13 +324,62 @@ static void test_allocations(void **state) {
     sample_free(s);
 }
 
+/* What the last stage makes is made when it is asked for, and not by the fit. */
+static void test_fit_makes_no_rows(void **state) {
+    (void)state;
+    enum { MANY = 3000, KIBIBYTES = 2048 };
+    const char *const large[] = {"fourier(features=400)", "poly(degree=6)",
+                                 "standardize | fourier(features=400)"};
+    sample *s = sample_make(MANY, COLUMNS, 2, 0.05, 8);
+    const int layouts[] = {DENSE_F64, CSR_F64_I32_I64};
+    for (int k = 0; k < 6; k++) {
+        const margin_data data = sample_data(s, layouts[k % 2]);
+        margin_context *context = support_context(NULL, 1);
+        margin_model *model = fit_text(context, large[k / 2], &data, NULL);
+        margin_transformed made;
+        assert_true(margin_context_peak_memory(context) < (int64_t)KIBIBYTES << 10);
+        made = transformed(context, model, &data);
+        assert_int_equal(made.x.rows, MANY);
+        assert_true(made.x.columns >= 400);
+        margin_transformed_free(&made);
+        margin_model_free(model);
+        margin_context_free(context);
+    }
+    sample_free(s);
+}
+
+/* A power that overflows is named by its row, also where the fit did not see the row. */
+static void test_overflow(void **state) {
+    const double values[] = {1, 2, 3, 4, 1e200, 5};
+    const margin_data few = {.x = margin_dense_f64(values, 2, 2, 2)},
+                      all = {.x = margin_dense_f64(values, 3, 2, 2)};
+    const margin_data *const fitted[] = {&few, &all};
+    for (int k = 0; k < 2; k++) {
+        margin_model *model = fit_text(*state, "poly(degree=2)", fitted[k], NULL);
+        margin_transformed made = {.size = sizeof made};
+        margin_error error = {0};
+        assert_int_equal(margin_transform(*state, model, &all, &made, &error), MARGIN_ERROR_DATA);
+        assert_contains(error.text, "row 3 has a missing or infinite value in column x1^2");
+        made = transformed(*state, model, &few);
+        margin_transformed_free(&made);
+        margin_model_free(model);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known),      cmocka_unit_test(test_with_learner),
-        cmocka_unit_test(test_layouts),    cmocka_unit_test(test_threads_and_files),
-        cmocka_unit_test(test_rows_taken), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_inverse),    cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_spec),       cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_known),
+        cmocka_unit_test(test_with_learner),
+        cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_threads_and_files),
+        cmocka_unit_test(test_rows_taken),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_inverse),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_spec),
+        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_fit_makes_no_rows),
+        cmocka_unit_test(test_overflow),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

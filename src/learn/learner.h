@@ -204,6 +204,8 @@ typedef struct mg_learner {
     /* It reads dense rows through mg_sample_values or mg_row_make only (of a design, say), so
      * what a stage just before it makes need not be stored (kept_bytes). */
     bool takes_made_rows;
+    /* It looks at no row at all, so what the last stage makes is made by nobody. */
+    bool reads_no_rows;
     /* Whether, with these options on so many rows, it reads those of data by columns through
      * mg_sample_values or mg_rows_from_columns only, to the same bits as dense rows and in about
      * the same time. NULL: never; it then gets a copy in rows. */

@@ -48,5 +48,6 @@ const mg_learner mg_learner_transform = {
     /* so that what nobody reads is not made */
     .takes_affine = true,
     .takes_made_rows = true,
+    .reads_no_rows = true,
     .fit = transform_fit,
 };

@@ -349,7 +349,14 @@ static margin_status leave_affine(const margin_model *model, int first, mg_stage
     return MARGIN_OK;
 }
 
-/* What a fitted stage makes: rows that are made when they are read if they would be large. */
+/* What a fitted stage makes when it is read. */
+static void leave_rows(const mg_fitted_stage *fitted, mg_staged *staged) {
+    staged->maker = (mg_row_maker){.stage = fitted, .source = staged->x};
+    staged->x = mg_row_maker_shape(&staged->maker);
+    if (fitted->columns.count > 0) staged->columns = fitted->columns.items;
+}
+
+/* The same, stored unless it would be large. */
 static margin_status leave_made(margin_context *context, const mg_fitted_stage *fitted,
                                 const mg_samples *samples, mg_staged *staged, margin_error *error) {
     const double bytes = (double)samples->count * (double)fitted->columns_out *
@@ -359,9 +366,7 @@ static margin_status leave_made(margin_context *context, const mg_fitted_stage *
         MG_TRY(pipeline_gather(samples, staged, error));
         return apply_stage(context, fitted, staged, error);
     }
-    staged->maker = (mg_row_maker){.stage = fitted, .source = staged->x};
-    staged->x = mg_row_maker_shape(&staged->maker);
-    if (fitted->columns.count > 0) staged->columns = fitted->columns.items;
+    leave_rows(fitted, staged);
     return check_rows_made(context, staged, samples, error);
 }
 
@@ -449,6 +454,13 @@ static margin_status fit_left(margin_context *context, const margin_spec *spec, 
     return leave_affine(model, first, staged, error);
 }
 
+/* Whether nobody asks for what the last stage makes, and missing values cannot get through it. */
+static bool is_unread(const margin_spec *spec, const mg_learner *learner) {
+    if (!learner->reads_no_rows || spec->component_count < 2) return false;
+    const mg_stage *last = spec->components[spec->component_count - 2].stage;
+    return !last->affine && !last->takes_missing;
+}
+
 margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
                               const margin_data *data, const mg_samples *samples,
                               margin_model *model, mg_staged *staged, margin_error *error) {
@@ -466,9 +478,16 @@ margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
     MG_TRY(mg_model_set_stages(model, stages, error));
     start(data, samples, model, staged);
     if (stages > 1) MG_GO(copy_targets(data, samples, &targets, error));
-    MG_GO(fit_stages(context, spec, 0, left, true, data, samples, targets, &missing, model, staged,
-                     error));
-    MG_GO(fit_left(context, spec, left, data, samples, targets, &missing, model, staged, error));
+    if (is_unread(spec, learner)) {
+        MG_GO(fit_stages(context, spec, 0, stages, false, data, samples, targets, &missing, model,
+                         staged, error));
+        leave_rows(&model->stages[stages - 1], staged);
+    } else {
+        MG_GO(fit_stages(context, spec, 0, left, true, data, samples, targets, &missing, model,
+                         staged, error));
+        MG_GO(
+            fit_left(context, spec, left, data, samples, targets, &missing, model, staged, error));
+    }
     MG_GO(check_last(context, data, samples, staged, missing, learner, error));
     MG_GO(mg_model_target_scale(model, &staged->target, error));
     if (!takes_categories(mg_spec_learner(spec)->info)) {
@@ -516,6 +535,8 @@ margin_status mg_pipeline_transform(margin_context *context, const margin_model 
         missing = missing && stage->takes_missing;
         if (s > 0) MG_GO(check_made(context, staged, samples, missing, stage->info.name, error));
         MG_GO(apply_stage(context, &model->stages[s], staged, error));
+        if (s + 1 == model->stage_count && stage->kept_bytes > 0) /* powers may overflow */
+            status = check_made(context, staged, samples, false, "the caller", error);
     }
 done:
     if (status < 0) mg_staged_free(staged);
