@@ -429,6 +429,104 @@ static void test_cancel(void **state) {
     regression_free(&r);
 }
 
+/* ---- Values that are not finite -------------------------------------------------------------- */
+
+static void assert_finds(const char *spec, const margin_data *data, const char *words) {
+    margin_spec *parsed = NULL;
+    margin_model *model = NULL;
+    margin_error error = {0};
+    assert_int_equal(margin_spec_parse(context, spec, &parsed, NULL), MARGIN_OK);
+    assert_int_equal(margin_fit(context, parsed, data, &model, NULL, &error), MARGIN_ERROR_DATA);
+    assert_contains(error.text, words);
+    assert_null(model);
+    margin_spec_free(parsed);
+}
+
+/* However the problem is solved, and wherever the value is: products of columns are made from all
+ * rows, what they are scaled by from some. */
+static void test_not_finite(void **state) {
+    (void)state;
+    static const struct {
+        int64_t rows, columns;
+        const char *spec;
+    } cases[] = {
+        {9000, 3, "least-squares"},    {9000, 3, "least-squares(intercept=no)"},
+        {9000, 3, "ridge(alpha=0.1)"}, {9000, 3, "ridge(alpha=0.1, intercept=no)"},
+        {900, 3, "ridge(solver=qr)"},  {900, 3, "ridge(solver=cg)"},
+        {900, 3, "ridge(solver=gd)"},  {900, 3, "ridge(solver=sgd)"},
+        {150, 200, "ridge"},           {150, 200, "least-squares"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        regression r = regression_make(cases[k].rows, cases[k].columns, 0, 1, 3);
+        const margin_data data = regression_data(&r);
+        const int64_t some[3] = {1, cases[k].rows / 2, cases[k].rows - 1};
+        for (int at = 0; at < 3; at++) {
+            double *cell = r.x + some[at] * cases[k].columns + 1, held = *cell;
+            char words[64];
+            *cell = (double)NAN;
+            snprintf(words, sizeof words, "row %d has no value in column x2", (int)some[at] + 1);
+            assert_finds(cases[k].spec, &data, words);
+            *cell = -(double)INFINITY;
+            snprintf(words, sizeof words, "row %d has the value -inf in column x2",
+                     (int)some[at] + 1);
+            assert_finds(cases[k].spec, &data, words);
+            *cell = held;
+        }
+        regression_free(&r);
+    }
+}
+
+static void test_not_finite_path(void **state) {
+    (void)state;
+    regression r = regression_make(9000, 3, 0, 1, 3);
+    const margin_data data = regression_data(&r);
+    margin_spec *spec = NULL;
+    margin_path_result path = {0};
+    margin_error error = {0};
+    r.x[3 * 8001] = (double)NAN;
+    assert_int_equal(margin_spec_parse(context, "ridge(alpha={1,10})", &spec, NULL), MARGIN_OK);
+    assert_int_equal(margin_path(context, spec, &data, &path, &error), MARGIN_ERROR_DATA);
+    assert_contains(error.text, "row 8002 has no value in column x1");
+    margin_spec_free(spec);
+    regression_free(&r);
+}
+
+/* ---- What the products prove ----------------------------------------------------------------- */
+
+/* Where they say enough no pass follows: the gap and the training errors are those of the data all
+ * the same. */
+static void test_proof_by_products(void **state) {
+    (void)state;
+    regression r = regression_make(3000, 8, 0, 1, 7);
+    const margin_data data = regression_data(&r);
+    long double w[8], b;
+    for (int k = 0; k < 2; k++) {
+        margin_report report = {0};
+        margin_model *model =
+            fit_proven(context, k ? "ridge(alpha=10)" : "least-squares", &data, &report);
+        oracle_solve(&r, NULL, k ? 10.0 : 0.0, true, w, &b);
+        assert_solution(model, &r, w, b, 1e-13);
+        const long double least = oracle_value(&r, NULL, k ? 10.0 : 0.0, w, b);
+        const double objective = (double)(k ? least : least / r.rows);
+        assert_close(report.objective, objective, 1e-13 * objective);
+        assert_true(report.gap >= 0.0 && report.gap <= 1e-12);
+        double sum = 0.0, mean = 0.0, spread = 0.0;
+        for (int64_t i = 0; i < r.rows; i++)
+            mean += r.y[i] / (double)r.rows;
+        for (int64_t i = 0; i < r.rows; i++) {
+            double f = margin_model_intercept(model, 0);
+            for (int64_t j = 0; j < r.columns; j++)
+                f += margin_model_weights(model, 0)[j] * r.x[i * r.columns + j];
+            sum += (f - r.y[i]) * (f - r.y[i]);
+            spread += (r.y[i] - mean) * (r.y[i] - mean);
+        }
+        assert_close(report.train_rmse, sqrt(sum / (double)r.rows), 1e-13);
+        assert_close(report.train_r2, 1.0 - sum / spread, 1e-13);
+        margin_model_free(model);
+    }
+    regression_free(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_three_points),
@@ -447,6 +545,9 @@ int main(void) {
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_not_finite_path),
+        cmocka_unit_test(test_proof_by_products),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

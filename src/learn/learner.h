@@ -24,8 +24,8 @@ typedef enum mg_problem_kind {
 typedef struct mg_row_maker mg_row_maker;
 
 /* m = count samples. Sample i is row index[i] of x (index NULL: row i); sign, code, target and
- * weight are indexed by SAMPLE. The x here has passed the stages; all values are finite; weights
- * are >= 0 with a positive sum. Rows of weight 0 are already left out. */
+ * weight are indexed by SAMPLE. The x here has passed the stages; all values are finite unless
+ * `unchecked`; weights are >= 0 with a positive sum. Rows of weight 0 are already left out. */
 typedef struct mg_problem {
     mg_problem_kind kind;
     margin_matrix x;
@@ -45,6 +45,7 @@ typedef struct mg_problem {
     /* Rows that are made when they are read, for learners that take them so (takes_made_rows): x
      * then has a shape and no values. NULL: x is all there. */
     const mg_row_maker *maker;
+    bool unchecked; /* for learners with finds_infinite: nobody has looked for NaN and infinity */
 } mg_problem;
 
 MG_INLINE int64_t mg_sample_row(const mg_problem *p, int64_t i) {
@@ -159,8 +160,9 @@ typedef struct mg_update_map {
 
 /* What few learners have beside a fit. */
 typedef struct mg_learner_more {
-    /* Its fit refuses infinite values in the sentence of mg_matrix_check_finite, so that data that
-     * no stage changes need not be read once more beforehand. For learners that take NaN. */
+    /* Its fit refuses infinite values, and NaN if it does not take them, in the sentence of
+     * mg_matrix_check_finite, so that data that no stage changes need not be read once more
+     * beforehand. */
     bool finds_infinite;
     /* How certain the weights of a linear hypothesis are that this learner fitted to this problem.
      * `problem` has no scale and shift: its columns are those that the hypothesis takes. DATA with

@@ -124,6 +124,10 @@ int64_t mg_design_gram_size(const mg_design *d, const mg_weighted_gram *request)
  * of their values and save their products. */
 margin_status mg_design_gram(mg_design *d, const mg_weighted_gram *request, double *gram,
                              margin_error *error);
+/* What rounding of its sums may be of a number of such a Gram of all samples in f64, beside the
+ * lengths of its two columns (Higham, "Accuracy and stability of numerical algorithms", section
+ * 3.1). CSR: infinite, for want of a bound. */
+double mg_design_gram_rounding(const mg_design *d);
 
 /* Weighted mean and standard deviation of each column of A, of all samples (`exact`, one pass) or
  * of at most 4096 samples evenly spread: for preconditioning. A constant column has deviation 0. */

@@ -1,6 +1,11 @@
 /* Weighted Grams of a design: which way, and what both share. */
 #include "linear/design/design_gram.h"
 
+#include "math/products/symmetric_product.h"
+
+#include <float.h>
+#include <math.h>
+
 int64_t mg_design_gram_size(const mg_design *d, const mg_weighted_gram *request) {
     const int64_t columns = request->columns ? request->column_count : d->columns;
     return columns + 1 + (request->extra != NULL);
@@ -36,6 +41,13 @@ static bool is_sparse(const margin_matrix *x) {
     if (!mg_is_csr(x)) return false;
     const int64_t stored = mg_row_start(x, x->rows) - mg_row_start(x, 0);
     return stored < x->rows * x->columns / 7;
+}
+
+double mg_design_gram_rounding(const mg_design *d) {
+    enum { FIXED = 64 }; /* of values, and of blocks that are added up */
+    const int64_t depth = mg_symmetric_ops_for(d->isa, false)->depth;
+    if (is_sparse(&d->problem->x)) return (double)INFINITY;
+    return DBL_EPSILON / 2.0 * (double)(depth + d->samples / depth + FIXED);
 }
 
 static margin_status gram_mirror(const mg_gram_job *job, double *gram) {

@@ -90,7 +90,9 @@ static margin_status solve_by(mg_squares *s, const char *solver, int64_t targets
 static margin_status squares_solve_by(mg_squares *s, const char *solver, int64_t targets) {
     MG_TRY(mg_squares_begin(s));
     MG_TRY(solve_by(s, solver, targets));
-    return s->judged ? MARGIN_OK : mg_squares_constant(s);
+    if (s->judged) return MARGIN_OK;
+    MG_TRY(mg_squares_check_values(s->problem, s->context, s->error));
+    return mg_squares_constant(s);
 }
 
 /* ---- Report ---------------------------------------------------------------------------------- */
@@ -220,6 +222,15 @@ static void squares_trace(const mg_squares *s) {
                                                      .weight_count = s->columns});
 }
 
+/* What the model does on its rows, unless that is rounding. */
+static void tell_errors(const mg_squares *s, margin_report *report) {
+    static const double least = 1e-10;
+    const double spread = s->spread * s->spread;
+    if (!s->intercept || !(s->now.value > least * spread)) return;
+    report->train_rmse = sqrt(s->now.value / s->total);
+    report->train_r2 = 1.0 - s->now.value / spread;
+}
+
 static margin_status squares_hand_over(mg_squares *s, bool penalised) {
     mg_fit *fit = s->fit;
     margin_status status = MARGIN_OK;
@@ -234,6 +245,7 @@ static margin_status squares_hand_over(mg_squares *s, bool penalised) {
     if (status == MARGIN_STOPPED_STALLED && s->penalty.rho == 0.0)
         s->now.gap = fmax(s->now.gap, s->now.objective / fmax(1.0, s->now.objective));
     set_numbers(s, penalised);
+    tell_errors(s, &fit->report);
     fit->report.status = status;
     mg_linear_describe(&s->penalty, "(f-y)^2", &fit->report);
     MG_TRY(set_reason(s, status));
@@ -290,7 +302,9 @@ static margin_status fit_targets(mg_fit *fits, int64_t count, const mg_linear_op
 margin_status mg_squares_fit_one(mg_fit *fit) {
     const mg_linear_options o = mg_linear_options_for(fit);
     const bool direct = !(o.penalty.kappa > 0.0) && !mg_is_descent(o.solver);
-    return direct ? fit_with(fit, &o) : mg_linear_fit_one(fit);
+    if (direct) return fit_with(fit, &o);
+    MG_TRY(mg_squares_check_values(fit->problem, fit->context, fit->error));
+    return mg_linear_fit_one(fit);
 }
 
 /* QR takes the target along with the columns, and descent goes its own way; a path has one. */
@@ -302,16 +316,27 @@ static margin_status squares_share(mg_shared *shared) {
     return MARGIN_OK;
 }
 
+/* Folds in order: the rows of each fit that has others than the one before. */
+static margin_status check_folds(const mg_fit *fits, int64_t count) {
+    const mg_problem *last = NULL;
+    for (int64_t k = 0; k < count; last = fits[k++].problem)
+        if (fits[k].problem != last)
+            MG_TRY(mg_squares_check_values(fits[k].problem, fits[k].context, fits[k].error));
+    return MARGIN_OK;
+}
+
 static margin_status squares_fit_many(mg_fit *fits, int64_t count) {
-    if (fits[0].shared->differ & MG_DIFFER_FOLDS)
+    if (fits[0].shared->differ & MG_DIFFER_FOLDS) {
+        MG_TRY(check_folds(fits, count));
         return mg_linear_fit_penalties(fits, count, mg_ridge_folds);
+    }
     if (fits[0].shared->differ & MG_DIFFER_OPTIONS)
         return mg_linear_fit_penalties(fits, count, mg_ridge_path);
     const mg_linear_options o = mg_linear_options_for(&fits[0]);
     return fit_targets(fits, count, &o);
 }
 
-static const mg_learner_more squares_more = {.infer = mg_squares_infer};
+static const mg_learner_more squares_more = {.finds_infinite = true, .infer = mg_squares_infer};
 static const mg_linear_family squares_family = {.loss = MG_LOSS_SQUARED};
 
 const mg_learner mg_learner_least_squares = {

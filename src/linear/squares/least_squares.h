@@ -65,6 +65,7 @@ struct mg_squares {
     double *step;     /* columns */
     double *slopes;   /* samples: -2 c r of the last pass; NULL: not wanted */
     mg_squares_point now;
+    double hidden; /* what rounding of products may hide of gradient_j / norm_j; 0 after a pass */
     int64_t refinements;
     double condition;       /* of the scaled matrix, estimated */
     int64_t rank;           /* -1: full */
@@ -95,6 +96,9 @@ margin_status mg_squares_begin(mg_squares *s);
 void mg_squares_end(mg_squares *s);
 /* Exact means and norms of the columns, one pass. */
 margin_status mg_squares_moments(mg_squares *s);
+/* The sentence for a value that is not finite, where nobody has looked yet; reads the rows. */
+margin_status mg_squares_check_values(const mg_problem *problem, margin_context *context,
+                                      margin_error *error);
 /* DATA if squares of a column overflow, or nearly. */
 margin_status mg_squares_check_norms(mg_squares *s);
 /* What a routine of LAPACK or mg_stop_check returned: a failure, or MARGIN_OK, with out_of_time set

@@ -166,6 +166,61 @@ static margin_status factor_pivoted(mg_squares *s, const products *p, mg_squares
     return MARGIN_OK;
 }
 
+/* ---- Proof ----------------------------------------------------------------------------------- */
+
+/* How much larger than the columns are what their products were summed from, squared. */
+static double shift_ratio(const mg_squares *s, const products *p) {
+    const double *sums = p->gram + (p->size - 1) * p->size;
+    double most = 1.0;
+    for (int64_t j = 0; j <= s->columns && s->intercept; j++)
+        if (j == s->columns || s->norm[j] > 0.0)
+            most = fmax(most, 1.0 + sums[j] * sums[j] / s->total / p->gram[j * (p->size + 1)]);
+    return most;
+}
+
+/* value: y'y - w'(A'y + left), where left = A'y - A'A w, which goes to the gradient, all in the
+ * units of the products. v: columns. Whether that cancels little. */
+static bool residual_of(mg_squares *s, const products *p, double *v, double *value) {
+    static const double least = 1e-3, most = 4.0; /* of y'y */
+    const int64_t size = p->size, target = s->columns;
+    const double *row = p->gram + target * size;
+    double sum = row[target], sizes = row[target];
+    for (int64_t j = 0; j < target; j++)
+        v[j] = s->norm[j] > 0.0 ? s->w[j] / p->factor[j] / s->spread : 0.0;
+    for (int64_t j = 0; j < target; j++) {
+        double left = row[j], terms = fabs(row[j]);
+        for (int64_t k = 0; k < target; k++) {
+            left -= p->gram[j * size + k] * v[k];
+            terms += fabs(p->gram[j * size + k] * v[k]);
+        }
+        sum -= v[j] * (row[j] + left);
+        sizes += fabs(v[j]) * terms;
+        s->gradient[j] = left * s->spread / p->factor[j];
+    }
+    *value = sum;
+    return sum >= least * row[target] && sizes <= most * row[target];
+}
+
+/* What a pass at w and b would find, from the products of well conditioned columns, with what
+ * rounding hides of the gradient. */
+static void judge_by_products(mg_squares *s, const products *p) {
+    static const double condition = 32.0;
+    const double *sums = p->gram + (p->size - 1) * p->size;
+    const double total = s->intercept ? sums[s->columns] * s->spread : 0.0;
+    double value, terms = sqrt(p->gram[s->columns * (p->size + 1)]), *v = s->step;
+    const double rounding = mg_design_gram_rounding(&s->design) + DBL_EPSILON * (double)p->size;
+    if (!(s->condition <= condition) || !isfinite(rounding) || s->slopes || !(s->spread > 0.0))
+        return;
+    if (!residual_of(s, p, v, &value)) return;
+    for (int64_t j = 0; j < s->columns; j++) {
+        terms += fabs(v[j]) * sqrt(fmax(p->gram[j * (p->size + 1)], 0.0));
+        s->gradient[j] += s->mean[j] * total;
+    }
+    s->now.value = value * s->spread * s->spread + total * total / s->total;
+    s->hidden = rounding * shift_ratio(s, p) * terms * s->spread;
+    mg_squares_judge(s, total);
+}
+
 margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     products p = {0};
     mg_squares_factor *f;
@@ -187,6 +242,7 @@ margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     mg_squares_start(s);
     MG_TRY(mg_squares_factor_correct(s, f, s->step));
     mg_squares_move(s, s->step);
+    judge_by_products(s, &p);
     MG_TRY(mg_squares_refine(s, mg_squares_factor_correct, f));
     s->may_doubt = !only && !s->is_partial; /* no way tells more of what is left out */
     *doubtful = s->may_doubt && s->now.gap > s->tolerance;

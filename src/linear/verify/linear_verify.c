@@ -196,10 +196,30 @@ static void add_rounding(mg_verification *k, int64_t i, int64_t m) {
         k->blur[m * (k->columns + 1) + k->at[e]] += k->c[i] * unit * (slope + bent) * k->sizes[e];
 }
 
+/* The sum of squared errors may come from products of columns, as a difference of the squares of
+ * target and fit about the mean, where those are not much larger (linear/squares). */
+static real squares_rounding(const mg_verification *k) {
+    static const real most = 4000.0L;
+    const double *y = k->problem->target;
+    real total = 0.0L, mean = 0.0L, squares = 0.0L, errors = 0.0L;
+    for (int64_t i = 0; i < k->samples && k->options->intercept; i++) {
+        total += k->c[i];
+        mean += k->c[i] * (real)y[i];
+    }
+    if (total > 0.0L) mean /= total;
+    for (int64_t i = 0; i < k->samples; i++) {
+        const real of_target = (real)y[i] - mean, of_fit = k->scores[i] - mean;
+        squares += k->c[i] * (of_target * of_target + of_fit * of_fit);
+        errors += k->c[i] * (of_target - of_fit) * (of_target - of_fit);
+    }
+    return squares <= most * errors ? unit * squares : 0.0L;
+}
+
 /* At the scores: before other dual variables are taken. */
 static margin_status find_rounding(mg_verification *k) {
     memset(k->blur, 0, (size_t)(k->functions * (k->columns + 1)) * sizeof *k->blur);
     k->rounding = unit * k->objective;
+    if (k->loss->kind == MG_LOSS_SQUARED) k->rounding += squares_rounding(k);
     for (int64_t i = 0; i < k->samples; i++) {
         MG_TRY(mg_verify_row(k, i));
         for (int64_t m = 0; m < k->functions; m++)

@@ -471,12 +471,13 @@ margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
     margin_status status;
     MG_REQUIRE(data->x.columns > 0, error, MG_DATA(COLUMNS), "the data has no feature columns");
     if (!some_takes_categories(spec)) MG_TRY(refuse_categories(data, samples, spec, error));
-    if (stages > 0 || !mg_learner_more_of(learner)->finds_infinite)
-        MG_TRY(check_rows(context, data, samples, missing, error));
+    const bool unchecked = stages == 0 && mg_learner_more_of(learner)->finds_infinite;
+    if (!unchecked) MG_TRY(check_rows(context, data, samples, missing, error));
 
     MG_TRY(describe_inputs(data, model, error));
     MG_TRY(mg_model_set_stages(model, stages, error));
     start(data, samples, model, staged);
+    staged->unchecked = unchecked;
     if (stages > 1) MG_GO(copy_targets(data, samples, &targets, error));
     if (is_unread(spec, learner)) {
         MG_GO(fit_stages(context, spec, 0, stages, false, data, samples, targets, &missing, model,

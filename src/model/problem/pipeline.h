@@ -17,6 +17,7 @@ typedef struct mg_staged {
     /* A stage that was left to the learner, which makes rows when it needs them: x is only their
      * shape. stage NULL: none. */
     mg_row_maker maker;
+    bool unchecked; /* the learner finds NaN and infinity */
     mg_heap *heap;
 } mg_staged;
 

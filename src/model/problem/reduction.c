@@ -88,7 +88,8 @@ margin_status mg_split_make(margin_context *context, mg_reduction reduction,
                               .original = samples->rows,
                               .scale = staged->scale,
                               .shift = staged->shift,
-                              .maker = staged->maker.stage ? &staged->maker : NULL};
+                              .maker = staged->maker.stage ? &staged->maker : NULL,
+                              .unchecked = staged->unchecked};
     MG_GO(read_targets(context, data, samples, &staged->target, model, &made, error));
     if (reduction == MG_REDUCE_PAIRS) MG_GO(sort_by_class(&made, error));
     *split = made;

@@ -55,7 +55,10 @@ static margin_status score(margin_context *context, const margin_data *data,
     margin_report *report = &model->report;
     const bool as_seen = model->active == 0 || data->x.value_type == MARGIN_F64;
     const bool known =
-        as_seen && model->decision == MG_DECIDE_SIGN && !isnan(report->train_accuracy);
+        model->task == MARGIN_REGRESS
+            ? model->stage_count == 0 && model->target.count == 1 && !isnan(report->train_rmse) &&
+                  !isnan(report->train_r2)
+            : as_seen && model->decision == MG_DECIDE_SIGN && !isnan(report->train_accuracy);
     mg_context_extend(context);
     if (known && !mg_cancelled(context)) return MARGIN_OK;
     const margin_status status = mg_fit_score(context, data, samples, model, report, error);
