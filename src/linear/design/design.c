@@ -161,17 +161,11 @@ typedef struct sum_walk {
                                weights */
 } sum_walk;
 
-static void chunk_slopes(const sum_walk *walk, int64_t first, int64_t count, double *slopes) {
+static void chunk_factors(const sum_walk *walk, int64_t first, int64_t count, double *r) {
     const mg_problem *problem = walk->list.design->problem;
-    if (walk->weights.w) {
-        mg_design_chunk_scores(&walk->list, &walk->weights, first, count, slopes);
-    } else {
-        for (int64_t k = 0; k < count; k++)
-            slopes[k] = 1.0;
-    }
-    for (int64_t k = 0; k < count; k++)
-        slopes[k] *= walk->r ? walk->r[first + k]
-                             : mg_sample_weight(problem, mg_visit_sample(&walk->list, first + k));
+    if (walk->r) memcpy(r, walk->r + first, (size_t)count * sizeof *r);
+    for (int64_t k = 0; !walk->r && k < count; k++)
+        r[k] = mg_sample_weight(problem, mg_visit_sample(&walk->list, first + k));
 }
 
 static margin_status sum_block(void *state, const mg_block *block, void *argument) {
@@ -181,10 +175,14 @@ static margin_status sum_block(void *state, const mg_block *block, void *argumen
     double slopes[MG_COLUMN_ROWS];
     for (int64_t at = 0; at < block->count; at += chunk) {
         const int64_t first = block->first + at, count = MG_MIN(block->count - at, chunk);
-        chunk_slopes(walk, first, count, slopes);
+        chunk_factors(walk, first, count, slopes);
+        if (walk->weights.w)
+            mg_design_chunk_visit(&walk->list, &walk->weights, first, count, slopes,
+                                  sums->gradient);
+        else
+            mg_design_chunk_gradient(&walk->list, first, count, slopes, sums->gradient);
         for (int64_t k = 0; k < count; k++)
             sums->total += slopes[k];
-        mg_design_chunk_gradient(&walk->list, first, count, slopes, sums->gradient);
     }
     return MARGIN_OK;
 }

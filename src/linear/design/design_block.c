@@ -164,6 +164,22 @@ void mg_design_chunk_gradient(const mg_visit_list *list, int64_t first, int64_t 
     d->ops->adds(&d->problem->x, numbers, count, r, sum);
 }
 
+void mg_design_chunk_visit(const mg_visit_list *list, const mg_row_weights *weights, int64_t first,
+                           int64_t count, double *r, double *sum) {
+    const mg_design *d = list->design;
+    double scores[MG_COLUMN_ROWS];
+    int64_t numbers[MG_CHUNK_ROWS];
+    if (d->ops->visit) {
+        list_rows(list, first, count, numbers);
+        d->ops->visit(&d->problem->x, numbers, count, weights->w, weights->b, r, sum);
+        return;
+    }
+    mg_design_chunk_scores(list, weights, first, count, scores);
+    for (int64_t k = 0; k < count; k++)
+        r[k] *= scores[k];
+    mg_design_chunk_gradient(list, first, count, r, sum);
+}
+
 void mg_design_chunk_moments(const mg_visit_list *list, int64_t first, int64_t count,
                              const double *centre, const double *weights, double *sum,
                              double *squares) {

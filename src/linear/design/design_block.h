@@ -49,6 +49,9 @@ void mg_design_chunk_scores(const mg_visit_list *list, const mg_row_weights *wei
 /* sum += r[k - first] x_k, or x_k - centre: see mg_design_from_rows */
 void mg_design_chunk_gradient(const mg_visit_list *list, int64_t first, int64_t count,
                               const double *r, double *sum);
+/* Both: r[k - first] becomes that times the score. */
+void mg_design_chunk_visit(const mg_visit_list *list, const mg_row_weights *weights, int64_t first,
+                           int64_t count, double *r, double *sum);
 /* Dense rows, in X's units: sum += weights[k - first] (x_k - centre), squares += that of the
  * squares. */
 void mg_design_chunk_moments(const mg_visit_list *list, int64_t first, int64_t count,

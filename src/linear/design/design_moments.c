@@ -6,7 +6,6 @@
  * the end. */
 #include "linear/design/design_block.h"
 #include "linear/design/design_columns.h"
-#include "math/rows/sparse_row.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,30 +18,38 @@ typedef struct moment_walk {
     bool sparse;
 } moment_walk;
 
-/* Arrays of `columns` numbers one behind the other: first, second, stored (the weight of the stored
- * values), then room for a sparse row: its values, their columns. */
+/* Dense rows: the first and second sums, `columns` numbers each. Sparse ones: first, second, the
+ * weight of the stored values and nothing, side by side for each column; behind them is room for
+ * what second becomes. */
 typedef struct moment_sums {
     double weight;
     _Alignas(64) double numbers[];
 } moment_sums;
 
-enum { HEAD = sizeof(moment_sums) / sizeof(double) };
+enum { HEAD = sizeof(moment_sums) / sizeof(double), SPARSE = 4 };
 
-static int64_t sums_numbers(const mg_design *d) {
-    return HEAD + 5 * d->columns;
+static int64_t numbers_summed(const mg_design *d) {
+    return (mg_is_csr(&d->problem->x) ? SPARSE : 2) * d->columns;
+}
+
+static double *squares_of(const mg_design *d, moment_sums *sums) {
+    return sums->numbers + (mg_is_csr(&d->problem->x) ? SPARSE : 1) * d->columns;
 }
 
 static void add_sparse_row(const moment_walk *walk, int64_t row, double weight, moment_sums *sums) {
-    const int64_t n = walk->list.design->columns;
-    double *first = sums->numbers, *second = first + n, *stored = second + n, *value = stored + n;
-    int64_t *column = (int64_t *)(value + n);
-    const int64_t length = mg_sparse_row(&walk->list.design->problem->x, row, column, value);
-    for (int64_t k = 0; k < length; k++) {
-        const int64_t j = column[k];
-        const double from_center = walk->center ? value[k] - walk->center[j] : value[k];
-        first[j] += weight * from_center;
-        second[j] += weight * from_center * from_center;
-        stored[j] += weight;
+    const margin_matrix *x = &walk->list.design->problem->x;
+    const bool wide = x->index_type == MARGIN_I64, narrow = x->value_type == MARGIN_F32;
+    const int64_t end = mg_row_start(x, row + 1);
+    const double *center = walk->center;
+    const void *columns = x->column_indices, *values = x->values;
+    for (int64_t k = mg_row_start(x, row); k < end; k++) {
+        const int64_t j = wide ? ((const int64_t *)columns)[k] : ((const int32_t *)columns)[k];
+        const double v = narrow ? (double)((const float *)values)[k] : ((const double *)values)[k];
+        const double from_center = center ? v - center[j] : v, part = weight * from_center;
+        double *own = sums->numbers + j * SPARSE;
+        own[0] += part;
+        own[1] += part * from_center;
+        own[2] += weight;
     }
 }
 
@@ -69,24 +76,23 @@ static margin_status add_moments(void *state, const mg_block *block, void *argum
 
 /* The zeros of sparse columns, and the sums become mean and variance of the columns of x. */
 static void finish_moments(const moment_walk *walk, moment_sums *sums) {
-    const int64_t n = walk->list.design->columns;
-    double *first = sums->numbers, *second = first + n, *stored = second + n;
-    for (int64_t j = 0; j < n; j++) {
+    const mg_design *d = walk->list.design;
+    double *second = squares_of(d, sums);
+    for (int64_t j = 0; j < d->columns; j++) {
+        const double *own = sums->numbers + j * (walk->sparse ? SPARSE : 1);
         const double k = walk->center ? walk->center[j] : 0.0;
-        if (walk->sparse) {
-            const double zeros = sums->weight - stored[j];
-            first[j] -= zeros * k;
-            second[j] += zeros * k * k;
-        }
-        const double mean = first[j] / sums->weight;
-        second[j] = fmax(second[j] / sums->weight - mean * mean, 0.0);
-        first[j] = k + mean;
+        const double zeros = walk->sparse ? sums->weight - own[2] : 0.0;
+        const double all = walk->sparse ? own[0] - zeros * k : own[0];
+        const double squares = walk->sparse ? own[1] + zeros * k * k : second[j];
+        const double mean = all / sums->weight;
+        second[j] = fmax(squares / sums->weight - mean * mean, 0.0);
+        sums->numbers[j] = k + mean;
     }
 }
 
 static margin_status sum_moments(mg_design *d, moment_walk *walk, int64_t samples,
                                  moment_sums *sums, margin_error *error) {
-    MG_TRY(mg_sweep_sums(d->context, samples, d->block_rows, HEAD + 3 * d->columns, 2 * d->columns,
+    MG_TRY(mg_sweep_sums(d->context, samples, d->block_rows, HEAD + numbers_summed(d), 0,
                          add_moments, walk, sums, error));
     finish_moments(walk, sums);
     return MARGIN_OK;
@@ -95,12 +101,11 @@ static margin_status sum_moments(mg_design *d, moment_walk *walk, int64_t sample
 /* In A's units; a spread that rounding alone could make is none. Differences from the mean, which
  * a first walk found, are exact: of a constant they leave a hundred-millionth of the mean's
  * rounding, and one row that differs in its last bit makes more. */
-static void hand_over(const mg_design *d, const moment_sums *sums, double *mean,
-                      double *deviation) {
-    const double rounding = 1e-21;
+static void hand_over(const mg_design *d, moment_sums *sums, double *mean, double *deviation) {
+    const double rounding = 1e-21, *variance = squares_of(d, sums);
     for (int64_t j = 0; j < d->columns; j++) {
         const double scale = d->scale ? d->scale[j] : 1.0, center = sums->numbers[j];
-        const double spread = sqrt(sums->numbers[d->columns + j]);
+        const double spread = sqrt(variance[j]);
         mean[j] = scale * center + (d->shift ? d->shift[j] : 0.0);
         deviation[j] = spread > rounding * fabs(center) ? fabs(scale) * spread : 0.0;
     }
@@ -122,8 +127,7 @@ static margin_status moments_by_column(mg_design *d, moment_sums *sums, double *
     sums->weight = 0.0;
     for (int64_t i = 0; i < d->samples; i++)
         sums->weight += mg_sample_weight(d->problem, i);
-    MG_TRY(mg_design_column_moments(d, sums->weight, sums->numbers, sums->numbers + d->columns,
-                                    error));
+    MG_TRY(mg_design_column_moments(d, sums->weight, sums->numbers, squares_of(d, sums), error));
     hand_over(d, sums, mean, deviation);
     return MARGIN_OK;
 }
@@ -132,11 +136,10 @@ margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *
                                 margin_error *error) {
     int64_t *chosen = NULL, count = 0;
     moment_walk walk = {.list = {d, NULL}, .sparse = mg_is_csr(&d->problem->x)};
-    moment_sums *sums = mg_new(d->heap, sums_numbers(d), sizeof(double));
+    const int64_t numbers = HEAD + numbers_summed(d) + d->columns;
+    moment_sums *sums = mg_new(d->heap, numbers, sizeof(double));
     margin_status status;
-    if (!sums)
-        return mg_no_memory(d->heap, sums_numbers(d), sizeof(double), "means of the columns",
-                            error);
+    if (!sums) return mg_no_memory(d->heap, numbers, sizeof(double), "means of the columns", error);
     if (exact && d->by_column) {
         status = moments_by_column(d, sums, mean, deviation, error);
         goto done;

@@ -30,13 +30,13 @@ enum { COLUMN_RUN = 128, COLUMN_GROUP = 2 };
 #define VALUE_TYPES_TMPL        "math/rows/column_ops_tmpl.h"
 #include "math/vectors/value_types_tmpl.h"
 
-#define TABLE(suffix, dots, adds, text)                                                            \
+#define TABLE(suffix, dots, adds, visit, text)                                                     \
     {                                                                                              \
         dot_##suffix, add_##suffix, square_##suffix, scores_##suffix, next_error_##suffix, NULL,   \
-            0, dots, adds, text                                                                    \
+            0, dots, adds, visit, text                                                             \
     }
-#define DENSE_TABLE(suffix, text)  TABLE(suffix, NULL, NULL, text)
-#define SPARSE_TABLE(suffix, text) TABLE(suffix, dots_##suffix, adds_##suffix, text)
+#define DENSE_TABLE(suffix, text)  TABLE(suffix, NULL, NULL, NULL, text)
+#define SPARSE_TABLE(suffix, text) TABLE(suffix, dots_##suffix, adds_##suffix, visit_##suffix, text)
 
 static double vector_dot(const double *a, const double *b, int64_t n) {
     return product_dense_f64(a, b, n);

@@ -32,7 +32,7 @@ static double vector_square(const double *a, int64_t n) {
 #define ROW_OPS_TABLE(suffix, text)                                                                \
     {                                                                                              \
         dot_##suffix, add_##suffix, square_##suffix, scores_##suffix, next_error_##suffix,         \
-            walk_##suffix, WALK_VECTORS *LANES, NULL, NULL, text ISA_TEXT                          \
+            walk_##suffix, WALK_VECTORS *LANES, NULL, NULL, NULL, text ISA_TEXT                    \
     }
 
 const mg_row_kernels KERNELS = {

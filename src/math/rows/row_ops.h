@@ -45,11 +45,14 @@ typedef struct mg_row_ops {
     int64_t walk_columns;
     /* Sparse rows by number, with the bits of dot and add one after the other; rows ahead are
      * fetched early. NULL for dense rows. dots: out[k] = x[rows[k]] . w + b. adds: w += c[k] *
-     * x[rows[k]], rows of c[k] = 0 left out. */
+     * x[rows[k]], rows of c[k] = 0 left out. visit: both, c[k] times the first for the second, and
+     * back in c. */
     void (*dots)(const margin_matrix *x, const int64_t *rows, int64_t count, const double *w,
                  double b, double *out);
     void (*adds)(const margin_matrix *x, const int64_t *rows, int64_t count, const double *c,
                  double *w);
+    void (*visit)(const margin_matrix *x, const int64_t *rows, int64_t count, const double *w,
+                  double b, double *c, double *sum);
     const char *name; /* "dense f64 avx2" */
 } mg_row_ops;
 

@@ -31,10 +31,13 @@ static double NAME(dot)(const margin_matrix *x, int64_t row, const double *w) {
     return NAME(product)(NAME(row_of)(x, row), w);
 }
 
-static void NAME(add)(const margin_matrix *x, int64_t row, double c, double *w) {
-    const NAME(csr_row) a = NAME(row_of)(x, row);
+MG_INLINE void NAME(add_scaled)(NAME(csr_row) a, double c, double *w) {
     for (int64_t k = 0; k < a.length; k++)
         w[a.columns[k]] += c * (double)a.values[k];
+}
+
+static void NAME(add)(const margin_matrix *x, int64_t row, double c, double *w) {
+    NAME(add_scaled)(NAME(row_of)(x, row), c, w);
 }
 
 static double NAME(square)(const margin_matrix *x, int64_t row) {
@@ -89,4 +92,14 @@ static void NAME(adds)(const margin_matrix *x, const int64_t *rows, int64_t coun
                        double *w) {
     for (int64_t k = 0; k < count; k++)
         if (c[k] != 0.0) NAME(add)(x, rows[k], c[k], w);
+}
+
+static void NAME(visit)(const margin_matrix *x, const int64_t *rows, int64_t count, const double *w,
+                        double b, double *c, double *sum) {
+    for (int64_t k = 0; k < count; k++) {
+        const NAME(csr_row) a = NAME(row_of)(x, rows[k]);
+        if (k + MG_CSR_LIST_AHEAD < count) NAME(prefetch)(x, rows[k + MG_CSR_LIST_AHEAD]);
+        c[k] *= NAME(product)(a, w) + b;
+        if (c[k] != 0.0) NAME(add_scaled)(a, c[k], sum);
+    }
 }
