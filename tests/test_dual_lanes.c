@@ -277,8 +277,30 @@ static void test_cancel(void **state) {
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
+static void assert_fours(mg_row_fours_add *add, const margin_matrix *x, const double *vectors,
+                         const double *offset) {
+    const int64_t length = mg_row_start(x, 1), whole = length / 4 * 4, n = x->columns;
+    const double weight = 0.75;
+    mg_row_fours f = {.weights = &weight, .vectors = vectors};
+    double *sums = calloc((size_t)(n + 1) * MG_ROW_FOUR, sizeof *sums);
+    assert_non_null(sums);
+    memcpy(f.offset, offset, sizeof f.offset);
+    add(x, &f, 0, sums);
+    for (int l = 0; l < MG_ROW_FOUR; l++) {
+        double sum[4] = {0, 0, 0, 0};
+        for (int64_t k = 0; k < length; k++)
+            sum[k < whole ? k % 4 : k - whole] +=
+                mg_stored_value(x, k) * vectors[mg_column_index(x, k) * MG_ROW_FOUR + l];
+        const double z = weight * (((sum[0] + sum[1]) + (sum[2] + sum[3])) + offset[l]);
+        assert_true(sums[n * MG_ROW_FOUR + l] == z);
+        for (int64_t k = 0; k < length; k++)
+            assert_true(sums[mg_column_index(x, k) * MG_ROW_FOUR + l] == mg_stored_value(x, k) * z);
+    }
+    free(sums);
+}
+
 /* Against plain loops in the documented order of sums, for rows of every length. */
-static void assert_rows(const mg_row_lanes table[2][2]) {
+static void assert_rows(const mg_row_lanes table[2][2], mg_isa isa) {
     enum { MOST = 23, WIDTH = 40 };
     uint64_t seed = 3;
     double weights[WIDTH * MG_ROW_LANES], factor[WIDTH], c[MG_ROW_LANES];
@@ -320,6 +342,7 @@ static void assert_rows(const mg_row_lanes table[2][2]) {
                             values[k] * weights[columns[k] * MG_ROW_LANES + l];
                     assert_true(out[l] == (sum[0] + sum[1]) + (sum[2] + sum[3]));
                 }
+                assert_fours(mg_row_fours_for(&x, isa), &x, weights, c);
                 for (int scaled = 0; scaled < 2; scaled++) {
                     memcpy(moved, weights, sizeof moved);
                     table[f32][i64].add(&x, 0, c, scaled ? factor : NULL, moved);
@@ -336,7 +359,7 @@ static void assert_rows(const mg_row_lanes table[2][2]) {
 static void test_rows(void **state) {
     (void)state;
     for (int isa = MG_ISA_REF; isa <= (int)mg_isa_level(); isa++)
-        assert_rows(MG_ISA_TABLE((mg_isa)isa, mg_row_kernels)->lanes);
+        assert_rows(MG_ISA_TABLE((mg_isa)isa, mg_row_kernels)->lanes, (mg_isa)isa);
 }
 
 int main(void) {

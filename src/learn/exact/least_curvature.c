@@ -2,26 +2,20 @@
 
 #include "base/crc64.h"
 #include "learn/exact/merged_rows.h"
-#include "math/products/least_eigenvalue.h"
 #include "math/rows/row_ops.h"
 
 #include <math.h>
 #include <string.h>
 
-enum {
-    LANES = MG_ROW_LANES,
-    BLOCKS = 8,
-    SHARE = 4 /* of the memory limit */,
-    MOST_BYTES = 1 << 30
-};
+enum { LANES = MG_ROW_FOUR, BLOCKS = 8, SHARE = 4 /* of the memory limit */, MOST_BYTES = 1 << 30 };
 
 typedef struct curvature_run {
     const mg_column_curvature *c;
-    const mg_row_lanes *rows;
+    mg_row_fours_add *add;
+    mg_row_fours rows;
     int64_t columns;
-    double *v;    /* columns x 8, in units of the stored values */
-    double *sums; /* BLOCKS x (columns + 1) x 8: of the stored values, and of 1 */
-    double offset[LANES];
+    double *v;    /* columns x 4, in units of the stored values */
+    double *sums; /* BLOCKS x (columns + 1) x 4: of the stored values, and of 1 */
 } curvature_run;
 
 static double scale_of(const mg_problem *problem, int64_t j) {
@@ -36,31 +30,27 @@ static double shift_of(const mg_column_curvature *c, int64_t j) {
 static margin_status curvature_add_block(void *argument, int64_t block, int worker) {
     const curvature_run *run = argument;
     const mg_problem *problem = run->c->problem;
-    const int64_t n = run->columns, end = problem->count * (block + 1) / BLOCKS;
-    double *sums = run->sums + block * (n + 1) * LANES, z[LANES];
+    const int64_t numbers = (run->columns + 1) * LANES, end = problem->count * (block + 1) / BLOCKS;
+    double *sums = run->sums + block * numbers;
     (void)worker;
-    memset(sums, 0, (size_t)((n + 1) * LANES) * sizeof *sums);
-    for (int64_t i = problem->count * block / BLOCKS; i < end; i++) {
-        const int64_t row = mg_sample_row(problem, i);
-        run->rows->dot(&problem->x, row, run->v, z);
-        for (int l = 0; l < LANES; l++) {
-            z[l] = run->c->weights[i] * (z[l] + run->offset[l]);
-            sums[n * LANES + l] += z[l];
-        }
-        run->rows->add(&problem->x, row, z, NULL, sums);
-    }
+    memset(sums, 0, (size_t)numbers * sizeof *sums);
+    for (int64_t i = problem->count * block / BLOCKS; i < end; i++)
+        run->add(&problem->x, &run->rows, i, sums);
     return MARGIN_OK;
 }
 
 static void prepare_product(curvature_run *run, const double *v) {
     const mg_column_curvature *c = run->c;
-    memset(run->offset, 0, sizeof run->offset);
-    for (int64_t j = 0; j < run->columns; j++)
+    double *offset = run->rows.offset;
+    memset(offset, 0, sizeof run->rows.offset);
+    for (int64_t j = 0; j < run->columns; j++) {
+        const double by = c->norm[j] > 0.0 ? 1.0 / c->norm[j] : 0.0;
+        const double shift = shift_of(c, j) * by, scale = scale_of(c->problem, j) * by;
         for (int l = 0; l < LANES; l++) {
-            const double own = c->norm[j] > 0.0 ? v[j * LANES + l] / c->norm[j] : 0.0;
-            run->offset[l] += shift_of(c, j) * own;
-            run->v[j * LANES + l] = scale_of(c->problem, j) * own;
+            offset[l] += shift * v[j * LANES + l];
+            run->v[j * LANES + l] = scale * v[j * LANES + l];
         }
+    }
 }
 
 /* A column that is left out is multiplied by 1. */
@@ -84,16 +74,15 @@ static margin_status curvature_product(void *state, const double *v, double *ima
     return mg_stop_check(c->stop, 0);
 }
 
-/* Products of columns that are far from 0 are not accurate enough. */
-static bool is_near(const mg_column_curvature *c) {
-    static const double far = 1e4;
-    double total = 0.0;
-    bool near = true;
+/* Below it rounding of the products has a say, more so of columns that are far from 0. */
+static double least_sure(const mg_column_curvature *c) {
+    static const double enough = 1e-5, rounding = 1e-8;
+    double total = 0.0, far = 0.0;
     for (int64_t i = 0; i < c->problem->count; i++)
         total += c->weights[i];
     for (int64_t j = 0; j < c->problem->x.columns; j++)
-        near &= !(c->norm[j] > 0.0) || sqrt(total) * fabs(shift_of(c, j)) < far * c->norm[j];
-    return near;
+        if (c->norm[j] > 0.0) far = fmax(far, fabs(shift_of(c, j)) / c->norm[j]);
+    return fmax(enough, rounding * total * far * far);
 }
 
 /* Of all rows, their targets and the norms, which weights are in. */
@@ -110,27 +99,32 @@ static uint64_t seed_of(const mg_column_curvature *c) {
 
 margin_status mg_least_curvature(const mg_column_curvature *c, int64_t most, double *least,
                                  margin_error *error) {
-    static const double enough = 1e-5; /* below it rounding of the products has a say */
     const margin_matrix *x = &c->problem->x;
     const int64_t n = x->columns;
-    curvature_run run = {.c = c, .columns = n};
-    mg_least_eigenvalue job = {
-        .size = n, .product = curvature_product, .state = &run, .most = most};
+    curvature_run run = {
+        .c = c, .columns = n, .rows = {.rows = c->problem->index, .weights = c->weights}};
+    mg_least_eigenvalue job = {.size = n,
+                               .product = curvature_product,
+                               .state = &run,
+                               .most = most,
+                               .equation = c->equation};
     mg_arena arena;
     margin_status status;
     const int64_t limit = mg_heap_limit(c->context->heap);
     const int64_t bytes = (MG_LEAST_VECTORS + 1 + BLOCKS) * LANES * (n + 1) * 8;
+    const double sure = least_sure(c);
     *least = 0.0;
-    if (!mg_is_csr(x) || c->problem->count <= n || !is_near(c)) return MARGIN_OK;
+    if (!mg_is_csr(x) || c->problem->count <= n || !(sure < 1.0)) return MARGIN_OK;
     if (bytes > MOST_BYTES || (limit > 0 && bytes > limit / SHARE)) return MARGIN_OK;
-    run.rows = mg_row_lanes_for(x, mg_isa_level());
+    run.add = mg_row_fours_for(x, mg_isa_level());
     job.seed = seed_of(c);
     mg_arena_init(&arena, c->context->heap);
     MG_GO(MG_PIECES(&arena, "the least eigenvalue", error, MG_PIECE(run.v, n * LANES),
                     MG_PIECE(run.sums, BLOCKS * (n + 1) * LANES),
                     MG_PIECE(job.work, MG_LEAST_VECTORS * n * LANES)));
+    run.rows.vectors = run.v;
     status = mg_least_eigenvalue_bound(&job, least, error);
-    if (!(*least > enough)) *least = 0.0;
+    if (!(*least > sure)) *least = 0.0;
 done:
     mg_arena_free(&arena);
     return status;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "learn/learner.h"
+#include "math/products/least_eigenvalue.h"
 
 /* N'CN with N = (A - mean) / norm, A with the problem's scale and shift; norm 0: the column is left
  * out. */
@@ -9,11 +10,13 @@ typedef struct mg_column_curvature {
     margin_context *context;
     const mg_stop *stop;
     const mg_problem *problem;
-    const double *weights;     /* samples: C */
-    const double *mean, *norm; /* columns */
+    const double *weights;       /* samples: C */
+    const double *mean, *norm;   /* columns */
+    mg_least_equation *equation; /* with this matrix */
 } mg_column_curvature;
 /* *least: a bound of its least eigenvalue but for one draw in 5e12
- * (math/products/least_eigenvalue.h), or 0: none was found with at most so many products of eight
- * vectors, or rows are dense. OK, STOPPED_TIME, MEMORY, CANCELLED without a sentence. */
+ * (math/products/least_eigenvalue.h), or 0: none was found with at most so many products of four
+ * vectors, or rows are dense; the equation is then not solved. OK, STOPPED_TIME, MEMORY, CANCELLED
+ * without a sentence. */
 margin_status mg_least_curvature(const mg_column_curvature *c, int64_t most, double *least,
                                  margin_error *error);

@@ -27,9 +27,9 @@ typedef struct conjugate_ways {
 /* After a quarter of the steps the speed so far is taken for that of the rest, which is rather
  * faster. */
 enum { QUARTER = 4 };
-/* Products for a bound where there is no penalty; one of eight vectors is as many steps, with some
+/* Products for a bound where there is no penalty; one of four vectors is as many steps, with some
  * to spare. */
-enum { MOST_PRODUCTS = 40, PRODUCT = 12 };
+enum { MOST_PRODUCTS = 64, PRODUCT = 2 };
 static const double hope = 2.0;
 /* Without a penalty steps are few, and other ways leave nothing but rounding. */
 static const double least_gap = 1e-12;
@@ -54,26 +54,40 @@ static void judge_by_reach(mg_squares *s) {
     if (s->least > 0.0) mg_squares_judge_by(s, reach_of(s, s->gradient) / s->least);
 }
 
-static double gap_of(const outlook *o, const double *residual, double fallen) {
-    const mg_squares *s = o->s;
-    const double factor = s->penalty.factor * s->unit, value = o->before - factor * fallen;
-    const double square = mg_vector_ops_for(s->design.isa)->square(residual, s->columns);
-    double gap = value;
-    if (s->penalty.rho > 0.0)
-        gap = 2.0 * factor * factor * square / s->penalty.rho;
-    else if (s->least > 0.0)
-        gap = factor * reach_of(s, residual) / s->least;
-    return fmin(gap, value) / fmax(1.0, value);
+static margin_status judged_pass(mg_squares *s) {
+    MG_TRY(mg_squares_pass(s));
+    judge_by_reach(s);
+    return MARGIN_OK;
+}
+
+/* distance: of P from its least value. */
+static double gap_of(const outlook *o, double distance, double fallen) {
+    const double value = o->before - o->s->penalty.factor * o->s->unit * fallen;
+    return fmin(distance, value) / fmax(1.0, value);
 }
 
 /* Near enough, or so far that the direct way will be there before. */
 static bool look_ahead(const void *state, const double *residual, int64_t steps, double fallen) {
     const outlook *o = state;
-    const double gap = gap_of(o, residual, fallen);
+    const mg_squares *s = o->s;
+    const double factor = s->penalty.factor * s->unit;
+    const double square = mg_vector_ops_for(s->design.isa)->square(residual, s->columns);
+    double distance = (double)INFINITY;
+    if (s->penalty.rho > 0.0)
+        distance = 2.0 * factor * factor * square / s->penalty.rho;
+    else if (s->least > 0.0)
+        distance = factor * reach_of(s, residual) / s->least;
+    const double gap = gap_of(o, distance, fallen);
     if (gap <= o->wanted) return true;
-    if (o->s->only || steps != o->most / QUARTER) return false;
+    if (s->only || steps != o->most / QUARTER) return false;
     const double needed = log(o->wanted / o->first) / fmin(log(gap / o->first), -1e-3);
     return (double)steps * needed > hope * (double)o->most;
+}
+
+/* Of the equation that is solved beside the bound, in columns divided by their norms. */
+static bool is_enough(const void *state, double left, double fallen, double least) {
+    const outlook *o = state;
+    return gap_of(o, o->s->penalty.factor * o->s->unit * left / least, fallen) <= o->wanted;
 }
 
 static margin_status conjugate_step(mg_squares *s, conjugate_ways *m, int64_t most) {
@@ -102,9 +116,7 @@ static margin_status conjugate_step(mg_squares *s, conjugate_ways *m, int64_t mo
     MG_TRY(mg_conjugate_gradients(&job, &steps, s->error));
     s->steps += steps;
     mg_squares_move(s, m->direction);
-    MG_TRY(mg_squares_pass(s));
-    judge_by_reach(s);
-    return MARGIN_OK;
+    return judged_pass(s);
 }
 
 /* mg_squares_pass where w = 0: the scores are known. */
@@ -127,9 +139,7 @@ done:
 }
 
 /* Rounds of steps, each from the data, while one is worth its pass. */
-static margin_status conjugate_rounds(mg_squares *s, void *argument) {
-    conjugate_ways *m = argument;
-    MG_TRY(start_pass(s));
+static margin_status conjugate_go_on(mg_squares *s, conjugate_ways *m) {
     while (s->now.gap > s->tolerance) {
         const double before = s->now.gap;
         const int64_t most = m->most - s->steps;
@@ -140,6 +150,11 @@ static margin_status conjugate_rounds(mg_squares *s, void *argument) {
         if (!(s->now.gap < 0.5 * before)) return MARGIN_OK;
     }
     return MARGIN_OK;
+}
+
+static margin_status conjugate_rounds(mg_squares *s, void *argument) {
+    MG_TRY(start_pass(s));
+    return conjugate_go_on(s, argument);
 }
 
 /* Where sums over blocks of rows would have more numbers than the rows, they are found column by
@@ -173,16 +188,32 @@ static margin_status conjugate_begin(mg_squares *s, conjugate_ways *m) {
     return MARGIN_OK;
 }
 
-static margin_status find_least(mg_squares *s, int64_t most) {
+/* The bound of the least eigenvalue, and with it the first steps. */
+static margin_status find_least(mg_squares *s, conjugate_ways *m) {
+    const int64_t products = s->only ? MOST_PRODUCTS : MG_MIN(m->most / PRODUCT, MOST_PRODUCTS);
+    const outlook ahead = {.s = s, .before = s->now.objective, .wanted = least_gap};
+    mg_least_equation equation = {.right = m->residual,
+                                  .x = m->direction,
+                                  .most = m->most,
+                                  .enough = is_enough,
+                                  .state = &ahead};
     const mg_column_curvature curvature = {.context = s->context,
                                            .stop = &s->stop,
                                            .problem = s->problem,
                                            .weights = s->c,
                                            .mean = s->mean,
-                                           .norm = s->norm};
-    MG_TRY(mg_squares_in_time(s, mg_least_curvature(&curvature, most, &s->least, s->error)));
-    if (s->least > 0.0) s->condition = 1.0 / sqrt(s->least);
-    return MARGIN_OK;
+                                           .norm = s->norm,
+                                           .equation = &equation};
+    for (int64_t j = 0; j < s->columns; j++)
+        m->residual[j] = s->norm[j] > 0.0 ? s->gradient[j] / s->norm[j] : 0.0;
+    MG_TRY(mg_squares_in_time(s, mg_least_curvature(&curvature, products, &s->least, s->error)));
+    if (s->out_of_time || s->least == 0.0) return MARGIN_OK;
+    s->condition = 1.0 / sqrt(s->least);
+    s->steps = equation.steps;
+    for (int64_t j = 0; j < s->columns; j++)
+        m->direction[j] = s->norm[j] > 0.0 ? m->direction[j] / s->norm[j] : 0.0;
+    mg_squares_move(s, m->direction);
+    return judged_pass(s);
 }
 
 margin_status mg_squares_conjugate(mg_squares *s, int64_t most, bool *doubtful) {
@@ -191,12 +222,13 @@ margin_status mg_squares_conjugate(mg_squares *s, int64_t most, bool *doubtful) 
     m->most = most;
     snprintf(s->method, sizeof s->method, "conjugate gradients");
     MG_TRY(conjugate_begin(s, m));
-    *doubtful = s->alpha == 0.0 && !s->only;
-    if (s->alpha == 0.0)
-        MG_TRY(find_least(s, s->only ? MOST_PRODUCTS : MG_MIN(most / PRODUCT, MOST_PRODUCTS)));
-    if (s->out_of_time || (*doubtful && s->least == 0.0)) return MARGIN_OK;
     mg_squares_start(s);
-    MG_TRY(conjugate_rounds(s, m));
+    MG_TRY(start_pass(s));
+    *doubtful = s->alpha == 0.0 && !s->only;
+    if (s->alpha == 0.0) MG_TRY(find_least(s, m));
+    if (*doubtful && s->least == 0.0) s->judged = false; /* left to a factor */
+    if (s->out_of_time || !s->judged) return MARGIN_OK;
+    MG_TRY(conjugate_go_on(s, m));
     *doubtful = s->now.gap > s->tolerance && !s->out_of_time;
     s->solve_again = conjugate_rounds;
     s->factor = m;

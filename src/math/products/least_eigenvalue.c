@@ -6,37 +6,44 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { LANES = MG_LEAST_LANES };
-static const double small = 1.0 / 64 / 64; /* square of a residual */
+enum { LANES = MG_LEAST_LANES, DRAWN = LANES - 1 /* the last one is the equation */ };
+static const double small = 0x1p-30; /* square of a residual */
 
 /* Of each lane. */
 typedef struct least_lanes {
+    bool open[LANES];      /* goes on */
     double rest[LANES];    /* |r|^2 */
     double sum[LANES];     /* S */
     double at_zero[LANES]; /* the polynomial of the conjugate vector, at 0 */
+    double fallen;
+    bool sound; /* H is as it should be */
 } least_lanes;
 
 static void dots(int64_t size, const double *a, const double *b, double *out) {
-    memset(out, 0, LANES * sizeof *out);
+    double sum[LANES] = {0.0};
     for (int64_t j = 0; j < size; j++)
         for (int l = 0; l < LANES; l++)
-            out[l] += a[j * LANES + l] * b[j * LANES + l];
+            sum[l] += a[j * LANES + l] * b[j * LANES + l];
+    memcpy(out, sum, sizeof sum);
 }
 
-/* One step of all lanes that are not there yet. *sound: H is as it should be. */
-static void least_step(int64_t size, double *r, double *q, const double *image, least_lanes *g,
-                       bool *sound) {
-    double curvature[LANES], next[LANES], by[LANES], keep[LANES]; /* a lane that is there: 0 */
+/* One step of all lanes that go on. */
+static void least_step(int64_t size, double *r, double *q, const double *image,
+                       mg_least_equation *e, least_lanes *g) {
+    double curvature[LANES], next[LANES], keep[LANES], by[LANES];
     dots(size, q, image, curvature);
     for (int l = 0; l < LANES; l++) {
-        const bool open = g->rest[l] > small;
-        by[l] = open ? g->rest[l] / curvature[l] : 0.0;
-        *sound &= by[l] >= 0.0 && isfinite(by[l]);
+        by[l] = g->open[l] ? g->rest[l] / curvature[l] : 0.0;
+        g->sound &= by[l] >= 0.0 && isfinite(by[l]);
         g->sum[l] += by[l] * g->at_zero[l];
     }
-    for (int64_t j = 0; j < size; j++)
+    g->fallen += by[DRAWN] * g->rest[DRAWN];
+    e->steps += g->open[DRAWN];
+    for (int64_t j = 0; j < size; j++) {
+        e->x[j] += by[DRAWN] * q[j * LANES + DRAWN];
         for (int l = 0; l < LANES; l++)
             r[j * LANES + l] -= by[l] * image[j * LANES + l];
+    }
     dots(size, r, r, next);
     for (int l = 0; l < LANES; l++) {
         keep[l] = by[l] > 0.0 ? next[l] / g->rest[l] : 0.0;
@@ -48,32 +55,49 @@ static void least_step(int64_t size, double *r, double *q, const double *image, 
             q[j * LANES + l] = r[j * LANES + l] + keep[l] * q[j * LANES + l];
 }
 
-static bool is_there(const least_lanes *g) {
-    bool there = true;
+/* What goes on. Returns the bound, 0 until it is there. */
+static double look_at_lanes(const mg_least_equation *e, least_lanes *g) {
+    double most = 0.0;
+    bool there = g->sound;
+    for (int l = 0; l < DRAWN; l++) {
+        g->open[l] = g->rest[l] > small;
+        there &= !g->open[l];
+        most = fmax(most, g->sum[l]);
+    }
+    const double least = there && most > 0.0 ? 0.5 / most : 0.0;
+    g->open[DRAWN] = e->steps < e->most && g->rest[DRAWN] > 0.0 &&
+                     !(there && e->enough(e->state, g->rest[DRAWN], g->fallen, least));
+    return least;
+}
+
+static void start_lanes(const mg_least_eigenvalue *m, double *r, least_lanes *g) {
+    for (int64_t j = 0; j < m->size; j++) {
+        for (int l = 0; l < DRAWN; l++)
+            r[j * LANES + l] =
+                mg_random_normal(m->seed, MG_RANDOM_CHECK, (uint64_t)(j * DRAWN + l));
+        r[j * LANES + DRAWN] = m->equation->right[j];
+        m->equation->x[j] = 0.0;
+    }
+    *g = (least_lanes){.sound = true};
+    dots(m->size, r, r, g->rest);
     for (int l = 0; l < LANES; l++)
-        there &= g->rest[l] <= small;
-    return there;
+        g->at_zero[l] = 1.0;
 }
 
 margin_status mg_least_eigenvalue_bound(const mg_least_eigenvalue *m, double *least,
                                         margin_error *error) {
     const int64_t numbers = m->size * LANES;
-    double *r = m->work, *q = r + numbers, *image = q + numbers, most = 0.0;
-    least_lanes g = {.sum = {0.0}};
-    bool sound = true;
-    *least = 0.0;
-    for (int64_t k = 0; k < numbers; k++)
-        q[k] = r[k] = mg_random_normal(m->seed, MG_RANDOM_CHECK, (uint64_t)k);
-    dots(m->size, r, r, g.rest);
-    for (int l = 0; l < LANES; l++)
-        g.at_zero[l] = 1.0;
-    for (int64_t k = 0; k < m->most && sound && !is_there(&g); k++) {
+    double *r = m->work, *q = r + numbers, *image = q + numbers;
+    mg_least_equation *e = m->equation;
+    least_lanes g;
+    start_lanes(m, r, &g);
+    memcpy(q, r, (size_t)numbers * sizeof *q);
+    e->steps = 0;
+    for (int64_t k = 0;; k++) {
+        *least = look_at_lanes(e, &g);
+        if (!g.sound || k == m->most || (*least > 0.0 && !g.open[DRAWN])) return MARGIN_OK;
         const margin_status status = m->product(m->state, q, image, error);
         if (status != MARGIN_OK) return status;
-        least_step(m->size, r, q, image, &g, &sound);
+        least_step(m->size, r, q, image, e, &g);
     }
-    for (int l = 0; l < LANES; l++)
-        most = fmax(most, g.sum[l]);
-    if (sound && is_there(&g) && most > 0.0) *least = 0.5 / most;
-    return MARGIN_OK;
 }

@@ -19,6 +19,7 @@ typedef void mg_array_function(const double *x, int64_t count, double *out);
 typedef struct mg_row_kernels {
     mg_row_ops rows[MG_ROW_LAYOUTS]; /* no functions for sparse rows but in plain C */
     mg_row_lanes lanes[2][2];        /* f64 and f32, i32 and i64; the same bits in every set */
+    mg_row_fours_add *fours[2][2];   /* the same; NULL: those of AVX2 */
     mg_column_ops columns[2];        /* f64, f32 */
     mg_vector_ops vectors;
     mg_array_function *exp, *log1p; /* the same bits in every set */

@@ -19,6 +19,7 @@ enum { WALK_VECTORS = 14 };                 /* beside sums, factor and a value *
     WALK_CASE(12)                                                                                  \
     WALK_CASE(13)                                                                                  \
     WALK_CASE(14)
+#define WIDE
 #define KERNELS  mg_row_kernels_avx512
 #define ISA_TEXT "avx512"
 #include "math/rows/row_kernels_simd_tmpl.h"

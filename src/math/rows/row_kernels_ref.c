@@ -62,6 +62,7 @@ const mg_row_kernels mg_row_kernels_ref = {
             [MG_ROWS_CSR_F32_I64] = SPARSE_TABLE(csr_f32_i64, "csr f32 i64 ref"),
         },
     .lanes = ROW_LANES_TABLE,
+    .fours = ROW_FOURS_TABLE,
 
     .columns = {{column_scores_f64, column_gradient_f64, column_moments_f64},
                 {column_scores_f32, column_gradient_f32, column_moments_f32}},

@@ -38,6 +38,7 @@ static double vector_square(const double *a, int64_t n) {
 const mg_row_kernels KERNELS = {
     .rows = {ROW_OPS_TABLE(f64, "dense f64 "), ROW_OPS_TABLE(f32, "dense f32 ")},
     .lanes = ROW_LANES_TABLE,
+    .fours = ROW_FOURS_TABLE,
 
     .columns = {{column_scores_f64, column_gradient_f64, column_moments_f64},
                 {column_scores_f32, column_gradient_f32, column_moments_f32}},

@@ -19,6 +19,13 @@ const mg_row_lanes *mg_row_lanes_for(const margin_matrix *x, mg_isa isa) {
     return &MG_ISA_TABLE(isa, mg_row_kernels)->lanes[f32][i64];
 }
 
+/* Four lanes are a vector of AVX2. */
+mg_row_fours_add *mg_row_fours_for(const margin_matrix *x, mg_isa isa) {
+    const bool f32 = x->value_type == MARGIN_F32, i64 = x->index_type == MARGIN_I64;
+    if (isa > MG_ISA_AVX2) isa = MG_ISA_AVX2;
+    return MG_ISA_TABLE(isa, mg_row_kernels)->fours[f32][i64];
+}
+
 const mg_column_ops *mg_column_ops_for(const margin_matrix *x, mg_isa isa) {
     if (!mg_is_by_columns(x)) return NULL;
     return &MG_ISA_TABLE(isa, mg_row_kernels)->columns[x->value_type == MARGIN_F32];

@@ -72,6 +72,22 @@ typedef struct mg_row_lanes {
 /* For a sparse view. */
 const mg_row_lanes *mg_row_lanes_for(const margin_matrix *x, mg_isa isa);
 
+/* Both products with four such vectors while a row is at hand; the same bits for every instruction
+ * set. */
+enum { MG_ROW_FOUR = 4 };
+typedef struct mg_row_fours {
+    const int64_t *rows;   /* of the samples; NULL: in order */
+    const double *weights; /* samples */
+    const double *vectors; /* columns x 4 */
+    double offset[MG_ROW_FOUR];
+} mg_row_fours;
+/* z = weights[sample] (x_row . vectors + offset); sums += x_row z, and z itself to the last four of
+ * them: (columns + 1) x 4. */
+typedef void mg_row_fours_add(const margin_matrix *x, const mg_row_fours *f, int64_t sample,
+                              double *sums);
+/* For a sparse view. */
+mg_row_fours_add *mg_row_fours_for(const margin_matrix *x, mg_isa isa);
+
 /* Dense f64 vectors of any length (used by solvers). */
 typedef struct mg_vector_ops {
     double (*dot)(const double *a, const double *b, int64_t n);
