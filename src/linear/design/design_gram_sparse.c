@@ -142,10 +142,11 @@ static margin_status few_columns(mg_gram_job *job, double *gram) {
  * whose row of the triangle lies in its range. */
 
 enum {
-    FEW_COLUMNS = 384, /* as for tiles */
-    RANGES = 32,       /* of rows of the triangle, of about the same number of products */
-    FEWEST_RANGES = 8, /* where rows are short: each range visits them all */
-    CHUNK_VALUES = 1 << 20
+    FEW_COLUMNS = 384,       /* as for tiles */
+    RANGES = 32,             /* of rows of the triangle, of about the same number of products */
+    FEWEST_RANGES = 8,       /* where rows are short: each range visits them all */
+    RANGE_NUMBERS = 1 << 17, /* of the triangle, on one thread: about the second cache */
+    CHUNK_VALUES = 1 << 17
 };
 
 typedef struct chunk_job {
@@ -218,16 +219,25 @@ static margin_status walk_chunks(chunk_job *job) {
     return MARGIN_OK;
 }
 
+/* The sums are the same, whatever their number. */
+static int64_t ranges_of(const mg_gram_job *job) {
+    const int64_t most = MG_MIN(MG_MAX(job->longest, FEWEST_RANGES), RANGES);
+    const int64_t enough = job->size * job->size / 2 / RANGE_NUMBERS + 1;
+    return mg_threads(job->design->context) > 1 ? most : MG_MIN(most, enough);
+}
+
 static margin_status many_columns(mg_gram_job *gram_job, double *gram) {
     mg_arena *arena = &gram_job->arena;
-    const int64_t size = gram_job->size, most = CHUNK_VALUES + row_room(gram_job);
+    const int64_t size = gram_job->size, longest = row_room(gram_job);
+    const int64_t rows = MG_MIN(gram_job->count, CHUNK_VALUES / 2);
+    const int64_t most = MG_MIN(CHUNK_VALUES, (rows - 1) * longest) + longest;
     chunk_job job = {.gram = gram_job, .c = gram};
-    job.ranges = MG_MIN(MG_MAX(gram_job->longest, FEWEST_RANGES), RANGES);
+    job.ranges = ranges_of(gram_job);
     for (int64_t k = 0; k <= job.ranges; k++)
         job.bounds[k] = (int64_t)((double)size * sqrt((double)k / (double)job.ranges));
-    MG_TRY(MG_PIECES(arena, purpose, gram_job->error, MG_PIECE(job.starts, CHUNK_VALUES / 2 + 1),
-                     MG_PIECE(job.ends, CHUNK_VALUES / 2), MG_PIECE(job.columns, most),
-                     MG_PIECE(job.values, most), MG_PIECE(job.weights, CHUNK_VALUES / 2)));
+    MG_TRY(MG_PIECES(arena, purpose, gram_job->error, MG_PIECE(job.starts, rows + 1),
+                     MG_PIECE(job.ends, rows), MG_PIECE(job.columns, most),
+                     MG_PIECE(job.values, most), MG_PIECE(job.weights, rows)));
     memset(gram, 0, (size_t)(size * size) * sizeof *gram);
     return walk_chunks(&job) < 0 ? mg_fail_cancelled(gram_job->error) : MARGIN_OK;
 }
