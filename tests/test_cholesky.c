@@ -128,6 +128,62 @@ static void test_matrices_that_are_not_positive(void **state) {
     margin_context_free(context);
 }
 
+/* Rows that are there before come last, and the factor of the others says so. */
+static void check_rank(margin_context *context, int64_t n, int64_t distinct) {
+    const int64_t ld = n + 3;
+    double *a = positive_matrix(distinct, distinct, 0.5, (uint64_t)n), *l = numbers(n * ld);
+    int64_t *order = calloc((size_t)n + 1, sizeof *order), rank = -1, failed = -1;
+    bool *seen = calloc((size_t)n + 1, sizeof *seen);
+    assert_non_null(order);
+    assert_non_null(seen);
+#define AT(i, j)                                                                                   \
+    a[MG_MAX((i) % distinct, (j) % distinct) * distinct + MG_MIN((i) % distinct, (j) % distinct)]
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < ld; j++)
+            l[i * ld + j] = j <= i ? AT(i, j) : -777;
+    OK(mg_cholesky_factor_rank(context, n, l, ld, 1e-12, n - distinct, order, &rank, &failed,
+                               &error));
+    assert_int_equal(failed, 0);
+    assert_int_equal(rank, distinct);
+    for (int64_t k = 0; k < n; k++) {
+        assert_false(seen[order[k]]);
+        seen[order[k]] = true;
+        assert_true(k >= rank || order[k] < distinct); /* in their order */
+        for (int64_t j = 0; j <= k; j++) {
+            double sum = 0;
+            for (int64_t i = 0; i <= MG_MIN(j, rank - 1); i++)
+                sum += l[k * ld + i] * l[j * ld + i];
+            assert_true(fabs(sum - AT(order[k], order[j])) <= 1e-14 * (double)(n + 10));
+        }
+        for (int64_t j = k + 1; j < ld; j++)
+            assert_true(l[k * ld + j] == -777);
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j <= i; j++)
+            l[i * ld + j] = AT(i, j);
+    OK(mg_cholesky_factor_rank(context, n, l, ld, 1e-12, n - distinct - 1, order, &rank, &failed,
+                               &error));
+    assert_true((failed > 0) == (distinct < n)); /* one too many */
+#undef AT
+    free(a);
+    free(l);
+    free(order);
+    free(seen);
+}
+
+static void test_rank(void **state) {
+    (void)state;
+    for (int isa = 0; isa <= (int)mg_isa_level(); isa++) {
+        setenv("MARGIN_ISA", isa_names[isa], 1);
+        margin_context *context = support_context(NULL, 3);
+        for (int64_t n = 1; n < 300; n += 1 + n / 3)
+            for (int64_t distinct = n; distinct > 0; distinct /= 2)
+                check_rank(context, n, distinct);
+        margin_context_free(context);
+        unsetenv("MARGIN_ISA");
+    }
+}
+
 static void test_threads_do_not_matter(void **state) {
     const int64_t n = 700;
     double *a = positive_matrix(n, n, 0.1, 9), *first = numbers(n * n), *l = numbers(n * n);
@@ -221,6 +277,7 @@ int main(void) {
         cmocka_unit_test(test_factors_and_solves),
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_matrices_that_are_not_positive),
+        cmocka_unit_test(test_rank),
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test(test_condition),
         cmocka_unit_test(test_memory_and_cancellation),

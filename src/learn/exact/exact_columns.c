@@ -159,10 +159,12 @@ static bool combine_sums(exact_run *run, const margin_context *context,
     return true;
 }
 
-static void add_term(const exact_run *run, int64_t j, double value, uint64_t *sum) {
-    if (value == 0.0 || run->null[j] == 0) return;
-    const uint64_t number = mg_modular_number(run->powers, value);
-    *sum = mg_modular_plus(*sum, mg_modular_times(run->null[j], number));
+/* Many values are 1. */
+MG_INLINE uint64_t plus_term(const exact_run *run, int64_t j, double value, uint64_t sum) {
+    const uint64_t factor = run->null[j];
+    if (value == 0.0 || factor == 0) return sum;
+    if (value == 1.0) return mg_modular_plus(sum, factor);
+    return mg_modular_plus(sum, mg_modular_times(factor, mg_modular_number(run->powers, value)));
 }
 
 /* Of the data as they are: a scale is in the sums, and a shift is constant. */
@@ -171,16 +173,16 @@ static uint64_t sum_row(const exact_run *run, int64_t i) {
     const int64_t row = mg_sample_row(run->problem, i);
     uint64_t sum = 0;
     if (!run->problem->maker && mg_is_csr(x)) {
-        const int64_t begin = mg_row_start(x, row), end = mg_row_start(x, row + 1);
-        const float *narrow = x->value_type == MARGIN_F32 ? x->values : NULL;
-        const double *wide = x->values;
-        for (int64_t k = begin; k < end; k++)
-            add_term(run, mg_column_index(x, k), narrow ? (double)narrow[k] : wide[k], &sum);
+        const int64_t end = mg_row_start(x, row + 1);
+        const int64_t *wide = x->index_type == MARGIN_I64 ? x->column_indices : NULL;
+        const int32_t *narrow = x->column_indices;
+        for (int64_t k = mg_row_start(x, row); k < end; k++)
+            sum = plus_term(run, wide ? wide[k] : narrow[k], mg_stored_value(x, k), sum);
         return sum;
     }
     mg_sample_values(run->problem, i, run->values);
     for (int64_t j = 0; j < run->columns; j++)
-        add_term(run, j, run->values[j], &sum);
+        sum = plus_term(run, j, run->values[j], sum);
     return sum;
 }
 

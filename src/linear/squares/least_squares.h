@@ -154,6 +154,11 @@ margin_status mg_squares_factor_check(mg_squares *s, const mg_squares_factor *f,
  * 2 n. */
 margin_status mg_squares_try_cholesky(mg_squares *s, double *matrix, int64_t n, double norm,
                                       double *work, bool *done);
+/* The least of such an estimate of 1 / condition. A pivot is never below the true one. */
+double mg_squares_least_reciprocal(int64_t n);
+/* The same of what is a factor already. */
+margin_status mg_squares_judge_cholesky(mg_squares *s, const double *matrix, int64_t n, double norm,
+                                        double *work, bool *done);
 /* Takes out of a step what A does not see. */
 margin_status mg_squares_project(mg_squares *s, const mg_squares_factor *f, double *step);
 /* How long a combination of columns of norm 1 may be and still be nothing but rounding. */

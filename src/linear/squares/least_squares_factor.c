@@ -26,15 +26,22 @@ margin_status mg_squares_factor_new(mg_squares *s, mg_squares_factor *f) {
 
 margin_status mg_squares_try_cholesky(mg_squares *s, double *matrix, int64_t n, double norm,
                                       double *work, bool *done) {
-    const double least = 10.0 * (double)MG_MAX(n, 1) * 0x1p-53;
     int64_t failed = 0;
     MG_TRY(mg_cholesky_factor(s->context, n, matrix, n, &failed, s->error));
     *done = false;
-    if (failed) return MARGIN_OK;
+    return failed ? MARGIN_OK : mg_squares_judge_cholesky(s, matrix, n, norm, work, done);
+}
+
+double mg_squares_least_reciprocal(int64_t n) {
+    return 10.0 * (double)MG_MAX(n, 1) * 0x1p-53;
+}
+
+margin_status mg_squares_judge_cholesky(mg_squares *s, const double *matrix, int64_t n, double norm,
+                                        double *work, bool *done) {
     const double reciprocal = mg_cholesky_condition(s->context, n, matrix, n, norm, work);
     if (mg_cancelled(s->context)) return mg_fail_cancelled(s->error);
     s->condition = 1.0 / sqrt(reciprocal);
-    *done = reciprocal > least;
+    *done = reciprocal > mg_squares_least_reciprocal(n);
     return MARGIN_OK;
 }
 

@@ -140,6 +140,20 @@ static double ratio_of(const mg_squares_factor *f) {
     return most / least;
 }
 
+/* What a factor of `rank` places says of columns that depend on each other. */
+static margin_status take_rank(mg_squares *s, mg_squares_factor *f, const int *pivots, int64_t rank,
+                               double norm, bool *reliable) {
+    const int64_t n = f->count;
+    MG_TRY(mg_squares_factor_pivoted(s, f, pivots));
+    f->rank = rank;
+    s->condition = 1.0 / sqrt(mg_cholesky_condition(s->context, rank, f->matrix, n, norm, f->work));
+    if (ratio_of(f) <= s->condition)
+        MG_TRY(mg_squares_new(s, s->columns, &f->away, "the normal equations"));
+    MG_TRY(mg_squares_factor_null(s, f));
+    *reliable = !s->out_of_time;
+    return s->is_partial && *reliable ? mg_squares_factor_check(s, f, reliable) : MARGIN_OK;
+}
+
 /* Columns that depend on each other: pivots, which fall to rounding all at once, and what the data
  * says of the directions left out. */
 static margin_status factor_pivoted(mg_squares *s, const products *p, mg_squares_factor *f,
@@ -155,15 +169,35 @@ static margin_status factor_pivoted(mg_squares *s, const products *p, mg_squares
     if (s->out_of_time || rank == 0 || rank == n) return MARGIN_OK;
     const double last = f->matrix[(rank - 1) * (n + 1)];
     if (!(last * last > least)) return MARGIN_OK;
-    MG_TRY(mg_squares_factor_pivoted(s, f, pivots));
-    f->rank = rank;
-    s->condition = 1.0 / sqrt(mg_cholesky_condition(s->context, rank, f->matrix, n, norm, f->work));
-    if (ratio_of(f) <= s->condition)
-        MG_TRY(mg_squares_new(s, s->columns, &f->away, "the normal equations"));
-    MG_TRY(mg_squares_factor_null(s, f));
-    *reliable = !s->out_of_time;
-    if (s->is_partial && *reliable) MG_TRY(mg_squares_factor_check(s, f, reliable));
-    return MARGIN_OK;
+    return take_rank(s, f, pivots, rank, norm, reliable);
+}
+
+static double least_pivot(const mg_squares_factor *f, int64_t rank) {
+    double least = (double)INFINITY;
+    for (int64_t k = 0; k < rank; k++)
+        least = fmin(least, f->matrix[k * (f->count + 1)]);
+    return least * least;
+}
+
+/* In the columns' own order, which is quick: where a few columns are sums of others, exactly, no
+ * pivot is anywhere near rounding. Otherwise the factor is not kept: an order by size has a better
+ * condition. */
+static margin_status factor_in_order(mg_squares *s, mg_squares_factor *f, double norm,
+                                     bool *reliable) {
+    const double surely = 1e-6;
+    const int64_t n = f->count, few = n / 8;
+    int64_t *order, rank, failed;
+    int *pivots;
+    MG_TRY(MG_PIECES(&s->arena, "the normal equations", s->error, MG_PIECE(order, n),
+                     MG_PIECE(pivots, n)));
+    MG_TRY(mg_cholesky_factor_rank(s->context, n, f->matrix, n, mg_squares_least_reciprocal(n), few,
+                                   order, &rank, &failed, s->error));
+    if (failed) return MARGIN_OK;
+    if (rank == n) return mg_squares_judge_cholesky(s, f->matrix, n, norm, f->work, reliable);
+    if (!(least_pivot(f, rank) > surely)) return MARGIN_OK;
+    for (int64_t k = 0; k < n; k++)
+        pivots[k] = (int)order[k] + 1;
+    return take_rank(s, f, pivots, rank, norm, reliable);
 }
 
 /* ---- Proof ----------------------------------------------------------------------------------- */
@@ -235,8 +269,11 @@ margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     MG_TRY(mg_squares_in_time(s, mg_stop_check(&s->stop, 0)));
     if (s->out_of_time) return MARGIN_OK;
     MG_TRY(equilibrate(s, &p, f, &norm));
-    MG_TRY(mg_squares_try_cholesky(s, f->matrix, f->count, norm, f->work, &reliable));
-    if (!reliable && s->alpha == 0.0) MG_TRY(factor_pivoted(s, &p, f, &reliable));
+    if (s->alpha > 0.0)
+        MG_TRY(mg_squares_try_cholesky(s, f->matrix, f->count, norm, f->work, &reliable));
+    else
+        MG_TRY(factor_in_order(s, f, norm, &reliable));
+    if (!reliable && s->alpha == 0.0 && s->rank < 0) MG_TRY(factor_pivoted(s, &p, f, &reliable));
     if (!reliable || s->out_of_time) return MARGIN_OK;
     start_gradient(s, &p);
     mg_squares_start(s);

@@ -24,17 +24,64 @@ typedef struct factor_job {
     int64_t block;  /* columns of the block */
     int64_t below;  /* rows below it */
     double *packed; /* below rows as elements of `block` lines */
+    double nothing; /* a pivot up to that is none */
+    int64_t most;   /* rows that may have none */
+    int64_t active; /* rows of the part that is left which may have a pivot */
+    int64_t *order; /* of all rows; NULL: each must have one */
+    int64_t rank;
 } factor_job;
 
-/* The diagonal block, row by row. Returns 0, or the order of the minor that is not positive. */
-static int64_t factor_block(const mg_vector_ops *ops, int64_t n, double *a, int64_t lda) {
-    for (int64_t i = 0; i < n; i++) {
-        double *row = a + i * lda;
-        for (int64_t j = 0; j < i; j++)
-            row[j] = (row[j] - ops->dot(row, a + j * lda, j)) / a[j * lda + j];
-        const double pivot = row[i] - ops->square(row, i);
-        if (!(pivot > 0.0 && isfinite(pivot))) return i + 1;
-        row[i] = sqrt(pivot);
+static void swap(double *a, double *b) {
+    const double kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* Rows i and k > i of the whole matrix change places, and so do its columns. */
+static void swap_rows(double *a, int64_t lda, int64_t n, int64_t i, int64_t k) {
+    for (int64_t j = 0; j < i; j++)
+        swap(&a[i * lda + j], &a[k * lda + j]);
+    for (int64_t j = i + 1; j < k; j++)
+        swap(&a[j * lda + i], &a[k * lda + j]);
+    for (int64_t j = k + 1; j < n; j++)
+        swap(&a[j * lda + i], &a[j * lda + k]);
+    swap(&a[i * lda + i], &a[k * lda + k]);
+}
+
+static void move_last(const factor_job *job, double *a, int64_t n, int64_t i, int64_t last) {
+    const int64_t kept = job->order[i];
+    if (i < last) swap_rows(a, job->lda, n, i, last);
+    job->order[i] = job->order[last];
+    job->order[last] = kept;
+}
+
+/* The pivot of row i of a diagonal block, whose other numbers become those of the factor. */
+static double factor_row(const mg_vector_ops *ops, int64_t i, double *a, int64_t lda) {
+    double *row = a + i * lda;
+    for (int64_t j = 0; j < i; j++)
+        row[j] = (row[j] - ops->dot(row, a + j * lda, j)) / a[j * lda + j];
+    return row[i] - ops->square(row, i);
+}
+
+/* The diagonal block, row by row. Returns 0, or the order of the minor that is not positive. Rows
+ * without a pivot move behind those that may have one. */
+static int64_t factor_block(factor_job *job, const mg_vector_ops *ops, double *whole, int64_t n) {
+    const int64_t first = (job->a - whole) / (job->lda + 1);
+    double before[BLOCK];
+    for (int64_t i = 0; i < MG_MIN(BLOCK, job->active); i++) {
+        double *row = job->a + i * job->lda;
+        memcpy(before, row, (size_t)i * sizeof *row);
+        const double pivot = factor_row(ops, i, job->a, job->lda);
+        if (pivot > job->nothing && isfinite(pivot)) {
+            row[i] = sqrt(pivot);
+        } else if (job->most > 0 && pivot <= job->nothing) {
+            job->most--;
+            memcpy(row, before, (size_t)i * sizeof *row);
+            move_last(job, whole, n, first + i, first + --job->active);
+            i--;
+        } else {
+            return i + 1;
+        }
     }
     return 0;
 }
@@ -85,33 +132,52 @@ static margin_status factor_blocks(margin_context *context, factor_job *job, int
     const mg_vector_ops *vector = mg_vector_ops_for(mg_isa_level());
     const bool alone = n <= SMALL;
     double *a = job->a;
-    for (int64_t first = 0; first < n; first += BLOCK) {
+    job->active = n;
+    for (int64_t first = 0; job->active > 0; first += job->block, job->active -= job->block) {
         job->a = a + first * (job->lda + 1);
-        job->block = MG_MIN(BLOCK, n - first);
-        job->below = n - first - job->block;
-        const int64_t minor = factor_block(vector, job->block, job->a, job->lda);
+        const int64_t minor = factor_block(job, vector, a, n);
         if (minor > 0) {
             *failed = first + minor;
             return MARGIN_OK;
         }
+        job->block = MG_MIN(BLOCK, job->active);
+        job->below = n - first - job->block;
         if (mg_cancelled(context)) return MARGIN_ERROR_CANCELLED;
         MG_TRY(cholesky_run(context, alone, mg_symmetric_panels(job->ops, job->below), solve_panel,
                             job));
         MG_TRY(cholesky_run(context, alone, product_tasks(job), subtract_panels, job));
+        job->rank = first + job->block;
     }
     return MARGIN_OK;
 }
 
+static margin_status factor_run(margin_context *context, factor_job *job, int64_t n,
+                                int64_t *failed, margin_error *error) {
+    job->ops = mg_symmetric_ops_for(mg_isa_level(), false);
+    *failed = 0;
+    if (n > BLOCK || job->order)
+        MG_NEW(context->heap, job->packed, mg_symmetric_packed(job->ops, n, BLOCK),
+               "a triangular factor", error);
+    const margin_status status = factor_blocks(context, job, n, failed);
+    mg_free(context->heap, job->packed);
+    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+}
+
 margin_status mg_cholesky_factor(margin_context *context, int64_t n, double *a, int64_t lda,
                                  int64_t *failed, margin_error *error) {
-    factor_job job = {.ops = mg_symmetric_ops_for(mg_isa_level(), false), .a = a, .lda = lda};
-    *failed = 0;
-    if (n > BLOCK)
-        MG_NEW(context->heap, job.packed, mg_symmetric_packed(job.ops, n - BLOCK, BLOCK),
-               "a triangular factor", error);
-    margin_status status = factor_blocks(context, &job, n, failed);
-    mg_free(context->heap, job.packed);
-    return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
+    factor_job job = {.a = a, .lda = lda};
+    return factor_run(context, &job, n, failed, error);
+}
+
+margin_status mg_cholesky_factor_rank(margin_context *context, int64_t n, double *a, int64_t lda,
+                                      double nothing, int64_t most, int64_t *order, int64_t *rank,
+                                      int64_t *failed, margin_error *error) {
+    factor_job job = {.a = a, .lda = lda, .nothing = nothing, .most = most, .order = order};
+    for (int64_t k = 0; k < n; k++)
+        order[k] = k;
+    const margin_status status = factor_run(context, &job, n, failed, error);
+    *rank = job.rank;
+    return status;
 }
 
 void mg_cholesky_solve_lower(mg_isa isa, int64_t n, const double *l, int64_t ld, double *x) {

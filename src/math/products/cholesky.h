@@ -17,6 +17,13 @@
 margin_status mg_cholesky_factor(margin_context *context, int64_t n, double *a, int64_t lda,
                                  int64_t *failed, margin_error *error);
 
+/* The same of a matrix that may lack rank: rows whose pivot is at most `nothing`, at most so many,
+ * come last, *rank others before: row k of the factor is row order[k] of A, and the last rows are
+ * those of R' in [L; R'] L'. */
+margin_status mg_cholesky_factor_rank(margin_context *context, int64_t n, double *a, int64_t lda,
+                                      double nothing, int64_t most, int64_t *order, int64_t *rank,
+                                      int64_t *failed, margin_error *error);
+
 /* x = A^-1 x with that factor: n^2 multiply-adds. */
 void mg_cholesky_solve(mg_isa isa, int64_t n, const double *l, int64_t ld, double *x);
 /* x = L^-1 x and x = L'^-1 x */
