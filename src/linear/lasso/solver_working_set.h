@@ -41,6 +41,7 @@ typedef struct mg_working_columns {
     double *origin;                  /* columns: the centre with which A's columns are sparse */
     double *sums;                    /* count + 1 */
     struct mg_sparse_column *column; /* count */
+    double unit;                     /* of the curvatures that they are times; 0: there are none */
     double last;                     /* violation before the last step */
     int pause, wait; /* steps without conjugate gradients after failures (0, 2, 6, ...), and left */
 } mg_working_columns;

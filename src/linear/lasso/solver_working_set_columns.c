@@ -96,11 +96,13 @@ margin_status mg_working_columns_begin(mg_working *s) {
 
 /* The columns with a weight, and all that are over the penalty or near it: nearer, the nearer the
  * optimum is. */
-static void choose_columns(mg_working *s) {
+static void choose_columns(mg_working *s, bool *same) {
     mg_working_model *model = &s->model;
+    const int64_t before = model->count;
     const double close = fmin(1.0, fmin(s->violation, s->sparse.last));
     const double near = s->objective->penalty.kappa * (1.0 - slack * close);
     int64_t stored = 0;
+    *same = s->sparse.unit > 0.0;
     model->count = 0;
     model->current = false;
     for (int64_t k = 0; k < s->columns; k++) {
@@ -108,10 +110,12 @@ static void choose_columns(mg_working *s) {
         if (s->factor[j] == 0.0) continue;
         if (s->here.w[j] == 0.0 && fabs(mg_working_slope(s, j)) < near) continue;
         s->sparse.starts[model->count] = stored;
+        *same &= model->count < before && model->member[model->count] == j;
         model->member[model->count++] = j;
         stored += length_of(s, j);
     }
     s->sparse.starts[model->count] = stored;
+    *same &= model->count == before;
 }
 
 /* ---- The step -------------------------------------------------------------------------------- */
@@ -176,22 +180,31 @@ static margin_status pack_some(void *argument, int64_t task, int worker) {
 }
 
 /* X, in units in which the mean curvature is 1, so that single precision holds it. */
-static margin_status pack(mg_working *s, double *unit) {
+static margin_status pack(mg_working *s) {
     double *root = s->there.scores, total = 0.0; /* not needed now */
     MG_TRY(columns_make_room(s));
     for (int64_t i = 0; i < s->samples; i++)
         total += s->curvatures[i];
-    *unit = fmax(total / (double)s->samples, 1e-300);
+    s->sparse.unit = fmax(total / (double)s->samples, 1e-300);
     for (int64_t i = 0; i < s->samples; i++)
-        root[i] = sqrt(s->curvatures[i] / *unit);
-    const pack_job job = {s, root, *unit, fmax(total, 1e-300)};
+        root[i] = sqrt(s->curvatures[i] / s->sparse.unit);
+    const pack_job job = {s, root, s->sparse.unit, fmax(total, 1e-300)};
     s->sparse.sums[s->model.count] = total;
     return mg_parallel(s->job->context, PACK_TASKS, pack_some, (void *)&job, s->job->error);
 }
 
+/* Whether the curvatures have hardly changed since: those of squares never do. */
+static bool still_serves(const mg_working *s) {
+    static const double near = 0.2, good = 0.15;
+    if (s->objective->loss->kind == MG_LOSS_SQUARED) return true;
+    return !s->careful && s->length == 1.0 && s->violation < near &&
+           s->violation <= good * s->sparse.last;
+}
+
 /* The point and the slopes, in those units. */
-static void begin_columns(mg_working *s, double unit) {
+static void begin_columns(mg_working *s) {
     mg_working_model *model = &s->model;
+    const double unit = s->sparse.unit;
     mg_sparse_column *column = s->sparse.column;
     model->centre = s->sparse.origin;
     model->sums = s->sparse.sums;
@@ -229,11 +242,10 @@ static margin_status sweep_columns(mg_working *s, bool *failed) {
 
 margin_status mg_working_columns_solve(mg_working *s) {
     mg_working_columns *c = &s->sparse;
-    double unit;
-    bool failed = false;
-    choose_columns(s);
-    MG_TRY(pack(s, &unit));
-    begin_columns(s, unit);
+    bool failed = false, same;
+    choose_columns(s, &same);
+    if (!same || !still_serves(s)) MG_TRY(pack(s));
+    begin_columns(s);
     MG_TRY(sweep_columns(s, &failed));
     mg_working_end_step(s);
     if (failed) c->wait = c->pause = 2 * c->pause + 1;
