@@ -12,7 +12,7 @@ MG_INLINE void NAME(four_add)(vec sum[FOUR_PARTS], double value, const double *f
 static void NAME(fours)(const margin_matrix *x, const mg_row_fours *f, int64_t sample,
                         double *sums) {
     const int64_t row = f->rows ? f->rows[sample] : sample;
-    const int64_t first = mg_row_start(x, row), length = mg_row_start(x, row + 1) - first;
+    const int64_t first = mg_csr_start(x, row), length = mg_csr_start(x, row + 1) - first;
     const REAL *values = (const REAL *)x->values + first;
     const INDEX *columns = (const INDEX *)x->column_indices + first;
     double *total = sums + x->columns * MG_ROW_FOUR;

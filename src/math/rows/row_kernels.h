@@ -4,6 +4,12 @@
 #include "math/rows/column_ops.h"
 #include "math/rows/row_ops.h"
 
+/* mg_row_start, for inner loops. */
+MG_INLINE int64_t mg_csr_start(const margin_matrix *x, int64_t row) {
+    if (x->start_type == MARGIN_I64) return ((const int64_t *)x->row_starts)[row];
+    return ((const int32_t *)x->row_starts)[row];
+}
+
 typedef enum mg_row_layout {
     MG_ROWS_DENSE_F64,
     MG_ROWS_DENSE_F32,

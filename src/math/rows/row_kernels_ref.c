@@ -8,11 +8,6 @@
 /* Rows to fetch early: measured best on text and one-hot data, and for a list with gaps. */
 enum { MG_CSR_AHEAD = 2, MG_CSR_LIST_AHEAD = 8 };
 
-MG_INLINE int64_t mg_csr_start(const margin_matrix *x, int64_t row) {
-    if (x->start_type == MARGIN_I64) return ((const int64_t *)x->row_starts)[row];
-    return ((const int32_t *)x->row_starts)[row];
-}
-
 #define ROWS_DENSE "math/rows/row_ops_dense_ref_tmpl.h"
 #define ROWS_CSR   "math/rows/row_ops_csr_ref_tmpl.h"
 #include "math/rows/row_layouts_tmpl.h"

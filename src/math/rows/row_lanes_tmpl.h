@@ -6,7 +6,7 @@
 
 static void NAME(lanes_dot)(const margin_matrix *x, int64_t row, const double *weights,
                             double *out) {
-    const int64_t first = mg_row_start(x, row), length = mg_row_start(x, row + 1) - first;
+    const int64_t first = mg_csr_start(x, row), length = mg_csr_start(x, row + 1) - first;
     const REAL *values = (const REAL *)x->values + first;
     const INDEX *columns = (const INDEX *)x->column_indices + first;
     vec sum[SUMS][PARTS];
@@ -34,7 +34,7 @@ static void NAME(lanes_dot)(const margin_matrix *x, int64_t row, const double *w
 
 static void NAME(lanes_add)(const margin_matrix *x, int64_t row, const double *c,
                             const double *factor, double *weights) {
-    const int64_t first = mg_row_start(x, row), length = mg_row_start(x, row + 1) - first;
+    const int64_t first = mg_csr_start(x, row), length = mg_csr_start(x, row + 1) - first;
     const REAL *values = (const REAL *)x->values + first;
     const INDEX *columns = (const INDEX *)x->column_indices + first;
     vec change[PARTS];
