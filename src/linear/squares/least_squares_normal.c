@@ -215,7 +215,7 @@ static double shift_ratio(const mg_squares *s, const products *p) {
 /* value: y'y - w'(A'y + left), where left = A'y - A'A w, which goes to the gradient, all in the
  * units of the products. v: columns. Whether that cancels little. */
 static bool residual_of(mg_squares *s, const products *p, double *v, double *value) {
-    static const double least = 1e-3, most = 4.0; /* of y'y */
+    static const double least = 1e-3, most = 16.0; /* of y'y */
     const int64_t size = p->size, target = s->columns;
     const double *row = p->gram + target * size;
     double sum = row[target], sizes = row[target];
