@@ -38,8 +38,9 @@ typedef struct mg_loss {
     bool smooth;         /* has a derivative everywhere */
     bool curved;         /* has a second derivative that Newton's method can use */
     bool endless;        /* falls for ever in a direction that no row speaks against */
-    /* the curvature at a point bounds how far away the optimum is: linear/proof/curvature_bound.c
-     * and, from the data once more, linear/verify/verify_curvature.c know how */
+    /* |l'''| <= l'' everywhere (or l'' is constant), so that the curvature at a point bounds how
+     * far away the optimum is: linear/proof/curvature_bound.c and, from the data once more,
+     * linear/verify/verify_curvature.c. A wrong true is a false proof that both believe. */
     bool self_bounding;
     /* value, first (sub)derivative and (generalised) second derivative in t; no overflow unless the
      * value itself overflows (exponential) */
@@ -49,7 +50,9 @@ typedef struct mg_loss {
     double curvature_bound; /* largest second derivative; INFINITY: none */
     /* What a sample with the dual variable u = -slope adds to the dual objective: -conjugate(-u),
      * so that value(t) >= dual(u) - u t for all t and u, with equality at u = -slope(t). -INFINITY
-     * outside of the domain [dual_low, dual_high] (0 and up for the losses of a margin). */
+     * outside of the domain [dual_low, dual_high] (0 and up for the losses of a margin; the whole
+     * line for those of a residual: others need a way of their own to sum to 0, box_balance in
+     * linear/proof/certificate.c). */
     double (*dual)(double u);
     double dual_low, dual_high;
 } mg_loss;
