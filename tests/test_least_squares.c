@@ -476,6 +476,23 @@ static void test_not_finite(void **state) {
     }
 }
 
+/* Far from 0 rounding of the intercept and of the predictions shows: the gap and the training
+ * errors of a fresh fit hold all the same. */
+static void test_proof_far_from_zero(void **state) {
+    (void)state;
+    static const char *const specs[] = {"least-squares", "ridge", "ridge(alpha=10, intercept=no)",
+                                        "standardize | ridge", "standardize | ridge(intercept=no)"};
+    for (int k = 0; k < 10; k++) {
+        regression r = regression_make(2000, 4, k % 2 ? 1e8 : 0, 1, 11);
+        const margin_data data = regression_data(&r);
+        if (k % 2 == 0)
+            for (int64_t i = 0; i < r.rows; i++)
+                r.y[i] += 1e10;
+        margin_model_free(fit_proven(context, specs[k / 2], &data, NULL));
+        regression_free(&r);
+    }
+}
+
 static void test_not_finite_path(void **state) {
     (void)state;
     regression r = regression_make(9000, 3, 0, 1, 3);
@@ -548,6 +565,7 @@ int main(void) {
         cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_not_finite_path),
         cmocka_unit_test(test_proof_by_products),
+        cmocka_unit_test(test_proof_far_from_zero),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -5,6 +5,7 @@
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -222,11 +223,13 @@ static void squares_trace(const mg_squares *s) {
                                                      .weight_count = s->columns});
 }
 
-/* What the model does on its rows, unless that is rounding. */
+/* What the model does on its rows, unless rounding of predictions shows in that. */
 static void tell_errors(const mg_squares *s, margin_report *report) {
-    static const double least = 1e-10;
+    static const double least = 1e-10, most = 1e-12;
     const double spread = s->spread * s->spread;
+    double ratio;
     if (!s->intercept || !(s->now.value > least * spread)) return;
+    if (!(DBL_EPSILON * mg_squares_rounding(s, &ratio) <= most * sqrt(s->now.value))) return;
     report->train_rmse = sqrt(s->now.value / s->total);
     report->train_r2 = 1.0 - s->now.value / spread;
 }

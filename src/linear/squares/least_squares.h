@@ -4,7 +4,8 @@
  *
  * with c_i the weight of sample i divided by the mean weight. Everything is computed with centred
  * columns and a centred target (that is what a free intercept amounts to), and every solution is
- * corrected against residuals that come from the data, not from products of columns.
+ * corrected against residuals that come from the data, unless products of columns prove it
+ * (normal).
  *
  *   normal   Cholesky of A'A + alpha I, with pivoting where columns depend on each other; where
  *            that is reliable
@@ -108,6 +109,12 @@ margin_status mg_squares_in_time(mg_squares *s, margin_status status);
 margin_status mg_squares_pass(mg_squares *s);
 /* What the pass makes of `gradient` = sum c r a, `total` = sum c r and now.value. */
 void mg_squares_judge(mg_squares *s, double total);
+/* The same from products: `gradient` = sum c r (a - mean), each as far off as `hidden` norm_j at
+ * most; excess: sum c r, to which rounding of the mean and of b is added. */
+void mg_squares_judge_products(mg_squares *s, double value, double excess, double hidden);
+/* DBL_EPSILON times this is what rounding may have made of a residual, in the length of all, and
+ * times *ratio of a column, beside its norm. */
+double mg_squares_rounding(const mg_squares *s, double *ratio);
 /* The gap from distance = gradient' H^-1 gradient, or more than that. */
 void mg_squares_judge_by(mg_squares *s, double distance);
 /* The start: w = 0, b = centre. */

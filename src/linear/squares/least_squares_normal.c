@@ -4,9 +4,10 @@
  * the deviations of a sample of rows so that little cancels; the shift left over is corrected
  * exactly through the column of ones. Cholesky after scaling to a diagonal of ones, and refinement
  * with residuals from the data ("corrected seminormal equations", Björck, "Numerical methods for
- * least squares problems", 1996, section 6.6.5). Where the condition is too large for Cholesky,
- * Cholesky with pivoting tells columns that depend on each other from those that do not, if there
- * is nothing in between: there the products of rounded numbers cannot tell, and QR does. */
+ * least squares problems", 1996, section 6.6.5), unless the products of well conditioned columns
+ * say enough: then no further pass follows. Where the condition is too large for Cholesky, Cholesky
+ * with pivoting tells columns that depend on each other from those that do not, if there is nothing
+ * in between: there the products of rounded numbers cannot tell, and QR does. */
 #include "linear/squares/least_squares.h"
 
 #include "math/products/cholesky.h"
@@ -212,6 +213,18 @@ static double shift_ratio(const mg_squares *s, const products *p) {
     return most;
 }
 
+/* How far from 0 columns lie at most, stored ones included, beside their norms: so much more than a
+ * number is rounded its place. */
+static double offset_ratio(const mg_squares *s) {
+    const double *shift = s->design.shift, root = sqrt(s->total);
+    double most = 1.0;
+    for (int64_t j = 0; j < s->columns; j++)
+        if (s->norm[j] > 0.0)
+            most =
+                fmax(most, root * (fabs(s->mean[j]) + (shift ? fabs(shift[j]) : 0.0)) / s->norm[j]);
+    return most;
+}
+
 /* value: y'y - w'(A'y + left), where left = A'y - A'A w, which goes to the gradient, all in the
  * units of the products. v: columns. Whether that cancels little. */
 static bool residual_of(mg_squares *s, const products *p, double *v, double *value) {
@@ -236,23 +249,22 @@ static bool residual_of(mg_squares *s, const products *p, double *v, double *val
 }
 
 /* What a pass at w and b would find, from the products of well conditioned columns, with what
- * rounding hides of the gradient. */
+ * rounding hides of the gradient: of the sums, thrice where the means of a sample are mended, and
+ * of columns that lie far from 0. */
 static void judge_by_products(mg_squares *s, const products *p) {
     static const double condition = 32.0;
     const double *sums = p->gram + (p->size - 1) * p->size;
-    const double total = s->intercept ? sums[s->columns] * s->spread : 0.0;
+    const double excess = s->intercept ? sums[s->columns] * s->spread : 0.0;
     double value, terms = sqrt(p->gram[s->columns * (p->size + 1)]), *v = s->step;
-    const double rounding = mg_design_gram_rounding(&s->design) + DBL_EPSILON * (double)p->size;
-    if (!(s->condition <= condition) || !isfinite(rounding) || s->slopes || !(s->spread > 0.0))
+    const double of_sums = 3.0 * mg_design_gram_rounding(&s->design) * shift_ratio(s, p);
+    if (!(s->condition <= condition) || !isfinite(of_sums) || s->slopes || !(s->spread > 0.0))
         return;
     if (!residual_of(s, p, v, &value)) return;
-    for (int64_t j = 0; j < s->columns; j++) {
+    for (int64_t j = 0; j < s->columns; j++)
         terms += fabs(v[j]) * sqrt(fmax(p->gram[j * (p->size + 1)], 0.0));
-        s->gradient[j] += s->mean[j] * total;
-    }
-    s->now.value = value * s->spread * s->spread + total * total / s->total;
-    s->hidden = rounding * shift_ratio(s, p) * terms * s->spread;
-    mg_squares_judge(s, total);
+    const double rounding = of_sums + DBL_EPSILON * ((double)p->size + offset_ratio(s));
+    mg_squares_judge_products(s, value * s->spread * s->spread + excess * excess / s->total, excess,
+                              rounding * terms * s->spread);
 }
 
 margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {

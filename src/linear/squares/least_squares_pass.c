@@ -122,8 +122,7 @@ static double duality_gap(const mg_squares *s) {
            2.0 * factor * factor * square / s->penalty.rho;
 }
 
-/* What rounding may have made of a residual, and of the gradient beside the columns' spreads. */
-static double residual_rounding(const mg_squares *s, double *ratio) {
+double mg_squares_rounding(const mg_squares *s, double *ratio) {
     const double *shift = s->design.shift, root = sqrt(s->total);
     double terms = root * (fabs(s->b) + fabs(s->centre)) + s->spread;
     *ratio = 1.0;
@@ -138,7 +137,7 @@ static double residual_rounding(const mg_squares *s, double *ratio) {
 
 static void find_gap(mg_squares *s) {
     double ratio;
-    const double rounding = DBL_EPSILON * residual_rounding(s, &ratio);
+    const double rounding = DBL_EPSILON * mg_squares_rounding(s, &ratio);
     const double square = mg_vector_ops_for(s->design.isa)->square(s->w, s->columns);
     s->now.objective = s->penalty.factor * s->unit * s->now.value;
     if (s->penalty.rho > 0.0) s->now.objective += s->penalty.rho / 2.0 * square;
@@ -148,6 +147,7 @@ static void find_gap(mg_squares *s) {
     /* no objective is below 0; but this one may be above what was found */
     const double whole = s->now.objective + s->penalty.factor * s->unit * rounding *
                                                 (2.0 * sqrt(s->now.value) + rounding);
+    if (s->hidden > 0.0) return; /* the value is not that exact */
     s->now.gap = fmin(s->now.gap, whole / fmax(1.0, s->now.objective));
 }
 
@@ -161,6 +161,18 @@ void mg_squares_judge(mg_squares *s, double total) {
     s->judged = true;
 }
 
+void mg_squares_judge_products(mg_squares *s, double value, double excess, double hidden) {
+    double ratio;
+    const double rounding = DBL_EPSILON * mg_squares_rounding(s, &ratio);
+    s->now.value = value;
+    s->hidden = hidden;
+    s->now.excess = s->intercept ? fabs(excess) + sqrt(s->total) * rounding : 0.0;
+    for (int64_t j = 0; j < s->columns; j++)
+        s->gradient[j] = s->norm[j] > 0.0 ? s->gradient[j] - s->alpha * s->w[j] : 0.0;
+    find_gap(s);
+    s->judged = true;
+}
+
 /* P is quadratic, so its distance from the optimum is g'H^-1 g: below the duality gap, which takes
  * rounding along long columns for a distance, and there without a penalty too. `distance` is that.
  * What rounding of residuals and of g may hide is counted: of g it is stretched by the condition.
@@ -170,7 +182,7 @@ void mg_squares_judge_by(mg_squares *s, double distance) {
     if (s->is_partial || (s->penalty.rho > 0.0 && !mg_squares_exact(s->samples, s->columns)))
         return;
     double ratio;
-    const double residual = residual_rounding(s, &ratio);
+    const double residual = mg_squares_rounding(s, &ratio);
     const double terms = s->condition * ratio * sqrt(s->now.value) + residual;
     const double length = sqrt(fabs(distance)) + DBL_EPSILON * terms +
                           s->condition * sqrt((double)s->columns) * s->hidden;

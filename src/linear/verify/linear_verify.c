@@ -219,7 +219,8 @@ static real squares_rounding(const mg_verification *k) {
 static margin_status find_rounding(mg_verification *k) {
     memset(k->blur, 0, (size_t)(k->functions * (k->columns + 1)) * sizeof *k->blur);
     k->rounding = unit * k->objective;
-    if (k->loss->kind == MG_LOSS_SQUARED) k->rounding += squares_rounding(k);
+    if (k->loss->kind == MG_LOSS_SQUARED && k->options->penalty.kappa == 0.0)
+        k->rounding += squares_rounding(k);
     for (int64_t i = 0; i < k->samples; i++) {
         MG_TRY(mg_verify_row(k, i));
         for (int64_t m = 0; m < k->functions; m++)

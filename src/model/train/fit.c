@@ -61,6 +61,7 @@ static margin_status score(margin_context *context, const margin_data *data,
             : as_seen && model->decision == MG_DECIDE_SIGN && !isnan(report->train_accuracy);
     mg_context_extend(context);
     if (known && !mg_cancelled(context)) return MARGIN_OK;
+    report->train_rmse = report->train_r2 = (double)NAN; /* those of a part */
     const margin_status status = mg_fit_score(context, data, samples, model, report, error);
     if (!mg_timed_out(context, status)) return status;
     if (report->status == MARGIN_OK)
