@@ -97,21 +97,28 @@ margin_status mg_kernel_sums_norm(const mg_fit *fit, const mg_hypothesis *h, lon
 }
 
 margin_status mg_kernel_sums_distance(const mg_fit *fit, const mg_hypothesis *h, const double *u,
-                                      const double *f, long double norm, double *distance) {
+                                      const double *f, long double norm, double *distance,
+                                      double *blur) {
     const mg_problem *p = fit->problem;
     const mg_kernel *kernel = &h->view.expansion.kernel;
-    long double cross = 0.0L, square = 0.0L;
+    long double cross = 0.0L, square = 0.0L, sizes = 0.0L;
     for (int64_t i = 0; i < p->count; i++) {
-        long double sum = 0.0L;
+        long double sum = 0.0L, terms = 0.0L;
         if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
-        for (int64_t j = 0; j < p->count; j++)
-            sum += (long double)u[j] * (long double)mg_kernel_rows(fit->context, kernel, &p->x,
-                                                                   mg_sample_row(p, j), &p->x,
-                                                                   mg_sample_row(p, i));
+        for (int64_t j = 0; j < p->count; j++) {
+            const long double term =
+                (long double)u[j] * (long double)mg_kernel_rows(fit->context, kernel, &p->x,
+                                                                mg_sample_row(p, j), &p->x,
+                                                                mg_sample_row(p, i));
+            sum += term;
+            terms += fabsl(term);
+        }
         square += (long double)u[i] * sum;
+        sizes += fabsl((long double)u[i]) * terms;
         cross += (long double)u[i] * (long double)f[i];
     }
     *distance = (double)fmaxl(norm - 2.0L * cross + square, 0.0L);
+    *blur = MG_ROUNDING * (double)sizes;
     return MARGIN_OK;
 }
 

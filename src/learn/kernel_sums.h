@@ -20,6 +20,8 @@ margin_status mg_kernel_sums_norm(const mg_fit *fit, const mg_hypothesis *h, lon
 /* Whether the Gram matrix of the samples is known to have no negative eigenvalue. */
 margin_status mg_kernel_sums_definite(const mg_fit *fit, const mg_hypothesis *h, bool *definite);
 /* |f - f_u|^2 for f_u = sum_i u_i k(x_i, .) over the samples of the problem, from the norm above
- * and scores f (without the intercept). */
+ * and scores f (without the intercept). *blur: what rounding may have made of |f_u|^2 in training.
+ */
 margin_status mg_kernel_sums_distance(const mg_fit *fit, const mg_hypothesis *h, const double *u,
-                                      const double *f, long double norm, double *distance);
+                                      const double *f, long double norm, double *distance,
+                                      double *blur);

@@ -35,12 +35,12 @@ static margin_status verify(mg_fit *fit, const mg_hypothesis *h, double *f, doub
                             int64_t *entries) {
     const mg_penalty penalty = mg_kernel_logistic_penalty(fit);
     margin_report *report = &fit->report;
-    double distance = 0.0;
+    double blur, distance = 0.0;
     bool matches, definite;
     sums s;
     mg_kernel_sums_match(fit, h, entries, &matches);
     MG_TRY(add_up(fit, h, &penalty, f, u, &s));
-    MG_TRY(mg_kernel_sums_distance(fit, h, u, f, s.norm, &distance));
+    MG_TRY(mg_kernel_sums_distance(fit, h, u, f, s.norm, &distance, &blur));
     report->objective = (double)(s.loss + (long double)penalty.rho / 2.0L * fmaxl(s.norm, 0.0L));
     MG_TRY(mg_kernel_sums_definite(fit, h, &definite));
     report->gap = fmin(penalty.rho / 2.0 * distance, report->objective) / /* P is not below 0 */

@@ -38,8 +38,9 @@ static void share_out(verification *v) {
     }
 }
 
-/* alpha |f - f_u|^2 for u = c r / alpha. */
-static margin_status distance_of_dual(verification *v, double *distance) {
+/* alpha |f - f_u|^2 for u = c r / alpha, as |f|^2 - 2 f.f_u + |f_u|^2; *blur: what rounding may
+ * have made of it. */
+static margin_status distance_of_dual(verification *v, double *distance, double *blur) {
     const mg_problem *p = v->problem;
     long double norm = 0.0L;
     double norm_blur;
@@ -48,8 +49,9 @@ static margin_status distance_of_dual(verification *v, double *distance) {
         v->u[i] = mg_sample_weight(p, i) * v->r[i] / v->alpha;
     }
     MG_TRY(mg_kernel_sums_norm(v->fit, v->h, &norm, &norm_blur));
-    MG_TRY(mg_kernel_sums_distance(v->fit, v->h, v->u, v->blur, norm, distance));
+    MG_TRY(mg_kernel_sums_distance(v->fit, v->h, v->u, v->blur, norm, distance, blur));
     *distance *= v->alpha;
+    *blur = v->alpha * (*blur + norm_blur);
     return MARGIN_OK;
 }
 
@@ -80,14 +82,15 @@ static margin_status judge(verification *v, const mg_ridge_options *o) {
     bool definite;
     MG_TRY(mg_kernel_sums_definite(v->fit, v->h, &definite));
     margin_report *report = &v->fit->report;
-    const sums s = add_up(v);
+    sums s = add_up(v);
     const double objective =
         (double)((long double)factor * (s.loss + (long double)v->alpha * fmaxl(s.norm, 0.0L)));
     double distance = (double)s.gap + 2.0 * v->alpha * fabs(b * (double)s.sum);
     const double enough = (o->tolerance * fmax(1.0, objective)) / factor;
     if (v->matches && (o->descends || distance > enough) && !o->intercept && definite) {
-        double other = 0.0;
-        MG_TRY(distance_of_dual(v, &other));
+        double other = 0.0, blur = 0.0;
+        MG_TRY(distance_of_dual(v, &other, &blur));
+        if (other < distance) s.gap_blur = fmax(s.gap_blur, blur);
         distance = fmin(distance, other);
     }
     distance = fmin(distance, objective / factor); /* P is not below 0 */
