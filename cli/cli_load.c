@@ -1,6 +1,7 @@
 /* Tables and models as the options ask for them. */
 #include "cli.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -357,8 +358,21 @@ int cli_drop_unknown_classes(cli_session *session, const margin_model *model, ma
     return EXIT_DONE;
 }
 
+/* A spec where a model is wanted: no file has that name, and it is told how to come by a model. */
+static void tell_spec(cli_session *session, const char *words) {
+    margin_spec *spec = NULL;
+    if (margin_spec_parse(session->context, words, &spec, NULL) >= 0)
+        snprintf(session->error.text, sizeof session->error.text,
+                 "'%.150s' is a spec, and a model is wanted: margin fit '%.150s' DATA -o my.margin "
+                 "makes one",
+                 words, words);
+    margin_spec_free(spec);
+}
+
 margin_status cli_load_model(cli_session *session, const char *path, margin_model **model) {
-    return margin_model_load(session->context, path, model, &session->error);
+    const margin_status status = margin_model_load(session->context, path, model, &session->error);
+    if (status < 0 && session->error.system_error == ENOENT) tell_spec(session, path);
+    return status;
 }
 
 margin_status cli_load_to_judge(cli_session *session, margin_model **model, margin_table **table) {

@@ -38,8 +38,9 @@ const cli_command cli_commands[] = {
      "Columns are matched by name where DATA has a header.",
      2, 2, run_predict},
     {"transform", "MODEL DATA [-o FILE]", "write rows as the stages of a model make them",
-     "The columns that the learner of a model was trained on, or what a spec of stages alone "
-     "makes: 'impute | onehot | standardize'. The target of DATA, if it has one, comes last. "
+     "The columns that the learner of a model was trained on. A model of stages alone comes from "
+     "margin fit 'impute | onehot | standardize' DATA -o stages.margin. The target of DATA, if it "
+     "has one, comes last. "
      "Formats by the name of FILE, as of convert; without -o a CSV table.",
      2, 2, run_transform},
     {"evaluate", "MODEL DATA [--bootstrap N] [--verify]", "compare predictions with a known target",
