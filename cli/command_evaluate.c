@@ -93,11 +93,25 @@ static void print_parts(cli_text *text, const margin_model *model, const verific
     }
 }
 
+/* Rows that a fit held back are none of its proof. */
+static void print_held_back(cli_text *text, const margin_model *model, const margin_report *found) {
+    const margin_report *trained = margin_model_report(model);
+    if (found->rows <= trained->rows) return;
+    text_printf(text,
+                "            trained on %lld rows, and these are %lld: if it was fitted with "
+                "--holdout, 'margin split DATA%s -o parts.csv'\n"
+                "            with the same --holdout and --seed writes its rows, as "
+                "parts.train.csv\n",
+                (long long)trained->rows, (long long)found->rows,
+                margin_model_task(model) == MARGIN_CLASSIFY ? " --stratify" : "");
+}
+
 static void print_verification(cli_text *text, const margin_model *model, const verification *v) {
     const margin_report *found = &v->found;
     text_printf(text, "\nproof       %s: ", v->status == MARGIN_OK ? "holds" : "DOES NOT HOLD");
     print_claim(text, model, found);
     text_printf(text, "            %s\n", found->reason);
+    if (v->status != MARGIN_OK) print_held_back(text, model, found);
     print_parts(text, model, v);
     text_details(text, found);
 }

@@ -854,9 +854,23 @@ def told_by_name(d):
     refuses(5, 'transform', 'impute | standardize', iris, says=("'impute | standardize' is a spec", "margin fit 'impute | standardize' DATA -o my.margin"))
     p = run('transform', d / 'none.margin', iris)
     expect(p.returncode == 5 and 'is a spec' not in p.stderr, f'a file that is not there: {p.stderr}')
+    held_back_rows(d, iris, examples / 'cars.csv')
     refuses(1, 'fit', 'logistic(C=[1,10])', points, says=('{1, 10, 100}',))
     run('fit', 'normalize | kmeans(k=2)', iris, '--target', '', '--ignore', 'species', '-o', scaled)
     expect(answer('inspect', scaled)['units']['made'][:2] == ['sepal_length', 'sepal_width'], 'columns of rows that were normalised')
+
+
+def held_back_rows(d, *tables):
+    """The proof of a fit with --holdout: on all rows it does not hold, and the rows on which it does are told."""
+    for table, spec, stratify in zip(tables, ('standardize | logistic', 'ridge'), (['--stratify'], [])):
+        held = d / 'held.margin'
+        rows = answer('fit', spec, table, '--holdout', '0.2', '-o', held)['rows']
+        p = run('evaluate', '--verify', held, table)
+        expect(p.returncode == 3 and f'trained on {rows} rows' in p.stdout and 'parts.train.csv' in p.stdout
+               and ('--stratify' in p.stdout) == bool(stratify), f'rows of training are told: {p.stdout}')
+        run('split', table, '--holdout', '0.2', *stratify, '-o', d / 'parts.csv')
+        p = run('evaluate', '--verify', held, d / 'parts.train.csv')
+        expect(p.returncode == 0 and 'proof       holds' in p.stdout and 'parts.csv' not in p.stdout, f'and hold the proof: {p.stdout}')
 
 
 def clusters_and_curves(d, model, line, logistic):
