@@ -1,6 +1,10 @@
-/* Trains a perceptron on three points, prints the report, saves the model, loads it and predicts.
+/* Trains a perceptron on three points, prints the report, predicts and saves the model if a file is
+ * named.
  *
- *   cc train.c $(pkg-config --cflags --libs margin) && ./a.out
+ *   cc train.c $(pkg-config --cflags --libs margin) && ./a.out points.margin
+ *
+ * Installed where the loader does not look (make install PREFIX=dir), it needs the folder in the
+ * program: cc ... -Wl,-rpath,$(pkg-config --variable=libdir margin).
  */
 #include <margin/margin.h>
 
@@ -37,7 +41,7 @@ static int use(margin_context *context, margin_spec *spec, margin_model **model)
     return 0;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     margin_context *context = NULL;
     margin_spec *spec = NULL;
     margin_model *model = NULL;
@@ -48,6 +52,7 @@ int main(void) {
         code = complain(&error);
     else
         code = use(context, spec, &model);
+    if (!code && argc > 1 && margin_model_save(model, argv[1], &error) < 0) code = complain(&error);
     margin_model_free(model);
     margin_spec_free(spec);
     margin_context_free(context);

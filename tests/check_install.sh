@@ -60,6 +60,9 @@ LD_LIBRARY_PATH=$lib ./shared >/dev/null || fail "the program with the shared li
 $cc main.c -o static $(pkg-config --cflags margin) "$lib/libmargin.a" \
     $(pkg-config --static --libs margin | sed 's/-lmargin//')
 ./static >/dev/null || fail "the program with the static library failed"
+$cc "$doc/examples/train.c" -o train $(pkg-config --cflags --libs margin) -Wl,-rpath,$(pkg-config --variable=libdir margin)
+(unset LD_LIBRARY_PATH && ./train points.margin >/dev/null) || fail "examples/train.c with -Wl,-rpath failed"
+[ -s points.margin ] || fail "examples/train.c saves no model"
 
 # a host of the headers of this minor version as they were frozen, also with enumerations of one byte
 for flags in "" -fshort-enums; do
