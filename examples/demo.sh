@@ -84,6 +84,7 @@ fi
 
 say 'What to try next'
 cat <<END
+  export PATH=$(dirname "$(command -v margin)"):\$PATH    so that the shell finds margin
   margin learners                        stages and learners that a spec may name
   margin learners svm                    all options of one
   margin check FILE.csv                  what is in a table of yours
