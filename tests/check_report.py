@@ -101,6 +101,24 @@ def the_worst_come_first(d):
     expect('Residuals' in report(model, cars)[0], 'charts of numbers')
 
 
+def only_wrong_rows_are_the_worst(d):
+    """Where rows are right or wrong and nothing else, the wrong ones are listed, without a score."""
+    text = report(fit(d, 'standardize | svm', wine), wine)[1]
+    expect('None: every row is predicted right.' in text and 'not predicted right' not in text, 'no row is wrong')
+    model = fit(d, 'standardize | svm(C=0.01)', wine)
+    rows, said = list(csv.reader(open(wine)))[1:], json.loads(run('predict', model, wine, '--json').stdout)['predictions']
+    classes = sorted({r[-1] for r in rows})
+    said = [p if isinstance(p, str) else classes[p] for p in said]
+    wrong = [i for i, r in enumerate(rows) if r[-1] != said[i]]
+    page, text = report(model, wine)
+    part = page.split('The worst rows')[1].split('</table>')[0]
+    listed = [re.findall(r'<td[^>]*>(.*?)</td>', row)[:3] for row in part.split('<tr>')[2:]]
+    expect(0 < len(wrong) and listed == [[f'{i + 1}', rows[i][-1], said[i]] for i in wrong[:10]] and 'score' not in part, f'wrong rows: {wrong} {listed}')
+    two = d / 'two.csv'
+    two.write_text('x,y\n1,a\n2,a\n3,b\n4,b\n')
+    expect('score speaks least for their true class' in report(fit(d, 'svm', two), two)[1], 'two classes have a score')
+
+
 def kinds(d):
     """Models of every kind have a page."""
     for spec, table in (('svm(kernel=rbf)', wine), ('knn', iris), ('naive-bayes', iris), ('perceptron', iris), ('poly | ridge', cars),
@@ -189,7 +207,7 @@ def in_a_browser(d, chromium, pictures):
 
 with tempfile.TemporaryDirectory() as work:
     browser = shutil.which('chromium') or shutil.which('chromium-browser')
-    parts = [figures, the_worst_come_first, kinds, nothing_is_markup]
+    parts = [figures, the_worst_come_first, only_wrong_rows_are_the_worst, kinds, nothing_is_markup]
     if '--browser' in sys.argv:
         rest = sys.argv[sys.argv.index('--browser') + 1:]
         parts = [lambda d: in_a_browser(d, browser, Path(rest[0]) if rest else None)] if browser else []

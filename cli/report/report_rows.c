@@ -342,6 +342,11 @@ static void put_feature(cli_text *page, const margin_data *data, int64_t row, in
         html_cell_number(page, value);
 }
 
+/* Rows differ by a number, not only by right and wrong. */
+static bool is_graded(const judged_rows *j) {
+    return j->classes == 0 || j->probabilities || j->width == 1;
+}
+
 static void put_worst_row(cli_text *page, const judged_rows *j, const judged_row *r) {
     const margin_data *data = j->data;
     text_puts(page, "<tr>");
@@ -354,31 +359,43 @@ static void put_worst_row(cli_text *page, const judged_rows *j, const judged_row
         html_cell_number(page, truth_of(j, r->row));
         html_cell_number(page, r->said);
     }
-    html_cell_number(page, j->classes > 0 ? r->said : truth_of(j, r->row) - r->said);
+    if (is_graded(j))
+        html_cell_number(page, j->classes > 0 ? r->said : truth_of(j, r->row) - r->said);
     for (int64_t k = 0; k < data->x.columns && k < SHOWN_COLUMNS && !data->x.row_starts; k++)
         put_feature(page, data, r->row, k);
     text_puts(page, "</tr>\n");
 }
 
-static void put_worst(cli_text *page, judged_rows *j) {
+static void put_worst_heads(cli_text *page, const judged_rows *j) {
     const margin_data *data = j->data;
-    qsort(j->rows, (size_t)j->count, sizeof *j->rows, by_loss);
-    html_section(page, "The worst rows");
-    html_say(page, j->classes == 0    ? "Those that are missed by most:"
-                   : j->probabilities ? "Those whose true class was given the least probability:"
-                   : j->width == 1    ? "Those that are farthest on the wrong side, by their score:"
-                                      : "Those that are not predicted right (0), the first ones:");
-    text_puts(page,
-              "<div class=\"wide\"><table>\n<tr><th>row</th><th>true</th><th>predicted</th><th>");
-    html_text(page, j->classes == 0 ? "missed by" : j->probabilities ? "probability" : "score");
-    text_puts(page, "</th>");
+    text_puts(page, "<div class=\"wide\"><table>\n<tr><th>row</th><th>true</th><th>predicted</th>");
+    if (is_graded(j))
+        text_printf(page, "<th>%s</th>",
+                    j->classes == 0    ? "missed by"
+                    : j->probabilities ? "probability"
+                                       : "score");
     for (int64_t k = 0; k < data->x.columns && k < SHOWN_COLUMNS && !data->x.row_starts; k++) {
         text_puts(page, "<th>");
         html_text(page, data->columns[k].name);
         text_puts(page, "</th>");
     }
     text_puts(page, "</tr>\n");
-    for (int64_t k = 0; k < j->count && k < WORST; k++)
+}
+
+static void put_worst(cli_text *page, judged_rows *j) {
+    int64_t count = 0;
+    qsort(j->rows, (size_t)j->count, sizeof *j->rows, by_loss);
+    while (count < j->count && count < WORST && (is_graded(j) || j->rows[count].said == 0))
+        count++;
+    html_section(page, "The worst rows");
+    html_say(page, j->classes == 0    ? "Those that are missed by most:"
+                   : j->probabilities ? "Those whose true class was given the least probability:"
+                   : j->width == 1    ? "Those whose score speaks least for their true class:"
+                   : count > 0        ? "Those that are not predicted right, the first ones:"
+                                      : "None: every row is predicted right.");
+    if (!count) return;
+    put_worst_heads(page, j);
+    for (int64_t k = 0; k < count; k++)
         put_worst_row(page, j, &j->rows[k]);
     html_table_end(page);
 }
