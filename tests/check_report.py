@@ -119,6 +119,14 @@ def only_wrong_rows_are_the_worst(d):
     expect('score speaks least for their true class' in report(fit(d, 'svm', two), two)[1], 'two classes have a score')
 
 
+def what_the_model_does_not_know(d):
+    """Columns left out are not in the command that makes the model again, and this is said."""
+    model = fit(d, 'standardize | logistic', iris, '--ignore', 'petal_width', '--holdout', '0.2')
+    text = report(model, iris)[1].split('To make it again')[1]
+    expect('TRAINING_DATA are 120 rows with the columns sepal_length, sepal_width, petal_length.' in text and '--ignore, --missing, --holdout' in text,
+           f'what the fit was given: {text}')
+
+
 def kinds(d):
     """Models of every kind have a page."""
     for spec, table in (('svm(kernel=rbf)', wine), ('knn', iris), ('naive-bayes', iris), ('perceptron', iris), ('poly | ridge', cars),
@@ -207,7 +215,7 @@ def in_a_browser(d, chromium, pictures):
 
 with tempfile.TemporaryDirectory() as work:
     browser = shutil.which('chromium') or shutil.which('chromium-browser')
-    parts = [figures, the_worst_come_first, only_wrong_rows_are_the_worst, kinds, nothing_is_markup]
+    parts = [figures, the_worst_come_first, only_wrong_rows_are_the_worst, what_the_model_does_not_know, kinds, nothing_is_markup]
     if '--browser' in sys.argv:
         rest = sys.argv[sys.argv.index('--browser') + 1:]
         parts = [lambda d: in_a_browser(d, browser, Path(rest[0]) if rest else None)] if browser else []

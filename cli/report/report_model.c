@@ -121,6 +121,23 @@ void report_proof(cli_text *page, const margin_model *model, const char *model_p
     text_puts(page, " TRAINING_DATA --verify</pre>\n");
 }
 
+/* What the model knows of its training data, and what it does not. */
+static void put_training_data(cli_text *page, const margin_model *model) {
+    enum { MOST = 20 };
+    int64_t count;
+    const margin_column *columns = margin_model_columns(model, &count);
+    text_printf(page, "<p>TRAINING_DATA are %lld rows",
+                (long long)margin_model_report(model)->rows);
+    for (int64_t j = 0; j < count && j < MOST; j++) {
+        text_puts(page, j ? ", " : " with the columns ");
+        html_text(page, columns[j].name);
+    }
+    if (count > MOST) text_printf(page, ", ... (%lld)", (long long)count);
+    text_puts(page,
+              ". Options that chose them, such as --ignore, --missing, --holdout or "
+              "--weights, are not in the model: where the fit had some, give them again.</p>\n");
+}
+
 void report_commands(cli_text *page, const margin_model *model, const char *model_path,
                      const char *data_path) {
     const margin_column *target = margin_model_target(model);
@@ -141,6 +158,7 @@ void report_commands(cli_text *page, const margin_model *model, const char *mode
         put_quoted(page, data_path);
     }
     text_puts(page, " -o report.html</pre>\n");
+    put_training_data(page, model);
 }
 
 /* ---- Weights --------------------------------------------------------------------------------- */
