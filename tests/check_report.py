@@ -12,6 +12,7 @@ import json
 import random
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -120,11 +121,22 @@ def only_wrong_rows_are_the_worst(d):
 
 
 def what_the_model_does_not_know(d):
-    """Columns left out are not in the command that makes the model again, and this is said."""
+    """Columns left out are not in the command that makes the model again, and this is said; made columns have spreads, too."""
     model = fit(d, 'standardize | logistic', iris, '--ignore', 'petal_width', '--holdout', '0.2')
     text = report(model, iris)[1].split('To make it again')[1]
     expect('TRAINING_DATA are 120 rows with the columns sepal_length, sepal_width, petal_length.' in text and '--ignore, --missing, --holdout' in text,
            f'what the fit was given: {text}')
+    expect('for one standard deviation' in report(model, iris)[1] and 'for one standard deviation' not in report(model)[1], 'spreads are those of rows')
+    mixed = d / 'mixed.csv'
+    mixed.write_text('size,colour,y\n' + ''.join(f'{i * 7 % 11},{"red blue".split()[i * i % 3 == 1]},{i * 7 % 11 + i % 3}\n' for i in range(30)))
+    rows = [r.split(',') for r in mixed.read_text().split()[1:]]
+    page = report(fit(d, 'onehot | ridge', mixed), mixed)[0].split('The weights')[1].split('To make it again')[0]
+    weights = json.loads(run('inspect', d / 'model.margin', '--json').stdout)['weights']
+    made = {'size': [float(r[0]) for r in rows], 'colour=blue': [r[1] == 'blue' for r in rows], 'colour=red': [r[1] == 'red' for r in rows]}
+    for name, weight in zip(made, weights):
+        expect(f'<td>{name}</td>' in page, f'a made column: {page}')
+        shown = float(re.findall(r'<td[^>]*>([^<]*)</td>', page.split(f'<td>{name}</td>')[1])[1])
+        expect(abs(shown - weight * statistics.stdev(made[name])) < 1e-5 * abs(shown), f'{name}: {shown}, {weight}')
 
 
 def kinds(d):

@@ -21,7 +21,7 @@ static int write_page(cli_session *session, const margin_model *model, const mar
     if (!code) code = report_model(session, &page, model);
     report_proof(&page, model, a->words[0]);
     if (!code && table) code = report_rows(session, &page, model, &data);
-    report_weights(&page, model, table ? &data : NULL);
+    report_weights(session, &page, model, table ? &data : NULL);
     report_commands(&page, model, a->words[0], data_path);
     html_end(&page);
     if (!code) return text_finish(session, &page, a->output);

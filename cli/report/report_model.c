@@ -174,43 +174,73 @@ static int by_size(const void *a, const void *b) {
     return left->feature < right->feature ? -1 : 1;
 }
 
-/* Standard deviation of a column of dense rows; 1 where they are not given. */
-static double spread_of(const margin_data *data, int64_t column) {
-    double mean = 0, squares = 0;
-    int64_t count = 0;
-    if (!data) return 1;
-    for (int64_t i = 0; i < data->x.rows; i++) {
-        const int64_t at = i * data->x.stride + column;
-        const double value = data->x.value_type == MARGIN_F32
-                                 ? (double)((const float *)data->x.values)[at]
-                                 : ((const double *)data->x.values)[at];
-        if (!isfinite(value)) continue;
-        const double off = value - mean;
-        mean += off / (double)++count;
-        squares += off * (value - mean);
+typedef struct {
+    double mean, squares;
+    int64_t count;
+} moments;
+
+static void add_value(moments *m, double value) {
+    if (!isfinite(value)) return;
+    const double off = value - m->mean;
+    m->mean += off / (double)++m->count;
+    m->squares += off * (value - m->mean);
+}
+
+/* Moments of what the weights are multiplied with, over dense rows, some of them at a time. */
+static margin_status add_rows(cli_session *session, const margin_model *model,
+                              const margin_data *data, int64_t features, moments *list) {
+    const int64_t step = 1 + 100000 / (features + 1);
+    const int64_t size = data->x.value_type == MARGIN_F32 ? sizeof(float) : sizeof(double);
+    double *made = malloc((size_t)(step * features + 1) * sizeof *made);
+    margin_status status = made ? MARGIN_OK : MARGIN_ERROR_MEMORY;
+    for (int64_t i = 0; i < data->x.rows && status >= 0; i += step) {
+        margin_matrix part = data->x;
+        part.rows = i + step < data->x.rows ? step : data->x.rows - i;
+        part.values = (const char *)data->x.values + i * data->x.stride * size;
+        status = margin_model_transform(session->context, model, &part, made, &session->error);
+        for (int64_t k = 0; k < part.rows * features && status >= 0; k++)
+            add_value(&list[k % features], made[k]);
     }
-    return count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
+    free(made);
+    return status;
+}
+
+/* Standard deviation of each feature; NULL where no dense rows tell it. */
+static double *find_spreads(cli_session *session, const margin_model *model,
+                            const margin_data *data, int64_t features) {
+    if (!data || data->x.row_starts) return NULL;
+    moments *list = calloc((size_t)features + 1, sizeof *list);
+    double *spread = malloc((size_t)(features + 1) * sizeof *spread);
+    if (list && spread && add_rows(session, model, data, features, list) >= 0) {
+        for (int64_t j = 0; j < features; j++)
+            spread[j] = list[j].count > 1 ? sqrt(list[j].squares / (double)(list[j].count - 1)) : 0;
+    } else {
+        free(spread);
+        spread = NULL;
+    }
+    free(list);
+    return spread;
 }
 
 static void put_weights(cli_text *page, const margin_model *model, int64_t score,
-                        const ranked_weight *list, int64_t count) {
+                        const ranked_weight *list, int64_t count, bool compared) {
     enum { SHOWN = 20 };
     int64_t features;
     const margin_column *columns = margin_model_features(model, &features);
-    html_table(page, "column|weight|for one standard deviation|");
+    html_table(page, compared ? "column|weight|for one standard deviation|" : "column|weight|");
     for (int64_t k = 0; k < count && k < SHOWN; k++) {
         const ranked_weight *w = &list[k];
         const double share = list[0].size > 0 ? w->size / list[0].size : 0;
         text_puts(page, "<tr>");
         html_cell(page, columns[w->feature].name);
         html_cell_number(page, margin_model_weights(model, score)[w->feature]);
-        html_cell_number(page, w->weight);
+        if (compared) html_cell_number(page, w->weight);
         text_printf(page, "<td><span class=\"bar%s\" style=\"width:%.2frem\"></span></td></tr>\n",
                     w->weight < 0 ? " less" : "", 8 * share);
     }
     text_puts(page, "<tr><td>intercept</td>");
     html_cell_number(page, margin_model_intercept(model, score));
-    text_puts(page, "<td></td><td></td></tr>\n");
+    text_puts(page, compared ? "<td></td><td></td></tr>\n" : "<td></td></tr>\n");
     html_table_end(page);
     if (count > SHOWN)
         text_printf(page, "<p class=\"pale\">The %d largest of %lld.</p>\n", (int)SHOWN,
@@ -233,33 +263,34 @@ static void put_score_name(cli_text *page, const margin_model *model, int64_t sc
     text_puts(page, ".</p>\n");
 }
 
-void report_weights(cli_text *page, const margin_model *model, const margin_data *data) {
+void report_weights(cli_session *session, cli_text *page, const margin_model *model,
+                    const margin_data *data) {
     enum { MOST_SCORES = 12 };
-    int64_t features, columns;
+    int64_t features;
     const int64_t scores = margin_model_score_count(model);
     margin_model_features(model, &features);
-    margin_model_columns(model, &columns);
     if (scores < 1 || !margin_model_weights(model, 0)) return;
-    const margin_data *rows = data && features == columns && !data->x.row_starts
-                                  ? data
-                                  : NULL; /* made ones have no rows */
+    double *spread = find_spreads(session, model, data, features);
     ranked_weight *list = malloc((size_t)(features + 1) * sizeof *list);
     if (!list) {
         page->failed = true;
+        free(spread);
         return;
     }
     html_section(page, "The weights");
-    html_say(page, rows ? "In the units of the table, and times the standard deviation of each "
-                          "column here, so that they compare; the largest first."
-                        : "In the units of the table; the largest first.");
+    html_say(page, spread ? "In the units of the table, and times the standard deviation of each "
+                            "column here, so that they compare; the largest first."
+                          : "In the units of the table, the largest first; where units differ, "
+                            "sizes do not compare.");
     for (int64_t k = 0; k < scores && k < MOST_SCORES; k++) {
         for (int64_t j = 0; j < features; j++) {
-            const double weight = margin_model_weights(model, k)[j] * spread_of(rows, j);
+            const double weight = margin_model_weights(model, k)[j] * (spread ? spread[j] : 1);
             list[j] = (ranked_weight){j, weight, fabs(weight)};
         }
         qsort(list, (size_t)features, sizeof *list, by_size);
         put_score_name(page, model, k);
-        put_weights(page, model, k, list, features);
+        put_weights(page, model, k, list, features, spread != NULL);
     }
+    free(spread);
     free(list);
 }

@@ -52,7 +52,8 @@ int report_columns(cli_session *session, cli_text *page, const margin_table *tab
 int report_rows(cli_session *session, cli_text *page, const margin_model *model,
                 const margin_data *data);
 /* Weights; for one standard deviation of each column where the rows are given (NULL: not). */
-void report_weights(cli_text *page, const margin_model *model, const margin_data *data);
+void report_weights(cli_session *session, cli_text *page, const margin_model *model,
+                    const margin_data *data);
 void report_commands(cli_text *page, const margin_model *model, const char *model_path,
                      const char *data_path);
 
