@@ -225,10 +225,11 @@ static void squares_trace(const mg_squares *s) {
 
 /* What the model does on its rows, unless rounding of predictions shows in that. */
 static void tell_errors(const mg_squares *s, margin_report *report) {
-    static const double least = 1e-10, most = 1e-12;
+    static const double least = 1e-10, most = 1e-12, range = 1e-250;
     const double spread = s->spread * s->spread;
     double ratio;
-    if (!s->intercept || !(s->now.value > least * spread)) return;
+    if (!(s->unit * s->now.value > range && s->unit * spread < 1.0 / range)) return;
+    if (s->solve_again || !s->intercept || !(s->now.value > least * spread)) return;
     if (!(DBL_EPSILON * mg_squares_rounding(s, &ratio) <= most * sqrt(s->now.value))) return;
     report->train_rmse = sqrt(s->now.value / s->total);
     report->train_r2 = 1.0 - s->now.value / spread;
