@@ -332,17 +332,34 @@ static void columns_are_found_by_name(void **state) {
     margin_context_free(context);
 }
 
+static void columns_are_split_as_rows_are(void **state) {
+    (void)state;
+    margin_context *context = support_context(NULL, 1);
+    margin_error error;
+    const margin_split_options fifth = {.size = sizeof fifth, .test = 0.2, .seed = 3};
+    int64_t rows[2][ROWS], count[2];
+    for (int by = 0; by < 2; by++) {
+        margin_splits *splits = NULL;
+        const margin_data data = {
+            .x = by ? columns_of(false, ROWS) : margin_dense_f64(t.rows, ROWS, COLUMNS, COLUMNS),
+            .y = margin_values_f64(t.y, ROWS)};
+        assert_int_equal(margin_split(context, &data, &fifth, &splits, &error), MARGIN_OK);
+        count[by] = margin_splits_rows(splits, 0, MARGIN_PART_TEST, rows[by]);
+        margin_splits_free(splits);
+    }
+    assert_int_equal(count[0], count[1]);
+    assert_memory_equal(rows[0], rows[1], (size_t)count[0] * sizeof rows[0][0]);
+    margin_context_free(context);
+}
+
 static void what_does_not_take_columns_says_so(void **state) {
     (void)state;
     margin_context *context = support_context(NULL, 1);
     margin_error error;
-    margin_splits *splits = NULL;
-    const margin_split_options fifth = {.size = sizeof fifth, .test = 0.2};
     margin_data data = {.x = columns_of(false, ROWS), .y = margin_values_f64(t.y, ROWS)};
-    assert_int_equal(margin_split(context, &data, &fifth, &splits, &error), MARGIN_ERROR_ARGUMENT);
-    assert_contains(error.text, "by columns");
     assert_int_equal(margin_data_write(context, &data, "never.csv", NULL, &error),
                      MARGIN_ERROR_ARGUMENT);
+    assert_contains(error.text, "by columns");
     margin_spec *spec;
     margin_model *model;
     assert_int_equal(margin_spec_parse(context, "ridge", &spec, &error), MARGIN_OK);
@@ -429,6 +446,7 @@ int main(void) {
         cmocka_unit_test(selections_and_weights_too),
         cmocka_unit_test(the_first_bad_value_is_named),
         cmocka_unit_test(columns_are_found_by_name),
+        cmocka_unit_test(columns_are_split_as_rows_are),
         cmocka_unit_test(what_does_not_take_columns_says_so),
         cmocka_unit_test(memory_is_what_the_page_says),
         cmocka_unit_test(failing_allocations_leave_nothing),

@@ -60,7 +60,8 @@ MARGIN_API margin_matrix margin_dense_f32(const float *values, int64_t rows, int
  * the bytes of the same rows in C order. Other learners, stages and solver=dual_cd, multiclass=ovo
  * need all rows at once: the fit makes a copy, which counts for the memory limit. Functions that do
  * not name this form refuse it (ARGUMENT): margin_fit, margin_fit_with, margin_predict and its
- * like, margin_predict_data, margin_evaluate, margin_verify take it. */
+ * like, margin_predict_data, margin_evaluate, margin_margins, margin_verify, margin_split take it.
+ */
 MARGIN_API margin_matrix margin_columns_f64(const double *const *columns, int64_t rows,
                                             int64_t count);
 MARGIN_API margin_matrix margin_columns_f32(const float *const *columns, int64_t rows,

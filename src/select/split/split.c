@@ -290,7 +290,7 @@ static margin_status split(margin_context *context, const margin_data *data,
     margin_status status = MARGIN_OK;
     MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_split_options, time), "margin_split_options",
                            &o, sizeof o, error));
-    MG_TRY(mg_data_check_targets(context, data, error));
+    MG_TRY(mg_data_check_columns(context, data, error));
     MG_TRY(check_options(data, &o, error));
     mg_heap *heap = context->heap;
     if (data->selection) MG_TRY(check_once(heap, data, error));
