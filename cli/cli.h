@@ -129,13 +129,13 @@ margin_missing cli_missing(const cli_arguments *arguments, const char *spec);
 /* Reads a table to train on or to look at. `path` may be "-". */
 margin_status cli_read_table(cli_session *session, const char *path, bool with_target,
                              margin_missing missing, margin_table **table);
-/* Reads all columns of a CSV table, those of the list `as_text` as categories, whatever they hold.
- */
-margin_status cli_read_texts(cli_session *session, const char *path, const char *as_text,
-                             margin_table **table);
-/* Reads a table whose target is that column, for its values. */
-margin_status cli_read_column(cli_session *session, const char *path, const char *column,
-                              margin_table **table);
+/* Reads all columns of a CSV table, those of the list `as_text`, which an option named, as
+ * categories, whatever they hold. */
+margin_status cli_read_texts(cli_session *session, const char *path, const char *option,
+                             const char *as_text, margin_table **table);
+/* Reads a table whose target is the column that an option named, for its values. */
+margin_status cli_read_column(cli_session *session, const char *path, const char *option,
+                              const char *column, margin_table **table);
 /* For qsort, of numbers. */
 int cli_ascending(const void *a, const void *b);
 /* Columns of a table that look like identifiers: a note for each, and as JSON "notes". */

@@ -86,6 +86,7 @@ static bool holds_categories(cli_session *session, const char *path, margin_read
     margin_table *table = NULL;
     bool found = false;
     options.missing = MARGIN_MISSING_KEEP;
+    options.target_complete = 0;
     if (!strcmp(path, "-") || margin_table_read(session->context, path, &options, &table, NULL) < 0)
         return false;
     const margin_data data = margin_table_data(table);
@@ -108,6 +109,9 @@ static void advise_missing(cli_session *session, const char *path,
         snprintf(text + length, room,
                  ": pass over such rows (--missing drop), or train a model that fills them in "
                  "(margin fit 'impute | ...')");
+    else if (session->spec && strstr(session->spec, "impute"))
+        snprintf(text + length, room,
+                 ": put impute first in the spec, in front of what takes no missing value");
     else if (session->spec)
         snprintf(text + length, room,
                  ": fill in means and most frequent categories ('impute | %s%s'), leave such rows "
@@ -202,15 +206,22 @@ static char *ignored_too(const cli_arguments *a) {
     return all;
 }
 
-/* A column that is not there, as its option and not as one to be ignored. */
-static void name_option(cli_session *session, const char *option, const char *column) {
+/* A column that is not there ("": any) by the option that named it, not by the role it was read in.
+ */
+static void name_option(cli_session *session, const char *role, const char *option,
+                        const char *column) {
+    static const char *const quotes[] = {"'", ""};
     char wrong[256], rest[sizeof session->error.text];
-    snprintf(wrong, sizeof wrong, "'%.120s' (to be ignored)", column ? column : "");
-    char *found = strstr(session->error.text, wrong);
-    if (!found) return;
-    snprintf(rest, sizeof rest, "%s", found + strlen(wrong));
-    snprintf(found, sizeof rest - (size_t)(found - session->error.text), "'%.120s' (%s)%s", column,
-             option, rest);
+    for (int k = 0; column && k < 2; k++) {
+        snprintf(wrong, sizeof wrong, "%.120s%s (%s)", column, quotes[k], role);
+        char *found = strstr(session->error.text, wrong);
+        if (!found) continue;
+        snprintf(rest, sizeof rest, "%s", found + strlen(wrong));
+        found += strlen(wrong) - strlen(role) - 2;
+        snprintf(found, sizeof rest - (size_t)(found - session->error.text), "(%s)%s", option,
+                 rest);
+        return;
+    }
 }
 
 /* With weights a row without a target may have weight 0 and not count: the fit looks at that. */
@@ -225,20 +236,22 @@ margin_status cli_read_table(cli_session *session, const char *path, bool with_t
     if (list) options.ignore = list;
     const margin_status status = read_timed(session, path, &options, table);
     if (status < 0 && list) {
-        name_option(session, "--groups", session->arguments->groups);
-        name_option(session, "--time", session->arguments->time);
+        name_option(session, "to be ignored", "--groups", session->arguments->groups);
+        name_option(session, "to be ignored", "--time", session->arguments->time);
     }
     free(list);
     return status;
 }
 
-margin_status cli_read_column(cli_session *session, const char *path, const char *column,
-                              margin_table **table) {
+margin_status cli_read_column(cli_session *session, const char *path, const char *option,
+                              const char *column, margin_table **table) {
     margin_read_options options = read_options(session->arguments);
     options.target = column;
     options.weights = options.ignore = options.labels = NULL;
     options.missing = MARGIN_MISSING_KEEP;
-    return read_timed(session, path, &options, table);
+    const margin_status status = read_timed(session, path, &options, table);
+    if (status < 0) name_option(session, "the target", option, column);
+    return status;
 }
 
 /* Columns found by their place, and a target that is not the model's. */
@@ -283,13 +296,15 @@ margin_status cli_read_for_model(cli_session *session, const margin_model *model
     return status;
 }
 
-margin_status cli_read_texts(cli_session *session, const char *path, const char *as_text,
-                             margin_table **table) {
+margin_status cli_read_texts(cli_session *session, const char *path, const char *option,
+                             const char *as_text, margin_table **table) {
     margin_read_options options = read_options(session->arguments);
     options.target = "";
     options.weights = options.ignore = options.labels = NULL;
     options.categorical = as_text;
-    return read_timed(session, path, &options, table);
+    const margin_status status = read_timed(session, path, &options, table);
+    if (status < 0) name_option(session, "categorical", option, "");
+    return status;
 }
 
 margin_status cli_read_more_for_model(cli_session *session, const margin_model *model,

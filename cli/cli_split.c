@@ -46,7 +46,7 @@ static int read_column(cli_session *session, const char *option, const char *col
     if (!strcmp(path, "-"))
         return cli_usage_error(NULL, "%s reads the data twice; give a file, not standard input",
                                option);
-    const margin_status status = cli_read_column(session, path, column, table);
+    const margin_status status = cli_read_column(session, path, option, column, table);
     if (status < 0) return cli_failed(session, status);
     *values = margin_table_data(*table).y;
     if (values->count == rows) return EXIT_DONE;

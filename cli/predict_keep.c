@@ -47,7 +47,7 @@ int kept_read(cli_session *session, int64_t rows, kept_columns *kept) {
     if (!strcmp(path, "-"))
         return cli_usage_error(cli_find_command("predict"),
                                "--keep reads DATA a second time: give a file, not standard input");
-    const margin_status status = cli_read_texts(session, path, a->keep, &kept->table);
+    const margin_status status = cli_read_texts(session, path, "--keep", a->keep, &kept->table);
     if (status < 0) return cli_failed(session, status);
     if (cli_table_details(kept->table).format != MARGIN_FORMAT_CSV) {
         fprintf(stderr, "margin: --keep takes columns of a CSV table, and %s is none\n", path);

@@ -221,6 +221,10 @@ def missing_values(d):
     p = run('predict', model, table)
     expect(p.returncode == 0 and p.stdout.count('\n') == 6, f'a model with impute predicts every row: {p.stderr}')
     refuses(2, 'predict', model, table, '--missing', 'error', says=('--missing drop', 'impute'))
+    gaps = d / 'gaps.csv'
+    gaps.write_text('a,b,y\nred,1,no\n?,2,yes\nred,3,?\nblue,4,yes\nblue,5,no\n')
+    refuses(2, 'fit', 'standardize | logistic', gaps, says=("'impute | onehot | standardize | logistic'",))
+    refuses(2, 'fit', 'onehot | impute | svm', gaps, says=('put impute first in the spec',))
 
 
 def traces(d):
@@ -360,6 +364,12 @@ def usage(d):
     expect(run('help', 'knn').stdout == run('learners', 'knn').stdout != '', 'help of a learner')
     refuses(1, 'fit', 'perceptron', iris, '--label', 'species', says=('--target',))
     refuses(1, 'fit', 'perceptron', iris, '--test', '0.3', says=('--holdout',))
+    named = d / 'named.margin'
+    run('fit', 'standardize | logistic', iris, '-o', named)
+    for option, words in (('--keep', ('predict', named, iris, '--keep', 'foo')), ('--keep', ('predict', named, iris, '--keep', '99')),
+                          ('--groups', ('split', iris, '-k', '3', '--groups', 'nope')), ('--groups', ('split', iris, '-k', '3', '--groups', '77')),
+                          ('--groups', ('fit', 'logistic', iris, '--holdout', '0.2', '--groups', 'nope'))):
+        refuses(2, *words, says=(f'({option}): the file has 5 columns',))
     refuses(2, 'fit', 'perceptron', iris, '--ignore', 'species', '--target', 'species', says=('to be ignored and the target at once',))
     expect('two-class (more by multiclass=...)' in run('learners', 'svm').stdout, 'svm takes more than two classes')
     expect('does not hold' in run('help').stdout, 'what exit code 3 means')

@@ -340,9 +340,9 @@ static void columns_are_split_as_rows_are(void **state) {
     int64_t rows[2][ROWS], count[2];
     for (int by = 0; by < 2; by++) {
         margin_splits *splits = NULL;
-        const margin_data data = {
-            .x = by ? columns_of(false, ROWS) : margin_dense_f64(t.rows, ROWS, COLUMNS, COLUMNS),
-            .y = margin_values_f64(t.y, ROWS)};
+        const margin_data data = {.x = by ? columns_of(false, ROWS)
+                                          : margin_dense_f64(t.rows, ROWS, COLUMNS, COLUMNS),
+                                  .y = margin_values_f64(t.y, ROWS)};
         assert_int_equal(margin_split(context, &data, &fifth, &splits, &error), MARGIN_OK);
         count[by] = margin_splits_rows(splits, 0, MARGIN_PART_TEST, rows[by]);
         margin_splits_free(splits);
