@@ -98,6 +98,18 @@ static void test_folds(void **state) {
         }
 }
 
+static void measurements_are_no_classes(void **state) {
+    (void)state;
+    made m;
+    margin_splits *s = NULL;
+    const margin_split_options o = {.size = sizeof o, .test = 0.5, .stratify = 1};
+    make(&m);
+    for (int i = 0; i < ROWS; i++)
+        m.y[i] = i < 6 ? 1 : i + 0.5;
+    assert_int_equal(margin_split(context, &m.data, &o, &s, &error), MARGIN_ERROR_DATA);
+    assert_non_null(strstr(error.text, "the target looks like a measurement"));
+}
+
 static void test_shares(void **state) {
     (void)state;
     made m;
@@ -336,6 +348,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_folds),
         cmocka_unit_test(test_shares),
+        cmocka_unit_test(measurements_are_no_classes),
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_leave_one_out_and_order),

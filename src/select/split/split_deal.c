@@ -91,8 +91,11 @@ static margin_status deal_shares(const mg_deal *d, int64_t *order, int32_t *part
     memset(part, 0, (size_t)d->rows * sizeof *part);
     const int64_t rows = leave_single(d, order);
     MG_REQUIRE(test + validation <= rows && test + validation < d->rows, error, MG_DATA(FEW_ROWS),
-               "%lld rows, %lld of them alone in their class, cannot be split like that",
-               (long long)d->rows, (long long)(d->rows - rows));
+               "%lld rows, %lld of them alone in their class, cannot be split like that%s",
+               (long long)d->rows, (long long)(d->rows - rows),
+               2 * rows < d->rows ? ": the target looks like a measurement, which has no classes "
+                                    "to share out (margin_split_options.stratify)"
+                                  : "");
     take_share(d, order, rows, test, MARGIN_PART_TEST, part);
     if (validation) take_share(d, order, rows, validation, MARGIN_PART_VALIDATION, part);
     return check_learnable(d, part, error);
