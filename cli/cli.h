@@ -136,6 +136,8 @@ margin_status cli_read_texts(cli_session *session, const char *path, const char 
 /* Reads a table whose target is the column that an option named, for its values. */
 margin_status cli_read_column(cli_session *session, const char *path, const char *option,
                               const char *column, margin_table **table);
+/* Adds to the refusal of a column of categories the option that leaves it out. */
+void cli_advise_categories(cli_session *session, const margin_data *data);
 /* For qsort, of numbers. */
 int cli_ascending(const void *a, const void *b);
 /* Columns of a table that look like identifiers: a note for each, and as JSON "notes". */

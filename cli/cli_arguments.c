@@ -367,6 +367,9 @@ static int parse_option(const cli_command *command, int count, char **words, int
     size_t length = equals && word[1] == '-' ? (size_t)(equals - word) : strlen(word);
     const cli_option *option = find_option(word, length);
     if (!option) return unknown_option(command, word, length);
+    if (option->field == FIELD(output) && !strcmp(command->name, "convert"))
+        return cli_usage_error(command,
+                               "OUT is the second word: margin convert IN OUT, without -o");
     if (!cli_option_applies(option, command))
         return cli_usage_error(command, "%s does not go with 'margin %s'", option->name,
                                command->name);
@@ -456,6 +459,12 @@ int cli_parse(const cli_command *command, int count, char **words, cli_arguments
         return cli_usage_error(command, "%s is a file: the spec comes first: margin %s '%s' %s",
                                arguments->words[0], command->name, arguments->words[1],
                                arguments->words[0]);
+    if (!strcmp(command->name, "compare") && !is_file(arguments->words[0]) &&
+        arguments->word_count > 1 && is_file(arguments->words[arguments->word_count - 1]))
+        return cli_usage_error(command,
+                               "%s is a file: the table comes first: margin compare %s '%s'",
+                               arguments->words[arguments->word_count - 1],
+                               arguments->words[arguments->word_count - 1], arguments->words[0]);
     const int code = check_combination(command, arguments);
     return code ? code : cli_check_files(command, arguments);
 }

@@ -127,6 +127,17 @@ static void advise_missing(cli_session *session, const char *path,
         snprintf(text + length, room, ": leave such rows out (--missing drop)");
 }
 
+void cli_advise_categories(cli_session *session, const margin_data *data) {
+    char *text = session->error.text;
+    const size_t length = strlen(text);
+    int64_t j = 0;
+    while (data->columns && j < data->x.columns && data->columns[j].kind != MARGIN_CATEGORICAL)
+        j++;
+    if (data->columns && j < data->x.columns && strstr(text, "leave it out or encode it"))
+        snprintf(text + length, sizeof session->error.text - length, " (--ignore %s leaves it out)",
+                 data->columns[j].name);
+}
+
 static margin_status read_timed(cli_session *session, const char *path,
                                 const margin_read_options *options, margin_table **table) {
     double start = cli_clock();

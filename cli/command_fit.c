@@ -316,8 +316,7 @@ static int save_and_report(cli_session *session, const margin_report *report,
 static void advise_fit(cli_session *session, const margin_table *table) {
     const margin_data data = margin_table_data(table);
     margin_error *error = &session->error;
-    size_t length = strlen(error->text), room = sizeof error->text - length;
-    int64_t j = 0;
+    const size_t length = strlen(error->text), room = sizeof error->text - length;
     if (error->status != MARGIN_ERROR_DATA) return;
     if (error->row > 0 && error->line == 0)
         snprintf(error->text + length, room, " (row %lld of the data in %s)", (long long)error->row,
@@ -328,12 +327,7 @@ static void advise_fit(cli_session *session, const margin_table *table) {
                  "; the last column, %s, was taken as the target: put the target in a column "
                  "behind the matrix (docs/kernel-svm.md)",
                  data.target->name);
-    length = strlen(error->text);
-    room = sizeof error->text - length;
-    while (data.columns && j < data.x.columns && data.columns[j].kind != MARGIN_CATEGORICAL)
-        j++;
-    if (data.columns && j < data.x.columns && strstr(error->text, "leave it out or encode it"))
-        snprintf(error->text + length, room, " (--ignore %s leaves it out)", data.columns[j].name);
+    cli_advise_categories(session, &data);
 }
 
 static int fit_table(cli_session *session, const margin_spec *spec, const margin_table *table) {

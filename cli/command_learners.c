@@ -143,11 +143,12 @@ static void list_components(cli_text *text, bool json) {
 
 static int unknown_component(const char *word) {
     const char *near = NULL;
-    size_t least = 4;
+    const size_t length = strlen(word);
+    size_t least = length > 7 ? 4 : length > 4 ? 3 : 2;
     for (int i = 0; i < margin_component_count(); i++) {
         const char *name = margin_component_at(i)->name;
-        size_t distance = cli_edit_distance(word, strlen(word), name);
-        if (distance >= least) continue;
+        size_t distance = cli_edit_distance(word, length, name);
+        if (distance >= least || distance >= length) continue;
         least = distance;
         near = name;
     }

@@ -364,6 +364,14 @@ def usage(d):
     expect(run('help', 'knn').stdout == run('learners', 'knn').stdout != '', 'help of a learner')
     refuses(1, 'fit', 'perceptron', iris, '--label', 'species', says=('--target',))
     refuses(1, 'fit', 'perceptron', iris, '--test', '0.3', says=('--holdout',))
+    refuses(1, 'compare', 'standardize | logistic', 'ridge', iris, says=('the table comes first', "iris.csv 'standardize | logistic'"))
+    refuses(1, 'convert', iris, '-o', d / 'made.svm', says=('OUT is the second word',))
+    refuses(1, 'cv', 'standardize | {logistic, svm}', iris, says=('margin compare',))
+    refuses(2, 'plot', 'elbow', 'kmeans(k={1..4})', iris, says=('--ignore species leaves it out',))
+    refuses(2, 'fit', 'logistic', examples / 'cars.csv', says=('name it (--target)', 'as categories (--categorical)'))
+    for word in ('foo', 'C'):
+        expect('did you mean' not in run('learners', word).stderr, f'learners {word}: nothing is near')
+    expect('did you mean knn?' in run('learners', 'kn').stderr, 'a slip is still found')
     named = d / 'named.margin'
     run('fit', 'standardize | logistic', iris, '-o', named)
     for option, words in (('--keep', ('predict', named, iris, '--keep', 'foo')), ('--keep', ('predict', named, iris, '--keep', '99')),

@@ -167,11 +167,13 @@ def _member(kind: type[IntEnum], value: int) -> Any:
 # Remedies of C and the shell, and what they are here.
 _REMEDIES = {
     " (MARGIN_MISSING_DROP)": "", " (margin_read_options.ignore)": "", " (margin_split_options.stratify)": "",
+    " (margin_read_options.categorical)": "", " (margin_read_options.labels)": "", " (margin_read_options.target)": "",
     "name a column of it, or for npy and idx the file of the labels": "give y",
     "have to be read as categories": "have to be given as texts",
     "(margin cv compares them by cross-validation, margin path penalties of ridge, margin plot elbow numbers of clusters)":
         "(margin.search compares them by cross-validation)",
     "margin separable": "margin.separable",
+    "(margin compare)": "(margin.compare)",
     "margin_separable_options.positive ": "y == ",
     "margin_model_transform": "Model.transform",
     "margin_promise_options.coverage": "Model.promise(coverage=)",

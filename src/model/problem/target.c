@@ -44,8 +44,9 @@ static margin_status refuse_measurement(const margin_data *data, const char *wha
     return mg_fail(error, MG_DATA(TARGET),
                    "the target %s %s: it looks like a measurement and not like classes. A "
                    "regression predicts numbers (ridge, least-squares, knn(task=regress)); if "
-                   "another column is the target, name it; numbers that do name classes have to "
-                   "be read as categories",
+                   "another column is the target, name it (margin_read_options.target); numbers "
+                   "that do name classes have to be read as categories "
+                   "(margin_read_options.categorical)",
                    mg_target_name(data), what);
 }
 

@@ -14,8 +14,8 @@ bool mg_target_is_categorical(const margin_data *data) {
 
 margin_status mg_target_require(const margin_data *data, margin_error *error) {
     MG_REQUIRE(data->y.values, error, MG_DATA(TARGET),
-               "the data has no target; name a column of it, or for npy and idx the file of the "
-               "labels");
+               "the data has no target; name a column of it (margin_read_options.target), or for "
+               "npy and idx the file of the labels (margin_read_options.labels)");
     return MARGIN_OK;
 }
 

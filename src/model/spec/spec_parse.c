@@ -198,8 +198,12 @@ static margin_status fail_no_name(const mg_parser *p) {
     if (p->token.kind == MG_TOKEN_END)
         return mg_fail_spec(p->error, position,
                             "a learner is missing after the last |, for example perceptron");
-    return mg_fail_spec(p->error, position, "the name of a stage or learner is missing; found %s",
-                        mg_parser_found(p).text);
+    return mg_fail_spec(p->error, position, "the name of a stage or learner is missing; found %s%s",
+                        mg_parser_found(p).text,
+                        p->token.length == 1 && *p->token.text == '{'
+                            ? ": a set holds values of an option, and learners are compared as "
+                              "specs of their own (margin compare)"
+                            : "");
 }
 
 static margin_status parse_component(mg_parser *p) {
