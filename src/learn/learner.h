@@ -62,6 +62,9 @@ MG_INLINE double mg_sample_target(const mg_problem *p, int64_t i) {
     return p->kind == MG_TWO_CLASS ? p->sign[i] : p->target[i];
 }
 
+/* mg_matrix_check_finite of the samples' rows, which no stage makes. */
+margin_status mg_problem_check_finite(margin_context *context, const mg_problem *p, bool allow_nan,
+                                      margin_error *error);
 /* The values of sample i as dense f64, made if need be; scale and shift are not applied. */
 void mg_sample_values(const mg_problem *p, int64_t i, double *out);
 /* out[i * count + k]: dot products of samples, from what they are made of, without making them: off

@@ -155,6 +155,13 @@ void mg_sample_values(const mg_problem *p, int64_t i, double *out) {
         mg_row_expand(&p->x, mg_sample_row(p, i), out);
 }
 
+margin_status mg_problem_check_finite(margin_context *context, const mg_problem *p, bool allow_nan,
+                                      margin_error *error) {
+    const margin_data data = {
+        .x = p->x, .columns = p->columns, .selection = p->index, .selected = p->count};
+    return mg_matrix_check_finite(context, &data, allow_nan, error);
+}
+
 margin_status mg_sample_products(margin_context *context, const mg_problem *p, double *out,
                                  bool *made, margin_error *error) {
     const mg_row_maker *maker = p->maker;

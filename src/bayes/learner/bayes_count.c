@@ -325,9 +325,7 @@ static margin_status fail_cell(const counter *c, int64_t i, int64_t j, double va
  * named as for every learner. */
 static margin_status fail_first(const counter *c, double *state, double *row, margin_error *error) {
     const mg_problem *p = c->problem;
-    const margin_data data = {
-        .x = p->x, .columns = p->columns, .selection = p->index, .selected = p->count};
-    MG_TRY(mg_matrix_check_finite(c->context, &data, true, error));
+    MG_TRY(mg_problem_check_finite(c->context, p, true, error));
     for (int64_t i = 0; i < p->count; i++) {
         mg_row_expand(&p->x, mg_sample_row(p, i), row);
         for (int64_t j = 0; j < p->x.columns; j++)

@@ -223,16 +223,15 @@ static void squares_trace(const mg_squares *s) {
                                                      .weight_count = s->columns});
 }
 
-/* What the model does on its rows, unless rounding of predictions shows in that. */
+/* What the model does on its rows where products proved it, unless rounding of predictions shows in
+ * that: no further pass is made for it. */
 static void tell_errors(const mg_squares *s, margin_report *report) {
-    static const double least = 1e-10, most = 1e-12, range = 1e-250;
-    const double spread = s->spread * s->spread;
+    static const double most = 1e-12;
     double ratio;
-    if (!(s->unit * s->now.value > range && s->unit * spread < 1.0 / range)) return;
-    if (s->solve_again || !s->intercept || !(s->now.value > least * spread)) return;
+    if (!(s->hidden > 0.0) || !s->intercept) return;
     if (!(DBL_EPSILON * mg_squares_rounding(s, &ratio) <= most * sqrt(s->now.value))) return;
     report->train_rmse = sqrt(s->now.value / s->total);
-    report->train_r2 = 1.0 - s->now.value / spread;
+    report->train_r2 = 1.0 - s->now.value / (s->spread * s->spread);
 }
 
 static margin_status squares_hand_over(mg_squares *s, bool penalised) {

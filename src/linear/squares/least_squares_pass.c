@@ -75,11 +75,7 @@ void mg_squares_end(mg_squares *s) {
 
 margin_status mg_squares_check_values(const mg_problem *problem, margin_context *context,
                                       margin_error *error) {
-    const margin_data data = {.x = problem->x,
-                              .columns = problem->columns,
-                              .selection = problem->index,
-                              .selected = problem->count};
-    return problem->unchecked ? mg_matrix_check_finite(context, &data, false, error) : MARGIN_OK;
+    return problem->unchecked ? mg_problem_check_finite(context, problem, false, error) : MARGIN_OK;
 }
 
 margin_status mg_squares_check_norms(mg_squares *s) {
@@ -151,14 +147,19 @@ static void find_gap(mg_squares *s) {
     s->now.gap = fmin(s->now.gap, whole / fmax(1.0, s->now.objective));
 }
 
+/* `gradient` is that of the residual in centred columns. */
+static void judge_centred(mg_squares *s) {
+    for (int64_t j = 0; j < s->columns; j++)
+        s->gradient[j] = s->norm[j] > 0.0 ? s->gradient[j] - s->alpha * s->w[j] : 0.0;
+    find_gap(s);
+    s->judged = true;
+}
+
 void mg_squares_judge(mg_squares *s, double total) {
     s->now.excess = s->intercept ? total : 0.0;
     for (int64_t j = 0; j < s->columns; j++)
-        s->gradient[j] = s->norm[j] > 0.0
-                             ? s->gradient[j] - s->mean[j] * s->now.excess - s->alpha * s->w[j]
-                             : 0.0;
-    find_gap(s);
-    s->judged = true;
+        s->gradient[j] -= s->mean[j] * s->now.excess;
+    judge_centred(s);
 }
 
 void mg_squares_judge_products(mg_squares *s, double value, double excess, double hidden) {
@@ -167,10 +168,7 @@ void mg_squares_judge_products(mg_squares *s, double value, double excess, doubl
     s->now.value = value;
     s->hidden = hidden;
     s->now.excess = s->intercept ? fabs(excess) + sqrt(s->total) * rounding : 0.0;
-    for (int64_t j = 0; j < s->columns; j++)
-        s->gradient[j] = s->norm[j] > 0.0 ? s->gradient[j] - s->alpha * s->w[j] : 0.0;
-    find_gap(s);
-    s->judged = true;
+    judge_centred(s);
 }
 
 /* P is quadratic, so its distance from the optimum is g'H^-1 g: below the duality gap, which takes
