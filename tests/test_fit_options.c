@@ -4,6 +4,7 @@
 #include "base/status.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -270,6 +271,53 @@ static void told_of_no_failure(void **state) {
     assert_int_equal(t.count, 0);
 }
 
+/* ---- A start --------------------------------------------------------------------------------- */
+
+/* Three passes and then three more are six. */
+static void perceptrons_go_on(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "perceptron(multiclass=argmax, passes=%d)", "standardize | perceptron(passes=%d)",
+        "perceptron(multiclass=ovo, passes=%d)", "perceptron(variant=pocket, passes=%d)"};
+    const margin_data data = sample_data(rows, DENSE_F64);
+    for (int k = 0; k < MG_LENGTH(texts); k++) {
+        char half[80], whole[80];
+        snprintf(half, sizeof half, texts[k], 3);
+        snprintf(whole, sizeof whole, texts[k], 6);
+        margin_report report = {.size = sizeof report}, found = {.size = sizeof found};
+        margin_model *first = fit_text(context, half, &data, NULL), *second = NULL;
+        margin_model *wanted = fit_text(context, whole, &data, NULL);
+        const margin_fit_options options = {.size = sizeof options, .start = first};
+        assert_true(fit_with(context, half, &data, &options, &second, &report, NULL) > 0);
+        assert_true(isnan(margin_report_item_value(&report, "bound"))); /* it is one from zero */
+        assert_int_equal(margin_verify(context, second, &data, &found, NULL), MARGIN_OK);
+        for (int64_t f = 0; f < margin_model_score_count(wanted) && k != 3; f++)
+            assert_memory_equal(margin_model_weights(second, f), margin_model_weights(wanted, f),
+                                COLUMNS * sizeof(double));
+        margin_model_free(first);
+        margin_model_free(second);
+        margin_model_free(wanted);
+    }
+}
+
+/* What has no such start begins as always; a start of the spec's own goes before. */
+static void others_begin_as_always(void **state) {
+    (void)state;
+    static const char *const texts[] = {"perceptron(form=dual, passes=3)",
+                                        "perceptron(start=random, passes=3)"};
+    const margin_data data = sample_data(rows, DENSE_F64);
+    margin_model *start = fit_text(context, "perceptron(passes=5)", &data, NULL);
+    const margin_fit_options options = {.size = sizeof options, .start = start};
+    for (int k = 0; k < MG_LENGTH(texts); k++) {
+        margin_model *model = NULL, *wanted = fit_text(context, texts[k], &data, NULL);
+        assert_true(fit_with(context, texts[k], &data, &options, &model, NULL, NULL) > 0);
+        assert_same_model(model, wanted);
+        margin_model_free(model);
+        margin_model_free(wanted);
+    }
+    margin_model_free(start);
+}
+
 static margin_status attempt(margin_context *c, void *user, margin_error *error) {
     told t = {0};
     const margin_data data = sample_data(rows, DENSE_F64);
@@ -299,6 +347,8 @@ int main(void) {
         cmocka_unit_test(many_centres_take_no_text),
         cmocka_unit_test(parts_tell_their_own),
         cmocka_unit_test(told_of_no_failure),
+        cmocka_unit_test(perceptrons_go_on),
+        cmocka_unit_test(others_begin_as_always),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, open_rows, close_rows);

@@ -257,7 +257,7 @@ def test_warm_start_of_l1(diabetes, name):
 @pytest.mark.parametrize(
     "name, parameters",
     [
-        ("Ridge", {"positive": True}), ("Perceptron", {"warm_start": True}), ("SVC", {"probability": True}),
+        ("Ridge", {"positive": True}), ("SVC", {"probability": True}),
         ("SVC", {"kernel": "cosine"}), ("KNeighborsClassifier", {"metric": "cosine"}),
         ("KNeighborsClassifier", {"weights": np.dot}), ("BernoulliNB", {"binarize": 0.5}), ("LinearSVC", {"penalty": "l1"}),
         ("LinearSVR", {"loss": "squared_epsilon_insensitive"}), ("Perceptron", {"penalty": "l2"}),

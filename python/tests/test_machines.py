@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 import sklearn.kernel_ridge
+import sklearn.linear_model
 import sklearn.naive_bayes
 import sklearn.svm
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import cross_val_score
 
@@ -163,6 +165,36 @@ def test_more_rows(rng, name):
     assert ours.report_.rows == len(rows) and list(ours.classes_) == ["a", "b", "c"]
     with pytest.raises(ValueError, match="do not exist"):
         ours.partial_fit(X[:2], ["a", "z"])
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_perceptron_takes_batches(iris, classes):
+    X, y = iris
+    names = np.array(["a", "b", "c"])[:classes]
+    order = np.random.default_rng(3).permutation(np.flatnonzero(y < classes))
+    X, y = X[order], names[y[order]]
+    ours, theirs = margin.Perceptron(shuffle=False), sklearn.linear_model.Perceptron(shuffle=False)
+    with pytest.raises(ValueError, match="classes must be passed"):
+        ours.partial_fit(X, y)
+    one = np.flatnonzero(y == "a")[:5]  # a batch of one class
+    for rows in (one, slice(0, 30), slice(30, None), slice(None)):
+        ours.partial_fit(X[rows], y[rows], classes=names), theirs.partial_fit(X[rows], y[rows], classes=names)
+        assert np.allclose(ours.coef_, theirs.coef_, atol=1e-12) and np.allclose(ours.intercept_, theirs.intercept_)
+        assert list(ours.classes_) == list(names)
+    assert ours.verify(X, y).status.name == "OK"
+    with pytest.raises(ValueError, match="do not exist"):
+        ours.partial_fit(X[:2], ["a", "z"])
+    with pytest.raises(ValueError, match="balanced"):
+        margin.Perceptron(class_weight="balanced").partial_fit(X, y, classes=names)
+
+
+def test_perceptron_begins_where_it_ended(iris):
+    X, y = iris
+    once = margin.Perceptron(max_iter=7, shuffle=False)
+    twice = margin.Perceptron(max_iter=3, shuffle=False, warm_start=True)
+    with pytest.warns(ConvergenceWarning):
+        once.fit(X, y), twice.fit(X, y), twice.set_params(max_iter=4).fit(X, y)
+    assert np.array_equal(once.coef_, twice.coef_) and np.array_equal(once.intercept_, twice.intercept_)
 
 
 def test_models_go_on_learning(iris):

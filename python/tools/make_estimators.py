@@ -30,7 +30,7 @@ from margin.estimators.parameters import Recipe  # noqa: E402
 from margin.estimators.recipes import RECIPES  # noqa: E402
 
 BASES = {
-    "linear": {"classifiers": ["LinearClassifier"], "regressors": ["LinearRegressor", "LinearTargets"]},
+    "linear": {"classifiers": ["LinearClassifier", "PerceptronClassifier"], "regressors": ["LinearRegressor", "LinearTargets"]},
     "crossed": {"crossed": ["LassoCrossed", "LogisticCrossed", "RidgeCrossed"]},
     "kernel": {"machines": ["KernelClassifier", "KernelPerceptronClassifier"], "clusters": ["OneClass"],
                "regressors": ["ExpansionRegressor", "KernelRidgeRegressor", "LinearExpansion"]},

@@ -188,6 +188,9 @@ typedef struct mg_learner_more {
     /* Scores are logarithms of what probabilities are in proportion to, one per class: the log loss
      * is then worked out without the underflow of exp. */
     bool log_scores;
+    /* Its model is where it walked to from the start: fits of a chain begin as if alone, and only a
+     * start of the caller's counts. One class is enough to walk. */
+    bool walks;
     /* Whether a category that training never saw leaves a row without a prediction. NULL: no. */
     bool (*refuses_unknown)(const mg_hypothesis *h);
 } mg_learner_more;

@@ -131,10 +131,11 @@ class MarginEstimator(Base):
     # ---- fit
 
     def _train(self, X: Any, target: Target | None, weights: np.ndarray | None, facts: Facts,
-               extra: Options | None = None) -> "MarginEstimator":
+               extra: Options | None = None, batch: bool = False) -> "MarginEstimator":
+        """`batch`: it goes on from the last one, and is not the last."""
         data = self._data(X, target, weights)
         spec = self._spec(facts, extra)
-        start = getattr(self, "model_", None) if getattr(self, "warm_start", False) else None
+        start = getattr(self, "model_", None) if batch or getattr(self, "warm_start", False) else None
         try:
             self.model_, converged = fit_data(
                 spec, data, seed=self._seed(), threads=self._threads(), start=start, centres=self._centres(),
@@ -142,7 +143,7 @@ class MarginEstimator(Base):
             )
         except DataError as error:
             raise in_their_words(error, data.x.rows)
-        if not converged and self._warns(self.model_.report):
+        if not converged and not batch and self._warns(self.model_.report):
             warnings.warn(not_converged(self.model_.report), ConvergenceWarning, stacklevel=3)
         return self
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_non_negative
 
 from margin._binding import ffi, lib
-from margin.estimators.classifiers import Classifier
+from margin.estimators.classifiers import Classifier, refuse_unknown
 from margin.estimators.parameters import Facts, Options
 from margin.labels import Target, target
 
@@ -23,22 +23,14 @@ class BayesClassifier(Classifier):
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
         """Trains on more rows. The first call needs `classes`, all that will ever occur."""
-        first = "model_" not in vars(self)
-        if first and classes is None:
-            raise ValueError("classes must be passed on the first call to partial_fit.")
-        if not first and classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {self.classes_!r}")
+        first, expected = self._expected(classes)
         X, known, weights = self._prepare(X, y, sample_weight, reset=first)
-        expected = np.unique(classes) if first else self.classes_
-        unknown = np.setdiff1d(np.unique(y), expected)
-        if unknown.size:
-            raise ValueError(f"The target label(s) {unknown} in y do not exist in the initial classes {expected}")
+        refuse_unknown(y, expected)
         if not first:
             self.model_ = self.model_.update(X, known, sample_weight=weights)
             return self
-        known = target(y, classes=expected)
         facts = replace(self._facts(X, known, weights, sample_weight), classes=len(expected))
-        self._train(X, known, weights, facts, self._class_options(facts))
+        self._train(X, target(y, classes=expected), weights, facts, self._class_options(facts))
         self.classes_ = expected
         return self
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,12 @@ from margin.estimators.recipes import RECIPES
 from margin.labels import Target, target
 from margin.report import Report
 from margin.views import is_sparse
+
+
+def refuse_unknown(y: Any, expected: np.ndarray) -> None:
+    unknown = np.setdiff1d(np.unique(y), expected)
+    if unknown.size:
+        raise ValueError(f"The target label(s) {unknown} in y do not exist in the initial classes {expected}")
 
 
 def _probable(classifier: Any) -> bool:
@@ -40,6 +47,15 @@ class Classifier(ClassifierMixin, MarginEstimator):
         self._train(X, known, weights, facts, self._class_options(facts))
         self.classes_: np.ndarray = self.model_._labels
         return self
+
+    def _expected(self, classes: Any) -> tuple[bool, np.ndarray]:
+        """Of a partial fit: whether it is the first, and all classes that will ever occur."""
+        first = "model_" not in vars(self)
+        if first and classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        if not first and classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {self.classes_!r}")
+        return first, np.unique(classes) if first else self.classes_
 
     def _facts(self, X: Any, known: Target, weights: np.ndarray | None, sample_weight: Any) -> Facts:
         labels, codes = np.unique(known.values, return_inverse=True)
@@ -129,3 +145,19 @@ class ScoringClassifier(Classifier):
 
 class LinearClassifier(LinearAttributes, ScoringClassifier):
     """Linear classifiers: without probabilities unless the learner has them."""
+
+
+class PerceptronClassifier(LinearClassifier):
+    """The perceptron, which takes its rows in batches, too."""
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> "PerceptronClassifier":
+        """One pass over these rows from the weights so far. The first call needs `classes`, all that will ever occur."""
+        first, expected = self._expected(classes)
+        if isinstance(getattr(self, "class_weight", None), str):
+            raise ValueError("class_weight 'balanced' is not supported for partial_fit, which does not see all rows: give the weights")
+        X, known, weights = self._prepare(X, y, sample_weight, reset=first)
+        refuse_unknown(y, expected)
+        facts = replace(self._facts(X, known, weights, sample_weight), classes=len(expected))
+        self._train(X, target(y, classes=expected), weights, facts, {"passes": "1", "bound": "no"}, batch=True)
+        self.classes_ = expected
+        return self

@@ -36,7 +36,6 @@ _COPY = P("copy_X", True, "bool", "no effect: X is never written to", no_effect,
 _POSITIVE = P("positive", False, "False", "only False", only(False, why="weights cannot be held to one sign"), "bool")
 _VERBOSE = P("verbose", 0, "int", "no effect", no_effect, "int")
 _WARM = P("warm_start", False, "bool", "begin where the last fit ended; the answer is the same to tol", elsewhere, "bool")
-_NOT_WARM = P("warm_start", False, "False", "only False", only(False, why="fits start anew"), "bool")
 _SEED = P("random_state", None, "int, RandomState or None", "no effect: the solver makes no random choices", elsewhere)
 _JOBS = P("n_jobs", None, "int or None", "threads; None: all cores. The model does not depend on it", elsewhere, "int | None")
 _CLASS_WEIGHT = P("class_weight", None, "dict, 'balanced' or None", "weights of the classes", elsewhere)
@@ -111,7 +110,7 @@ _LEARNERS = (
         _DUAL, _tol(1e-9), _C,
         P("multi_class", "ovr", "{'ovr', 'crammer_singer'}", "more than two classes: one against the rest, or all at once", words("multiclass", {"ovr": None, "crammer_singer": "argmax"}, "there is no such scheme"), "str"),
         _INTERCEPT, _SCALING, _CLASS_WEIGHT, _VERBOSE, _SEED, _MAX_ITER), finish=c.linear_svc),
-    Recipe("Perceptron", "linear", "LinearClassifier", "perceptron", "Rosenblatt's perceptron.", (
+    Recipe("Perceptron", "linear", "PerceptronClassifier", "perceptron", "Rosenblatt's perceptron.", (
         P("penalty", None, "None", "only None", only(None, why="a perceptron has no penalty; LogisticRegression and LinearSVC have")),
         P("alpha", 0.0001, "float", "no effect without a penalty", no_effect, "float"),
         P("l1_ratio", 0.15, "float", "no effect without a penalty", no_effect, "float"),
@@ -125,7 +124,7 @@ _LEARNERS = (
         P("validation_fraction", 0.1, "float", "no effect without early_stopping", no_effect, "float"),
         P("n_iter_no_change", 5, "int", "no effect without early_stopping", no_effect, "int"),
         _CLASS_WEIGHT,
-        _NOT_WARM)),
+        P("warm_start", False, "bool", "begin with the weights of the last fit", elsewhere, "bool"))),
     Recipe("RidgeCV", "crossed", "RidgeCrossed", "ridge", "Ridge that chooses its penalty, by leaving out each row in closed form or by folds.", (
         P("alphas", (0.1, 1.0, 10.0), "array-like", "penalties to choose from", elsewhere), _INTERCEPT,
         P("scoring", None, "str or None", "None: mean square, with cv R2", elsewhere, "str | None"), _CV,

@@ -30,12 +30,15 @@ static margin_status sort_by_class(mg_split *split, margin_error *error) {
     return MARGIN_OK;
 }
 
-/* A class without rows, if one was declared: only rules have an answer for it. */
+/* A class without rows, if one was declared: rules have an answer for it, and what walks from row
+ * to row has where it begins. */
 static margin_status check_occurring(const mg_split *split, const margin_model *model,
                                      margin_error *error) {
     const int64_t classes = model->classes;
     int64_t *rows, c = 0;
     if (model->learner->info.abilities & MARGIN_IS_RULE) return MARGIN_OK;
+    if (mg_learner_more_of(model->learner)->walks && split->reduction != MG_REDUCE_PAIRS)
+        return MARGIN_OK;
     MG_NEW_ZERO(split->heap, rows, classes, "the rows of each class", error);
     for (int64_t i = 0; i < split->whole.count; i++)
         rows[split->codes[i]]++;
@@ -44,7 +47,7 @@ static margin_status check_occurring(const mg_split *split, const margin_model *
     mg_free(split->heap, rows);
     MG_REQUIRE(c == classes, error, MG_DATA(FEW_ROWS),
                "no row has the class '%s', which is declared: %s needs rows of every class; "
-               "naive-bayes and knn do not",
+               "naive-bayes and knn do not, nor does perceptron but for multiclass=ovo",
                model->class_names[c], model->learner->info.name);
     return MARGIN_OK;
 }

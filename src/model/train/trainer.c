@@ -137,12 +137,13 @@ static margin_status check_start(const mg_trainer *trainer, mg_reduction reducti
 /* The parts of the last fit, if it was linear. */
 static margin_status keep_starts(mg_trainer *trainer, mg_reduction reduction, margin_error *error) {
     const margin_model *model = trainer->model;
+    const bool walks = mg_learner_more_of(model->learner)->walks;
     mg_heap *heap = model->heap;
     forget_starts(trainer);
     if (trainer->how->start) MG_TRY(check_start(trainer, reduction, error));
     if (trainer->how->start)
         model = trainer->how->start;
-    else if (!trainer->how->warm || !model->hypothesis ||
+    else if (!trainer->how->warm || walks || !model->hypothesis ||
              model->hypothesis->kind != &mg_hypothesis_linear)
         return MARGIN_OK;
     const int64_t count = mg_reduction_parts(reduction, model);

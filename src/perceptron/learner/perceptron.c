@@ -51,6 +51,14 @@ static void start_anywhere(mg_perceptron_run *run) {
     }
 }
 
+/* Where an earlier fit ended. */
+static void start_there(mg_perceptron_run *run, const mg_hypothesis *start) {
+    memcpy(run->now.weights, start->view.linear.weights,
+           (size_t)(run->functions * run->columns) * sizeof(double));
+    for (int64_t f = 0; f < run->functions && run->options.constant > 0; f++)
+        run->now.intercept[f] = start->view.linear.intercept[f];
+}
+
 static margin_status start_state(mg_perceptron_run *run) {
     const mg_perceptron_options *o = &run->options;
     const int64_t weights = run->functions * run->columns;
@@ -66,6 +74,7 @@ static margin_status start_state(mg_perceptron_run *run) {
     for (int64_t f = 0; f < run->functions; f++)
         run->now.intercept[f] = o->start_intercept;
     if (o->random_start) start_anywhere(run);
+    if (run->goes_on) start_there(run, run->fit->start);
     if (o->variant == MG_AVERAGED) return mg_perceptron_state_new(run, &run->sum);
     return MARGIN_OK;
 }
@@ -116,6 +125,8 @@ static void set_up(mg_perceptron_run *run, mg_fit *fit) {
     run->columns = p->x.columns;
     run->functions = p->kind == MG_ARGMAX ? p->classes : 1;
     run->length = state_length(run);
+    run->goes_on = fit->start && !run->options.dual && fit->start->functions == run->functions &&
+                   mg_perceptron_starts_at_zero(&run->options);
     for (int64_t i = 0; i < p->count; i++)
         run->total_weight += mg_sample_weight(p, i);
     run->block_rows = mg_block_rows(mg_row_bytes(&p->x));
@@ -180,6 +191,8 @@ static margin_status fits(const margin_component *info, const mg_problem *proble
         .options = mg_perceptron_option_table, .option_count = MG_PERCEPTRON_OPTION_COUNT          \
     }
 
+static const mg_learner_more more = {.walks = true};
+
 /* The model is a sum of kernels. */
 static const mg_learner perceptron_kernel = {
     .info = PERCEPTRON_INFO,
@@ -198,6 +211,7 @@ static const mg_learner *perceptron_variant(const mg_option_value *options) {
 
 const mg_learner mg_learner_perceptron = {
     .info = PERCEPTRON_INFO,
+    .more = &more,
     .variant = perceptron_variant,
     .makes = {&mg_hypothesis_linear},
     .fits = fits,

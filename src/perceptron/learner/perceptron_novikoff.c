@@ -132,7 +132,7 @@ static bool steps_are_whole(const mg_perceptron_options *options, const mg_probl
     return options->batch == 0;
 }
 
-static bool starts_at_zero(const mg_perceptron_options *o) {
+bool mg_perceptron_starts_at_zero(const mg_perceptron_options *o) {
     if (o->start_intercept != 0.0 || o->random_start) return false;
     for (int64_t j = 0; j < o->start_count; j++)
         if (o->start_weights[j] != 0.0) return false;
@@ -142,7 +142,7 @@ static bool starts_at_zero(const mg_perceptron_options *o) {
 double mg_perceptron_bound_of(const mg_perceptron_options *options, const mg_problem *problem,
                               double radius, double margin) {
     const double ratio = radius / margin;
-    const bool holds = starts_at_zero(options) && steps_are_whole(options, problem);
+    const bool holds = mg_perceptron_starts_at_zero(options) && steps_are_whole(options, problem);
     return holds ? ratio * ratio : (double)NAN;
 }
 

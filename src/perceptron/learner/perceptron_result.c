@@ -220,7 +220,9 @@ static margin_status fill_report(mg_perceptron_run *run, const mg_perceptron_sta
     mg_report_set(report, "margin", margin);
     mg_report_set(report, "radius", radius);
     mg_report_set(report, "bound",
-                  mg_perceptron_bound_of(&run->options, run->problem, radius, margin));
+                  run->goes_on
+                      ? (double)NAN
+                      : mg_perceptron_bound_of(&run->options, run->problem, radius, margin));
     mg_report_set(report, "errors", (double)judged->errors);
     mg_report_set(report, "least_margin", judged->least);
     const double norm = run->functions == 1 ? mg_perceptron_norm(run, state) : 0.0;

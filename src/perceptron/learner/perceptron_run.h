@@ -98,6 +98,7 @@ struct mg_perceptron_run {
     mg_kernel kernel; /* of the dual form */
     mg_gram *gram;    /* dual form */
     double *scores;   /* dual: of every sample, without intercept; argmax: of one sample */
+    bool goes_on;     /* begins where an earlier fit ended, so that there is no bound */
     double *scratch;  /* `scratch_size` numbers per thread, for scores of rows */
     int64_t scratch_size;
 
@@ -170,6 +171,7 @@ double mg_perceptron_numbers(const mg_perceptron_run *run);
 /* Decides separability if options and size allow; OK, or a failure. */
 margin_status mg_perceptron_separability(mg_perceptron_run *run);
 bool mg_perceptron_separable(const mg_perceptron_run *run);
+bool mg_perceptron_starts_at_zero(const mg_perceptron_options *options); /* as its spec says */
 /* On the updates from zero with whole steps, (radius / margin)^2; else NaN. */
 double mg_perceptron_bound_of(const mg_perceptron_options *options, const mg_problem *problem,
                               double radius, double margin);

@@ -143,7 +143,10 @@ static margin_status claim_margin(mg_fit *fit, const mg_hypothesis *h, double ra
     const bool separable = found.verdict == MG_SEPARABLE;
     const double margin = separable ? found.margin : (double)NAN;
     const double apart = separable ? found.margin_gap + 2e-6 : 0;
-    const double bound = mg_perceptron_bound_of(&options, fit->problem, radius, margin);
+    /* a fit that went on where another one ended claims none */
+    const bool claimed = !isnan(margin_report_item_value(fit->claimed, "bound"));
+    const double bound =
+        claimed ? mg_perceptron_bound_of(&options, fit->problem, radius, margin) : (double)NAN;
     mg_separation_free(&found);
     mg_report_claim(&fit->report, &fit->verified, "margin", margin, apart * margin);
     mg_report_claim(&fit->report, &fit->verified, "bound", bound, 3 * apart * bound);
