@@ -300,6 +300,33 @@ static void perceptrons_go_on(void **state) {
     }
 }
 
+/* A part of the rows may lack a class that is declared, or have one only. */
+static void perceptrons_walk_with_a_class_missing(void **state) {
+    (void)state;
+    static const double classes[] = {0, 1, 2};
+    static const char *const texts[] = {"perceptron(multiclass=argmax)", "perceptron"};
+    margin_data data = sample_data(rows, DENSE_F64);
+    int64_t zeros[ROWS];
+    margin_error error = {0};
+    data.classes = margin_values_f64(classes, CLASSES);
+    data.selection = zeros;
+    for (int64_t i = 0; i < ROWS; i++)
+        if (rows->labels[i] == 0) zeros[data.selected++] = i;
+    for (int k = 0; k < MG_LENGTH(texts); k++) {
+        margin_report found = {.size = sizeof found};
+        margin_model *model = fit_text(context, texts[k], &data, NULL);
+        assert_int_equal(margin_model_class_count(model), CLASSES);
+        assert_int_equal(margin_verify(context, model, &data, &found, NULL), MARGIN_OK);
+        assert_int_equal(margin_model_report(model)->status, MARGIN_OK);
+        margin_model_free(model);
+    }
+    margin_model *none = NULL;
+    assert_int_equal(
+        fit_with(context, "perceptron(multiclass=ovo)", &data, NULL, &none, NULL, &error),
+        MARGIN_ERROR_DATA);
+    assert_contains(error.text, "no row has the class '1', which is declared");
+}
+
 /* What has no such start begins as always; a start of the spec's own goes before. */
 static void others_begin_as_always(void **state) {
     (void)state;
@@ -348,6 +375,7 @@ int main(void) {
         cmocka_unit_test(parts_tell_their_own),
         cmocka_unit_test(told_of_no_failure),
         cmocka_unit_test(perceptrons_go_on),
+        cmocka_unit_test(perceptrons_walk_with_a_class_missing),
         cmocka_unit_test(others_begin_as_always),
         cmocka_unit_test(every_allocation_may_fail),
     };

@@ -47,7 +47,7 @@ static margin_status check_occurring(const mg_split *split, const margin_model *
     mg_free(split->heap, rows);
     MG_REQUIRE(c == classes, error, MG_DATA(FEW_ROWS),
                "no row has the class '%s', which is declared: %s needs rows of every class; "
-               "naive-bayes and knn do not, nor does perceptron but for multiclass=ovo",
+               "naive-bayes and knn do not, nor does the linear perceptron but for multiclass=ovo",
                model->class_names[c], model->learner->info.name);
     return MARGIN_OK;
 }

@@ -114,9 +114,17 @@ static margin_status separate_kernel(mg_perceptron_run *run) {
     return MARGIN_OK;
 }
 
+bool mg_perceptron_two_sides(const mg_problem *p) {
+    if (p->kind != MG_TWO_CLASS) return false;
+    for (int64_t i = 1; i < p->count; i++)
+        if (p->sign[i] != p->sign[0]) return true;
+    return false;
+}
+
 margin_status mg_perceptron_separability(mg_perceptron_run *run) {
     const bool known = run->verdict == MG_NOT_SEPARABLE || !isnan(run->separation_margin);
-    if (known || run->problem->kind != MG_TWO_CLASS || !(work_left(run) > 0.0)) return MARGIN_OK;
+    if (known || !mg_perceptron_two_sides(run->problem) || !(work_left(run) > 0.0))
+        return MARGIN_OK;
     return run->options.expansion ? separate_kernel(run) : separate_columns(run);
 }
 

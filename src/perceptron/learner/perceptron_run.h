@@ -170,6 +170,9 @@ margin_status mg_perceptron_average_settle(mg_perceptron_run *run, mg_perceptron
 double mg_perceptron_numbers(const mg_perceptron_run *run);
 /* Decides separability if options and size allow; OK, or a failure. */
 margin_status mg_perceptron_separability(mg_perceptron_run *run);
+/* Whether there is something to separate: one class alone may be all that a part of the rows has.
+ */
+bool mg_perceptron_two_sides(const mg_problem *problem);
 bool mg_perceptron_separable(const mg_perceptron_run *run);
 bool mg_perceptron_starts_at_zero(const mg_perceptron_options *options); /* as its spec says */
 /* On the updates from zero with whole steps, (radius / margin)^2; else NaN. */

@@ -131,8 +131,8 @@ static margin_status find_norm(const mg_fit *fit, const mg_hypothesis *h, double
 static margin_status claim_margin(mg_fit *fit, const mg_hypothesis *h, double radius) {
     const mg_perceptron_options options = mg_perceptron_options_of(fit->options);
     mg_separation found;
-    if (h->kind != &mg_hypothesis_linear) return MARGIN_OK;              /* not sought again */
-    if (fit->problem->kind != MG_TWO_CLASS || options.constant == 0.0) { /* there is none */
+    if (h->kind != &mg_hypothesis_linear) return MARGIN_OK;                  /* not sought again */
+    if (!mg_perceptron_two_sides(fit->problem) || options.constant == 0.0) { /* there is none */
         mg_report_claim(&fit->report, &fit->verified, "margin", (double)NAN, 0);
         mg_report_claim(&fit->report, &fit->verified, "bound", (double)NAN, 0);
         return MARGIN_OK;
