@@ -1,11 +1,12 @@
 /* Scores of an expansion without allocating.
  *
- * A few query rows are widened to dense f64 and meet the support rows chunk by chunk: the panels
- * of a chunk, packed when the model was made, give its dot products (laplacian: distances) with
- * all of them, the kernel turns them into values, and the functions of all classes and pairs add
- * their coefficients in ascending order of support rows. So the bits of a row do not depend on the
- * rows that are scored beside it. Sparse support rows are multiplied one by one; rows that are too
- * wide for the stack, and distances to sparse rows, go pair by pair. */
+ * A few query rows, dense ones where they lie and others widened to dense f64, meet the support
+ * rows chunk by chunk: the panels of a chunk, packed when the model was made, give its dot products
+ * (laplacian: distances) with all of them, the kernel turns them into values, and the functions of
+ * all classes and pairs add their coefficients in ascending order of support rows. So the bits of a
+ * row do not depend on the rows that are scored beside it. Sparse support rows are multiplied one
+ * by one; rows that would have to be widened and are too wide for the stack, and distances to
+ * sparse rows, go pair by pair. */
 #include "kernel/gram/kernel_ops.h"
 #include "learn/hypothesis/expansion.h"
 
@@ -54,10 +55,18 @@ static void fill_runs(const mg_hypothesis *h, mg_expansion_plan *plan) {
 /* Columns [first, first + depth) of dense rows [row, row + count) side by side, `width` a line. */
 static void pack_panel(const margin_matrix *x, int64_t row, int64_t count, int64_t first,
                        int64_t depth, int width, double *to) {
-    for (int64_t j = 0; j < depth; j++)
-        for (int64_t r = 0; r < width; r++)
-            to[j * width + r] =
-                r < count ? mg_stored_value(x, (row + r) * x->stride + first + j) : 0.0;
+    for (int64_t r = 0; r < width; r++) {
+        const int64_t at = (row + r) * x->stride + first;
+        if (r >= count)
+            for (int64_t j = 0; j < depth; j++)
+                to[j * width + r] = 0.0;
+        else if (x->value_type == MARGIN_F32)
+            for (int64_t j = 0; j < depth; j++)
+                to[j * width + r] = (double)((const float *)x->values)[at + j];
+        else
+            for (int64_t j = 0; j < depth; j++)
+                to[j * width + r] = ((const double *)x->values)[at + j];
+    }
 }
 
 /* Panels of the support rows, and |s|^2 with the sums of their products. */
@@ -206,7 +215,7 @@ static void score_dense(const mg_hypothesis *h, const double *dense, int64_t que
 /* ---- Panels ---------------------------------------------------------------------------------- */
 
 typedef struct panel_queries {
-    margin_matrix rows; /* dense f64 */
+    margin_matrix rows; /* dense */
     double left[QUERIES * DEPTH];
     double squares[QUERIES];
     int64_t packed; /* the columns in `left` begin here; -1: none are */
@@ -254,14 +263,23 @@ static void multiply_chunk(const mg_hypothesis *h, const mg_kernel_ops *ops, pan
     }
 }
 
-/* Scores of dense query rows dense[q * columns + j]. */
-static void score_panels(const mg_hypothesis *h, const double *dense, int64_t queries,
-                         double *out) {
+/* Dense rows [first, first + count) as a matrix. */
+static margin_matrix rows_of(const margin_matrix *x, int64_t first, int64_t count) {
+    margin_matrix part = *x;
+    const int64_t size = x->value_type == MARGIN_F32 ? sizeof(float) : sizeof(double);
+    part.values = (const char *)x->values + first * x->stride * size;
+    part.rows = count;
+    return part;
+}
+
+/* Scores of at most QUERIES dense rows. */
+static void score_panels(const mg_hypothesis *h, const margin_matrix *rows, double *out) {
     const mg_kernel_ops *ops = MG_ISA_TABLE(h->isa, mg_kernel_ops);
     const mg_expansion_plan *plan = h->derived;
     double values[VALUE_ROOM];
     panel_queries p; /* too large to be cleared for a single row */
-    p.rows = margin_dense_f64(dense, queries, h->columns, h->columns);
+    const int64_t queries = rows->rows;
+    p.rows = *rows;
     start_scores(h, queries, out);
     square_queries(ops, &p);
     for (int64_t c = 0; c < plan->chunks; c++) {
@@ -340,23 +358,30 @@ margin_status mg_expansion_scores(const mg_hypothesis *h, const margin_matrix *x
     double dense[QUERY_ROOM];
     const mg_expansion_plan *plan = h->derived;
     const bool own = h->view.expansion.kernel.kind == MG_KERNEL_FUNCTION;
+    const bool as_it_lies = plan->panels && !mg_is_csr(x) && !mg_is_by_columns(x);
     const bool by_pairs =
-        h->columns > QUERY_ROOM ||
-        (!plan->panels && mg_kernel_basis_of(h->view.expansion.kernel.kind) == MG_OF_DISTANCES);
+        !as_it_lies &&
+        (h->columns > QUERY_ROOM ||
+         (!plan->panels && mg_kernel_basis_of(h->view.expansion.kernel.kind) == MG_OF_DISTANCES));
     for (int64_t i = first; by_pairs && i < first + count; i++)
         score_pairs(h, x, i, out + (i - first) * h->functions);
     if (by_pairs) return MARGIN_OK;
 
-    const int64_t side_by_side = MG_MIN(QUERY_ROOM / h->columns, QUERIES);
+    const int64_t side_by_side = as_it_lies ? QUERIES : MG_MIN(QUERY_ROOM / h->columns, QUERIES);
     for (int64_t i = first; i < first + count; i += side_by_side) {
         const int64_t queries = MG_MIN(first + count - i, side_by_side);
-        for (int64_t q = 0; q < queries; q++)
-            mg_row_expand(x, i + q, dense + q * h->columns);
+        const margin_matrix rows = as_it_lies
+                                       ? rows_of(x, i, queries)
+                                       : margin_dense_f64(dense, queries, h->columns, h->columns);
         double *scores = out + (i - first) * h->functions;
+        for (int64_t q = 0; q < queries && !as_it_lies; q++)
+            mg_row_expand(x, i + q, dense + q * h->columns);
         if (own)
             MG_TRY(score_own(h, dense, queries, scores));
+        else if (plan->panels)
+            score_panels(h, &rows, scores);
         else
-            (plan->panels ? score_panels : score_dense)(h, dense, queries, scores);
+            score_dense(h, dense, queries, scores);
     }
     return MARGIN_OK;
 }
