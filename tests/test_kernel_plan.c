@@ -197,6 +197,14 @@ static void test_note_of_much(void **state) {
     assert_contains(to.text, "on 2 threads");
     margin_context_free(context);
     table_free(&t);
+    t = table_make(6400, 3, 3, F64); /* no room for one matrix of all classes */
+    to.notes = 0;
+    context = open_context(NULL, 2, 180 << 20, &to);
+    margin_model_free(fit_text(context, "svm(kernel=rbf)", &t.data, &(margin_report){0}));
+    assert_true(to.notes >= 1); /* again where a pair has more rows */
+    assert_contains(to.text, "on 2 threads for all 3 such problems");
+    margin_context_free(context);
+    table_free(&t);
 }
 
 /* ---- From sizes alone ------------------------------------------------------------------------ */

@@ -13,6 +13,7 @@ typedef struct mg_announcement {
     bool fits, maps, waves; /* maps: nystroem has its kernel; waves: fourier, too */
     bool strict;            /* the solver asked for needs the whole matrix */
     double work, seconds;   /* multiply-adds, whatever the threads; the order of the time */
+    int64_t problems;       /* of this size, one after the other; 0: one */
 } mg_announcement;
 
 /* Tells the context, and the log where it is much and more than any fit said before. LIMIT: it does

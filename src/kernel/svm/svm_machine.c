@@ -143,7 +143,8 @@ static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
     mg_smo *s = &m->smo;
     if (!shared || !shared->gram) {
         const mg_kernel_sizes sizes = mg_kernel_sizes_of(m->fit, &m->kernel, 1);
-        const mg_kernel_plan plan = mg_kernel_plan_make(m->fit->context, &sizes, MG_WAY_ROWS);
+        mg_kernel_plan plan = mg_kernel_plan_make(m->fit->context, &sizes, MG_WAY_ROWS);
+        plan.says.problems = m->fit->parts;
         m->bytes = plan.says.matrix;
         MG_TRY(mg_announce(m->fit->context, &plan.says, m->fit->error));
     }
