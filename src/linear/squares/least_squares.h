@@ -38,7 +38,7 @@ typedef struct mg_squares_cost {
     bool fits;           /* the direct way is possible */
 } mg_squares_cost;
 
-/* An approximate solution of (A'CA + alpha I) step = gradient with centred A. */
+/* An approximate solution of (A'CA + alpha I) step = gradient with centred A, and s->distance. */
 typedef margin_status (*mg_squares_correct)(mg_squares *s, void *argument, double *step);
 
 struct mg_squares {
@@ -64,6 +64,7 @@ struct mg_squares {
     double *w, b;
     double *gradient; /* columns: sum c r (a - mean) - alpha w, of the last pass */
     double *step;     /* columns */
+    double distance;  /* gradient' H^-1 gradient */
     double *slopes;   /* samples: -2 c r of the last pass; NULL: not wanted */
     mg_squares_point now;
     double hidden; /* what rounding of products may hide of gradient_j / norm_j; 0 after a pass */
@@ -119,6 +120,8 @@ double mg_squares_rounding(const mg_squares *s, double *ratio);
 void mg_squares_judge_by(mg_squares *s, double distance);
 /* The start: w = 0, b = centre. */
 void mg_squares_start(mg_squares *s);
+/* gradient' step */
+double mg_squares_along(const mg_squares *s, const double *step);
 /* w += step, and b with it */
 void mg_squares_move(mg_squares *s, const double *step);
 /* The start, judged: what there is where the time limit came before any solution. */

@@ -110,6 +110,7 @@ static margin_status correct_null(mg_squares *s, const mg_squares_factor *f, dou
 margin_status mg_squares_factor_correct(mg_squares *s, void *factor, double *step) {
     const mg_squares_factor *f = factor;
     solve_basic(s, f, s->gradient, step);
+    s->distance = mg_squares_along(s, step); /* of least norm it may have lost digits */
     MG_TRY(mg_squares_project(s, f, step));
     return f->away && !s->out_of_time ? correct_null(s, f, step) : MARGIN_OK;
 }

@@ -260,10 +260,10 @@ static void go_back(mg_squares *s, const kept_solution *kept) {
     s->now = kept->point;
 }
 
-static double along_step(const mg_squares *s) {
+double mg_squares_along(const mg_squares *s, const double *step) {
     double sum = 0.0;
     for (int64_t j = 0; j < s->columns; j++)
-        sum += s->gradient[j] * s->step[j];
+        sum += s->gradient[j] * step[j];
     return sum;
 }
 
@@ -278,7 +278,7 @@ static margin_status refine(mg_squares *s, mg_squares_correct correct, void *arg
         if (!(s->hidden > 0.0)) MG_TRY(mg_squares_pass(s));
         MG_TRY(correct(s, argument, s->step));
         if (s->out_of_time) return MARGIN_OK;
-        mg_squares_judge_by(s, along_step(s));
+        mg_squares_judge_by(s, s->distance);
         const double size = relative_size(s, s->step);
         if (s->hidden > 0.0) { /* products say enough, or the data is asked */
             if (size <= enough && s->now.gap <= fmin(s->tolerance, little)) return MARGIN_OK;

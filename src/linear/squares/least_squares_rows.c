@@ -268,6 +268,7 @@ static margin_status rows_correct(mg_squares *s, void *argument, double *step) {
     MG_TRY(mg_design_gradient(&s->design, x, step, &total, s->error));
     for (int64_t j = 0; j < s->columns; j++)
         step[j] = s->norm[j] > 0.0 ? step[j] - s->mean[j] * total : 0.0;
+    s->distance = mg_squares_along(s, step);
     return MARGIN_OK;
 }
 
