@@ -178,6 +178,8 @@ static void test_verified(void **state) {
         {"powers.csv", NULL, "ridge(C=1e5, solver=gd, max_iter=3)", 0},
         {"no_penalty.csv", NULL, "ridge(C=1e5, solver=gd, max_iter=50)", 0},
         {"no_penalty.csv", NULL, "lasso(lambda=0, solver=gd, max_iter=46)", 0},
+        {"offset_copies.csv", "w", "svm", 0},
+        {"offset_copies.csv", "w", "svm(class_weight=balanced)", 0},
         {"parts_of_rows.csv", "w", "knn(k=4)", 0}, /* the last neighbour counts in part */
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -194,6 +196,42 @@ static void test_verified(void **state) {
     fit_verified(context, "normalize(norm=l1) | svm(lambda=0.1, max_iter=198, multiclass=argmax)",
                  &data);
     margin_table_free(table);
+    margin_context_free(context);
+}
+
+/* A sparse table with every value stored. */
+enum { FULL_ROWS = 120, FULL_COLUMNS = 60 };
+typedef struct full_rows {
+    double x[FULL_ROWS * FULL_COLUMNS], y[FULL_ROWS], w[FULL_ROWS];
+    int64_t starts[FULL_ROWS + 1];
+    int32_t index[FULL_ROWS * FULL_COLUMNS];
+} full_rows;
+
+static margin_data full_data(full_rows *t, int64_t rows, int64_t columns) {
+    for (int64_t i = 0; i <= rows; i++)
+        t->starts[i] = i * columns;
+    for (int64_t k = 0; k < rows * columns; k++)
+        t->index[k] = (int32_t)(k % columns);
+    return (margin_data){.x = margin_csr_f64(t->x, t->index, t->starts, rows, columns),
+                         .y = margin_values_f64(t->y, rows)};
+}
+
+/* Scores of sparse rows are not centred: rounding decides on which side of the hinge's corner they
+ * are, and with it the objective. */
+static void test_corner(void **state) {
+    (void)state;
+    enum { ROWS = 10, COLUMNS = 14 };
+    static full_rows t;
+    margin_context *context = seeded(0);
+    uint64_t random = 2;
+    for (int k = 0; k < 100; k++) {
+        for (int j = 0; j < ROWS * COLUMNS; j++)
+            t.x[j] = (j % COLUMNS % 3 == 0 ? 1e9 : 0) + support_normal(&random);
+        for (int i = 0; i < ROWS; i++)
+            t.y[i] = i < 2 ? i : t.x[i * COLUMNS + 1] + t.x[i * COLUMNS + 2] > 0;
+        const margin_data data = full_data(&t, ROWS, COLUMNS);
+        fit_verified(context, "svm(lambda=1e-8)", &data);
+    }
     margin_context_free(context);
 }
 
@@ -271,6 +309,7 @@ int main(void) {
         cmocka_unit_test(test_verified),       cmocka_unit_test(test_no_target),
         cmocka_unit_test(test_wide_functions), cmocka_unit_test(test_huge_values),
         cmocka_unit_test(test_least_norm),
+        cmocka_unit_test(test_corner),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

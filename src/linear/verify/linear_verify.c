@@ -117,15 +117,28 @@ static real coupled_loss(const mg_verification *k, int64_t i) {
     return f[y] == most ? log1pl(others) : logl(sum) + most - f[y];
 }
 
+/* What sums over rows may take off a column: its first value, if no row leaves the column out. */
+static void note_centre(mg_verification *k, int64_t sample) {
+    for (int64_t e = 0; e < k->entries; e++) {
+        if (sample == 0) k->centre[k->at[e]] = k->values[e];
+        k->held[k->at[e]] += 1.0L;
+    }
+    for (int64_t j = 0; j <= k->columns && sample + 1 == k->samples; j++)
+        if (k->held[j] < (real)k->samples || !k->options->intercept) k->centre[j] = 0.0L;
+    k->centre[k->columns] = 0.0L;
+}
+
 /* c, scores, dual variables of the scores, P. */
 static margin_status find_objective(mg_verification *k) {
     const mg_penalty *penalty = &k->options->penalty;
     const double *w = k->h->view.linear.weights, *b = k->h->view.linear.intercept;
     real square = 0.0L, absolute = 0.0L;
     k->objective = 0.0L;
+    memset(k->held, 0, (size_t)(k->columns + 1) * sizeof *k->held);
     for (int64_t i = 0; i < k->samples; i++) {
         real *f = k->scores + i * k->functions;
         MG_TRY(mg_verify_row(k, i));
+        note_centre(k, i);
         for (int64_t m = 0; m < k->functions; m++) {
             f[m] = (real)b[m];
             for (int64_t e = 0; e < k->entries - 1; e++)
@@ -144,8 +157,9 @@ static margin_status find_objective(mg_verification *k) {
     return MARGIN_OK;
 }
 
-/* v = sum_i p_ik (a_i, 1) */
-static margin_status find_sums(mg_verification *k) {
+/* v = sum_i p_ik (a_i, 1). `balanced`: the p of a function add up to 0 but for rounding, which
+ * columns far from 0 would magnify. */
+static margin_status find_sums(mg_verification *k, bool balanced) {
     const int64_t size = k->columns + 1;
     memset(k->v, 0, (size_t)(k->functions * size) * sizeof *k->v);
     for (int64_t i = 0; i < k->samples; i++) {
@@ -153,7 +167,8 @@ static margin_status find_sums(mg_verification *k) {
         for (int64_t m = 0; m < k->functions; m++) {
             const real pull = pull_of(k, i, m);
             for (int64_t e = 0; e < k->entries && pull != 0.0L; e++)
-                k->v[m * size + k->at[e]] += pull * k->values[e];
+                k->v[m * size + k->at[e]] +=
+                    pull * (k->values[e] - (balanced ? k->centre[k->at[e]] : 0.0L));
         }
     }
     return MARGIN_OK;
@@ -161,10 +176,13 @@ static margin_status find_sums(mg_verification *k) {
 
 /* ---- Rounding -------------------------------------------------------------------------------- */
 
-/* The slope of the loss in score m, for one function at its steepest nearby. Those of shares are
- * larger by a power of e where rounding moves scores by whole numbers. */
+/* The slope of the loss in score m, for one function at its steepest nearby: that of a hinge is 0
+ * where no rounding reaches its corner. Those of shares are larger by a power of e where rounding
+ * moves scores by whole numbers. */
 static real slope_of(const mg_verification *k, int64_t i, int64_t m) {
-    if (!k->loss->smooth) return k->loss->coupled || at_loss(k, i) < 1.0 + 1e-9 ? 1.0L : 0.0L;
+    const bool sparse = mg_is_csr(&k->problem->x); /* from others large means are taken off */
+    const real near = fmaxl(1e-9L, sparse ? unit * k->terms[m] : 0.0L);
+    if (!k->loss->smooth) return k->loss->coupled || at_loss(k, i) < 1.0L + near ? 1.0L : 0.0L;
     const bool shares = k->loss->coupled || k->loss->kind == MG_LOSS_LOGISTIC;
     const real slope =
         k->loss->coupled ? mg_verify_share(k, i, m) : (real)k->loss->slope(at_loss(k, i));
@@ -320,7 +338,7 @@ static margin_status find_duality_gap(mg_verification *k, real *gap, real *moved
     const real kappa = (real)penalty->kappa;
     real bound;
     MG_TRY(mg_verify_dual(k));
-    MG_TRY(find_sums(k));
+    MG_TRY(find_sums(k, true));
     const real most = greatest(k);
     bound = dual_objective(k, penalty->rho > 0.0 ? 1.0L : lasso_factor(k));
     if (penalty->rho > 0.0 && kappa > 0.0L && most > kappa)
@@ -341,7 +359,7 @@ static margin_status find_gap(mg_verification *k, real *gap, real *moved) {
     const real near = (real)k->options->tolerance * fmaxl(1.0L, k->objective);
     const real enough = near / (real)(2 * MG_MAX(k->fit->parts, 1));
     real distance = (real)INFINITY, of_distance = 0.0L;
-    MG_TRY(find_sums(k)); /* the gradient of the losses */
+    MG_TRY(find_sums(k, false)); /* the gradient of the losses */
     const bool free = is_free(k);
     const bool square = k->loss->kind == MG_LOSS_SQUARED && penalty->kappa == 0.0;
     *gap = (real)INFINITY;
@@ -350,7 +368,7 @@ static margin_status find_gap(mg_verification *k, real *gap, real *moved) {
     if (!free) MG_TRY(find_duality_gap(k, gap, moved));
     if (!free && square && *gap > enough && mg_squares_exact(k->samples, k->columns)) {
         MG_TRY(find_objective(k)); /* its dual variables */
-        MG_TRY(find_sums(k));
+        MG_TRY(find_sums(k, false));
         MG_TRY(mg_verify_distance(k, &distance, &of_distance));
     }
     if (distance < *gap) {
@@ -414,7 +432,7 @@ static margin_status claim_sparsity(mg_verification *k) {
         for (int64_t e = 0; e < k->entries - 1; e++)
             k->blur[k->at[e]] += k->c[i] * unit * terms * k->sizes[e];
     }
-    MG_TRY(find_sums(k));
+    MG_TRY(find_sums(k, false));
     for (int64_t j = 0; j < k->columns; j++)
         most = fmaxl(most, k->blur[j]);
     const real scale = (real)(penalty->lambda / penalty->kappa);
@@ -488,7 +506,8 @@ margin_status mg_linear_verify(mg_fit *fit, const mg_linear_options *options, mg
         &arena, "a verification", fit->error, MG_PIECE(k.c, k.samples), MG_PIECE(k.scores, scores),
         MG_PIECE(k.u, scores), MG_PIECE(k.v, k.functions * size),
         MG_PIECE(k.blur, k.functions * size), MG_PIECE(k.values, size), MG_PIECE(k.sizes, size),
-        MG_PIECE(k.terms, k.functions), MG_PIECE(k.at, size), MG_PIECE(k.row, size));
+        MG_PIECE(k.terms, k.functions), MG_PIECE(k.centre, size), MG_PIECE(k.held, size),
+        MG_PIECE(k.at, size), MG_PIECE(k.row, size));
     if (status >= 0) status = verify(&k);
     mg_arena_free(&arena);
     return status;
