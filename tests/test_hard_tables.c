@@ -235,6 +235,61 @@ static void test_corner(void **state) {
     margin_context_free(context);
 }
 
+/* An objective below tol is a gap below tol, whatever the slopes are. */
+static void test_enough_smooth(void **state) {
+    (void)state;
+    static const float x[] = {-679046336,  -679046336,  -2172227584, 0, 1.30955195F,
+                              494336864,   494336864,   1242932096,  0, 0.25020671F,
+                              1155755392,  1155755392,  -10595427,   0, -1.05010176F,
+                              -1460088064, -1460088064, -377649472,  0, 0.34648266F,
+                              -621298112,  -621298112,  -458843136,  0, -0.37676477F,
+                              -163818720,  -163818720,  1063024832,  0, -1.51941466F,
+                              -589931456,  -589931456,  738947008,   0, -1.60842526F};
+    static const double y[] = {0, 1, 1, 0, 0, 0, 0};
+    static const int64_t selection[] = {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6};
+    static const char *const specs[] = {"poly | softmax(C=100)", "poly | exponential(C=100)",
+                                        "poly | logistic(C=100)"};
+    const margin_data data = {.x = margin_dense_f32(x, 7, 5, 5),
+                              .y = margin_values_f64(y, 7),
+                              .selection = selection,
+                              .selected = 14};
+    margin_context *context = seeded(0);
+    for (int k = 0; k < 3; k++) {
+        const fitted f = fit_verified(context, specs[k], &data);
+        assert_int_equal(f.report.status, MARGIN_OK);
+        assert_true(f.report.iterations < 50);
+    }
+    margin_context_free(context);
+}
+
+/* Where P is below 1 a lasso is solved relative to it, but not for as long as it takes. */
+static void test_enough_l1(void **state) {
+    (void)state;
+    static full_rows t;
+    margin_context *context = seeded(0);
+    uint64_t random = 3;
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < FULL_ROWS; i++) {
+            double *x = t.x + i * FULL_COLUMNS;
+            const bool empty = support_uniform(&random) < 0.25;
+            for (int j = 0; j < FULL_COLUMNS; j++) {
+                const double z = support_normal(&random);
+                const double value[] = {1e9 * z,          1e9 + z, z, i == 0 ? 1e6 : z > 0,
+                                        z > -0.7 ? 0 : z, 1e-9 * z};
+                x[j] = empty ? 0.0 : value[j % 6];
+            }
+            t.y[i] = 1e-9 * support_normal(&random);
+            t.w[i] = 1e9;
+        }
+        margin_data data = full_data(&t, FULL_ROWS, FULL_COLUMNS);
+        data.weights = margin_values_f64(t.w, FULL_ROWS);
+        const fitted f = fit_verified(context, "elastic-net(max_iter=1000)", &data);
+        assert_int_equal(f.report.status, MARGIN_OK);
+        assert_true(f.report.iterations < 100);
+    }
+    margin_context_free(context);
+}
+
 /* A word about the target, where there is none. */
 static void test_no_target(void **state) {
     (void)state;
@@ -310,6 +365,8 @@ int main(void) {
         cmocka_unit_test(test_wide_functions), cmocka_unit_test(test_huge_values),
         cmocka_unit_test(test_least_norm),
         cmocka_unit_test(test_corner),
+        cmocka_unit_test(test_corner),         cmocka_unit_test(test_enough_smooth),
+        cmocka_unit_test(test_enough_l1),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

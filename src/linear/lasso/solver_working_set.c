@@ -37,6 +37,8 @@ enum {
     FIRST_SPARSE = 128 /* columns of the first working set */
 };
 static const double rounding = 1e-12;
+/* Of P: less of it in a step is no progress where the gap is within tol already. */
+static const double little = 1e-3;
 
 /* ---- What it can ----------------------------------------------------------------------------- */
 
@@ -253,7 +255,10 @@ static void working_take(mg_working *s) {
     const double before = s->violation;
     s->here.gap = gap_of(s, &s->here, &s->violation);
     judge_model(s, before);
-    const bool fell = s->there.value - s->here.value > rounding * fabs(s->here.value);
+    const double wanted = s->job->tolerance * fmax(1.0, s->here.value);
+    const bool enough = fmin(s->here.gap, s->here.value) <= wanted;
+    const double least = (enough ? little : rounding) * fabs(s->here.value);
+    const bool fell = s->there.value - s->here.value > least;
     const bool tighter = s->here.gap < 0.9 * s->best_gap;
     if (tighter) s->best_gap = s->here.gap;
     s->idle_steps = fell || tighter ? 0 : s->idle_steps + 1;

@@ -10,10 +10,11 @@ enum { IDLE_STEPS = 12, IDLE_SINGLE = 6 };
 
 /* ---- Proof ----------------------------------------------------------------------------------- */
 
-/* What the proof would find, as far as can be told for nothing. */
+/* What the proof would find, as far as can be told for nothing. No loss is below 0, so that with a
+ * penalty P itself is a gap, too. */
 static double expected_gap(const mg_smooth *s) {
     if (s->separated) return s->here.value;
-    if (!mg_is_unpenalised(s->objective)) return s->here.slack;
+    if (!mg_is_unpenalised(s->objective)) return fmin(s->here.slack, s->here.value);
     return s->solution->iterations > 0 ? s->there.value - s->here.value : (double)INFINITY;
 }
 
