@@ -76,8 +76,8 @@ static bool is_one_of(const char *name, const char *const *names, int count) {
 }
 
 static double join_item(const char *name, double a, double b) {
-    static const char *const sums[] = {"mistakes", "updates", "support_vectors", "bounded_vectors",
-                                       "errors"};
+    static const char *const sums[] = {"mistakes",        "updates", "support_vectors",
+                                       "bounded_vectors", "errors",  "norm"};
     static const char *const least[] = {"margin", "least_margin", "least_geometric_margin"};
     if (is_one_of(name, sums, MG_LENGTH(sums))) return a + b;
     if (is_one_of(name, least, MG_LENGTH(least)))

@@ -21,7 +21,7 @@ void mg_report_reason(margin_report *report, const char *format, ...) MG_PRINTF(
 /* Joins the report of the next sub-problem to that of those before it (the first one is simply
  * copied): objectives, iterations and counts of sub-problems add up, and so do the distances from
  * the optimum, so that gap is that of the sum: sum_k gap_k max(1, P_k) / max(1, sum_k P_k), NaN if
- * one is NaN; the worst status and reason win; of items: mistakes, updates, errors,
+ * one is NaN; the worst status and reason win; of items: mistakes, updates, errors, norm,
  * support_vectors and bounded_vectors add up, margin, least_margin, and least_geometric_margin take
  * the least, the others the greatest, NaN where one is NaN. `label` names the sub-problem in the
  * reason. */

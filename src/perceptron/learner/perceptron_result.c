@@ -10,7 +10,8 @@
 /* ---- Norm ------------------------------------------------------------------------------------ */
 
 double mg_perceptron_norm(const mg_perceptron_run *run, const mg_perceptron_state *state) {
-    if (!run->options.expansion) return sqrt(run->vectors->square(state->weights, run->columns));
+    if (!run->options.expansion)
+        return sqrt(run->vectors->square(state->weights, run->functions * run->columns));
     double square = 0.0;
     for (int64_t i = 0; i < run->count; i++)
         square += state->alpha[i] * run->problem->sign[i] * run->scores[i];
@@ -225,7 +226,8 @@ static margin_status fill_report(mg_perceptron_run *run, const mg_perceptron_sta
                       : mg_perceptron_bound_of(&run->options, run->problem, radius, margin));
     mg_report_set(report, "errors", (double)judged->errors);
     mg_report_set(report, "least_margin", judged->least);
-    const double norm = run->functions == 1 ? mg_perceptron_norm(run, state) : 0.0;
+    const double norm = mg_perceptron_norm(run, state);
+    mg_report_set(report, "norm", norm);
     if (run->functions == 1)
         mg_report_set(report, "least_geometric_margin",
                       norm > 0.0 ? judged->least / norm : (double)NAN);

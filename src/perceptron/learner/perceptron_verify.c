@@ -4,6 +4,7 @@
 #include "perceptron/learner/perceptron_run.h"
 
 #include "learn/kernel_sums.h"
+#include "math/rows/row_pair.h"
 
 #include <math.h>
 
@@ -109,20 +110,20 @@ static void add_sample(verification *v, int64_t sample) {
     v->criterion -= (long double)weight * score.sum;
 }
 
-/* |f|, and what rounding may have made of it, relative to it: infinite where there is no more. */
+/* |f|, and what rounding may have made of it. */
 static margin_status find_norm(const mg_fit *fit, const mg_hypothesis *h, double *norm,
                                double *blur) {
     long double square = 0.0L;
-    *blur = 0.0;
+    double of_square = 0.0;
     const bool expansion = h->kind == &mg_hypothesis_expansion;
-    if (expansion) MG_TRY(mg_kernel_sums_norm(fit, h, &square, blur));
-    for (int64_t j = 0; j < h->columns && h->kind == &mg_hypothesis_linear; j++)
+    if (expansion) MG_TRY(mg_kernel_sums_norm(fit, h, &square, &of_square));
+    for (int64_t j = 0; !expansion && j < h->functions * h->columns; j++)
         square += (long double)h->view.linear.weights[j] * (long double)h->view.linear.weights[j];
-    *norm = sqrt(fmax((double)square, 0.0));
-    if (expansion && !((double)square > *blur && isfinite((double)square)))
-        *blur = (double)INFINITY;
-    else
-        *blur = MG_ROUNDING + (square > 0.0L ? *blur / (double)square : 0.0);
+    const double found = (double)square;
+    *norm = sqrt(fmax(found, 0.0));
+    *blur = found > of_square ? of_square / *norm + MG_ROUNDING * *norm
+                              : sqrt(fmax(found + of_square, 0.0));
+    if (!isfinite(found)) *blur = (double)INFINITY;
     return MARGIN_OK;
 }
 
@@ -153,6 +154,39 @@ static margin_status claim_margin(mg_fit *fit, const mg_hypothesis *h, double ra
     return MARGIN_OK;
 }
 
+/* Entry e of the dual form stands for sample i: its row and sign, and the sum of its updates. */
+static bool is_sound(const verification *v, int64_t e, int64_t i, double rate) {
+    const mg_hypothesis *h = v->h;
+    const mg_problem *p = v->problem;
+    const double alpha = h->dual_coefficients[e], sign = h->dual_signs[e];
+    if (!(alpha > 0.0) || h->dual_updates[e] != alpha / rate || sign != p->sign[i]) return false;
+    if (h->kind != &mg_hypothesis_expansion) return true;
+    return h->view.expansion.coefficients[e] == alpha * sign &&
+           mg_same_rows(&h->view.expansion.support, h->view.expansion.entries[e], &p->x,
+                        mg_sample_row(p, i));
+}
+
+/* What the dual form says of itself; each update moved the intercept, too. */
+static void check_dual(const verification *v) {
+    static const double other_order = 1e-9; /* of so many additions */
+    const mg_hypothesis *h = v->h;
+    const mg_perceptron_options o = mg_perceptron_options_of(v->fit->options);
+    double intercept = o.start_intercept, terms = fabs(intercept);
+    bool sound = true;
+    int64_t e = 0;
+    if (!h->dual_starts) return;
+    for (int64_t i = 0; i < v->problem->count && e < h->dual_starts[1]; i++) {
+        if (h->dual_rows[e] != mg_sample_original(v->problem, i)) continue;
+        sound = sound && is_sound(v, e, i, o.rate);
+        intercept += o.constant * h->dual_coefficients[e] * h->dual_signs[e];
+        terms += h->dual_coefficients[e++];
+    }
+    sound = sound && e == h->dual_starts[1];
+    if (!o.random_start) sound &= fabs(intercept_of(h, 0) - intercept) <= other_order * terms;
+    if (!sound)
+        v->fit->verified.contradiction = "its coefficients are not what updates of its rows make";
+}
+
 margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
     verification v = {.fit = fit,
                       .problem = fit->problem,
@@ -179,13 +213,15 @@ margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis)
     mg_report_claim(report, &fit->verified, "errors", (double)v.errors, (double)v.doubtful);
     mg_report_claim(report, &fit->verified, "least_margin", v.least, v.most_blur);
     fit->verified.objective = fit->verified.gap = v.blur;
-    if (hypothesis->functions > 1) return MARGIN_OK;
+    check_dual(&v);
     double norm, blur;
     MG_TRY(find_norm(fit, hypothesis, &norm, &blur));
+    mg_report_claim(report, &fit->verified, "norm", norm, blur);
+    if (hypothesis->functions > 1) return MARGIN_OK;
     mg_report_claim(report, &fit->verified, "least_geometric_margin",
                     norm > 0.0 ? v.least / norm : (double)NAN,
-                    isinf(blur)  ? blur
-                    : norm > 0.0 ? (v.most_blur + fabs(v.least) * blur) / norm
+                    norm > blur  ? (v.most_blur + fabs(v.least) * (blur / norm)) / norm
+                    : blur > 0.0 ? (double)INFINITY
                                  : 0.0);
     return MARGIN_OK;
 }
