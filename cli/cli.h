@@ -164,11 +164,20 @@ margin_status cli_read_more_for_model(cli_session *session, const margin_model *
 int cli_drop_unknown_classes(cli_session *session, const margin_model *model, margin_data *data,
                              int64_t **rows);
 /* Of a model with several targets, --target names one, by name or number; without it all are meant
- * (-1 in session->target), or if `must` be so, one has to be named. Before a table is read for the
- * model. On a mistake prints the sentence and returns its exit code. */
+ * (-1 in session->target), or if `must` be so, one has to be named. Before a table (NULL: there is
+ * none, so that no option names its columns) is read for the model. On a mistake prints the
+ * sentence and returns its exit code. */
 int cli_choose_target(cli_session *session, const margin_model *model, const char *command,
-                      bool must);
+                      const char *table, bool must);
 bool cli_several_targets(const margin_model *model);
+/* By name, else by number from 1, negative from the end; -1: there is none. */
+int64_t cli_column_find(const margin_column *columns, int64_t count, const char *word,
+                        size_t length);
+/* The columns of `of`, a file, in a list that an option gives: names or numbers (negative: from the
+ * end), a..b for all from a to b. *chosen, to be freed in any case, holds their numbers from 0.
+ * Returns an exit code, and prints what is wrong. */
+int cli_columns(const char *option, const char *of, const margin_column *columns, int64_t count,
+                const char *list, int64_t **chosen, int64_t *chosen_count);
 margin_status cli_load_model(cli_session *session, const char *path, margin_model **model);
 /* MODEL and, where it is given, DATA, which needs the target unless the model has none. */
 margin_status cli_load_to_judge(cli_session *session, margin_model **model, margin_table **table);

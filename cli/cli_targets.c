@@ -33,43 +33,43 @@ void json_target(cli_text *text, const margin_model *model, int64_t chosen) {
     json_close(text, ']');
 }
 
-/* By name, else by number from 1, negative from the end; -1: there is none. */
-static int64_t find_target(const margin_model *model, const char *word) {
-    const int64_t count = margin_model_target_count(model);
-    double number;
-    for (int64_t t = 0; t < count; t++)
-        if (!strcmp(margin_model_target(model)[t].name, word)) return t;
-    if (!margin_number_parse_f64(word, strlen(word), &number) || number != floor(number) ||
-        !(fabs(number) <= (double)count) || number == 0)
-        return -1;
-    return number > 0 ? (int64_t)number - 1 : count + (int64_t)number;
-}
-
 static int refuse_choice(const cli_command *command, const margin_model *model, const char *word) {
     cli_text names = {0};
     text_targets(&names, model);
     const char *list = names.data ? names.data : "";
     const int code =
-        word ? cli_usage_error(command, "the model has no target '%s'; it has %s", word, list)
+        word ? cli_usage_error(command, "the model has no target '%s'; it has %s", word,
+                               *list ? list : "none")
              : cli_usage_error(
                    command, "the model has several targets: choose one of %s with --target", list);
     text_free(&names);
     return code;
 }
 
-int cli_choose_target(cli_session *session, const margin_model *model, const char *command,
-                      bool must) {
-    const char *word = session->arguments->target;
-    session->target = -1;
-    session->chooses_target = cli_several_targets(model);
-    if (!session->chooses_target) {
-        session->target = 0;
-        return EXIT_DONE;
-    }
-    if (word) session->target = find_target(model, word);
-    return session->target < 0 && (word || must)
-               ? refuse_choice(cli_find_command(command), model, word)
+/* Without a table there are no columns to name. */
+static int refuse_columns(const cli_command *command, const cli_arguments *a) {
+    const char *option = a->weights       ? "--weights"
+                         : a->ignore      ? "--ignore"
+                         : a->categorical ? "--categorical"
+                                          : NULL;
+    return option
+               ? cli_usage_error(command, "%s names columns of a table, and none is given", option)
                : EXIT_DONE;
+}
+
+int cli_choose_target(cli_session *session, const margin_model *model, const char *name,
+                      const char *table, bool must) {
+    const char *word = session->arguments->target;
+    const cli_command *command = cli_find_command(name);
+    const int code = table ? EXIT_DONE : refuse_columns(command, session->arguments);
+    if (code) return code;
+    session->chooses_target = cli_several_targets(model);
+    session->target = session->chooses_target ? -1 : 0;
+    if (!session->chooses_target && (table || !word)) return EXIT_DONE;
+    if (word)
+        session->target = cli_column_find(margin_model_target(model),
+                                          margin_model_target_count(model), word, strlen(word));
+    return session->target < 0 && (word || must) ? refuse_choice(command, model, word) : EXIT_DONE;
 }
 
 /* ---- All of them ----------------------------------------------------------------------------- */

@@ -259,7 +259,7 @@ static int check_words(const cli_arguments *arguments) {
 static int inspect(cli_session *session, const margin_model *model) {
     const cli_arguments *arguments = session->arguments;
     cli_text text = {0};
-    int code = cli_choose_target(session, model, "inspect", false);
+    int code = cli_choose_target(session, model, "inspect", arguments->words[1], false);
     const int64_t shown = cli_several_targets(model) ? session->target : -1;
     if (code) return code;
     if (arguments->statistics)

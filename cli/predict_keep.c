@@ -7,39 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By name, else by number from 1, negative from the end; -1: there is none. */
-static int64_t find_column(const margin_data *data, const char *word, size_t length) {
-    const int64_t count = data->x.columns;
-    double number;
-    for (int64_t j = 0; j < count; j++)
-        if (strlen(data->columns[j].name) == length && !memcmp(data->columns[j].name, word, length))
-            return j;
-    if (!margin_number_parse_f64(word, length, &number) || number != floor(number) || number == 0 ||
-        !(fabs(number) <= (double)count))
-        return -1;
-    return number > 0 ? (int64_t)number - 1 : count + (int64_t)number;
-}
-
-static int find_columns(const char *list, kept_columns *kept) {
-    const margin_data data = margin_table_data(kept->table);
-    kept->columns = malloc((strlen(list) + 1) * sizeof *kept->columns);
-    if (!kept->columns) {
-        fputs("margin: out of memory for the columns to keep\n", stderr);
-        return EXIT_NO_MEMORY;
-    }
-    for (const char *word = list; *word;) {
-        const size_t length = strcspn(word, ",");
-        const int64_t column = find_column(&data, word, length);
-        if (column < 0) {
-            fprintf(stderr, "margin: there is no column '%.*s' to keep\n", (int)length, word);
-            return EXIT_BAD_INPUT;
-        }
-        kept->columns[kept->count++] = column;
-        word += length + (word[length] == ',');
-    }
-    return EXIT_DONE;
-}
-
 int kept_read(cli_session *session, int64_t rows, kept_columns *kept) {
     const cli_arguments *a = session->arguments;
     const char *path = a->words[1];
@@ -53,11 +20,13 @@ int kept_read(cli_session *session, int64_t rows, kept_columns *kept) {
         fprintf(stderr, "margin: --keep takes columns of a CSV table, and %s is none\n", path);
         return EXIT_BAD_INPUT;
     }
-    if (margin_table_data(kept->table).x.rows != rows) {
+    const margin_data data = margin_table_data(kept->table);
+    if (data.x.rows != rows) {
         fprintf(stderr, "margin: %s changed while it was read\n", path);
         return EXIT_BAD_INPUT;
     }
-    return find_columns(a->keep, kept);
+    return cli_columns("--keep", path, data.columns, data.x.columns, a->keep, &kept->columns,
+                       &kept->count);
 }
 
 void kept_free(kept_columns *kept) {

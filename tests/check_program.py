@@ -777,8 +777,9 @@ def pictures_of_targets(d):
     table, model = write_targets(d), d / 'several.margin'
     run('fit', 'least-squares', table, '--ignore', 'w', '--target', '3,cost', '-o', model)
     for kind in ('residuals', 'fit'):
-        refuses(1, 'plot', kind, model, table, '--columns', 'a', says=('up,down, cost', '--target'))
-        refuses(1, 'plot', kind, model, table, '--columns', 'a', '--target', 'w', says=("no target 'w'",))
+        columns = ('--columns', 'a') if kind == 'fit' else ()
+        refuses(1, 'plot', kind, model, table, *columns, says=('up,down, cost', '--target'))
+        refuses(1, 'plot', kind, model, table, *columns, '--target', 'w', says=("no target 'w'",))
     for words, says in ((['residuals', '--target', 'cost'], 'least-squares: cost'), (['fit', '--columns', 'a', '--target', '1'], 'up,down'),
                         (['coefficients', '--target', 'cost'], 'interval'), (['coefficients'], 'up,down')):
         p = run('plot', words[0], model, table, *words[1:], '-o', d / 'p.svg')
@@ -941,7 +942,7 @@ def clusters_and_curves(d, model, line, logistic):
            f'centres lie at the means of their rows: {means} {parts[3:]}')
     script.unlink()
     refuses(2, 'plot', 'clusters', line, cars, says=('kmeans', 'boundary'))
-    refuses(1, 'plot', 'clusters', deep, iris, '--columns', 'petal_length,petal', says=("'petal'",))
+    refuses(2, 'plot', 'clusters', deep, iris, '--columns', 'petal_length,petal', says=("'petal'",))
     refuses(1, 'plot', 'clusters', deep, iris, '--columns', '1,1', says=('two different columns',))
     run('fit', 'kmeans(k=2)', cars, '--target', 'dist', '-o', d / 'one.margin')
     refuses(2, 'plot', 'clusters', d / 'one.margin', cars, says=('two columns', 'has one'))
@@ -950,7 +951,7 @@ def clusters_and_curves(d, model, line, logistic):
     wide.write_text('a,b,y\n' + ''.join(f'{i},{i * i % 7},{i + i * i % 5}\n' for i in range(30)))
     run('fit', 'least-squares', wide, '-o', d / 'wide.margin')
     refuses(1, 'plot', 'fit', d / 'wide.margin', wide, says=('--columns',))
-    refuses(1, 'plot', 'fit', d / 'wide.margin', wide, '--columns', 'c', says=("'c'",))
+    refuses(2, 'plot', 'fit', d / 'wide.margin', wide, '--columns', 'c', says=("'c'",))
     p = run('plot', 'fit', d / 'wide.margin', wide, '--columns', 'b', '-o', d / 'p.svg')
     expect(p.returncode == 0 and 'other columns at their means' in (d / 'p.svg').read_text(), f'one of two columns: {p.stderr}')
     fit = answer('fit', 'kmeans(k=3)', cars, '--target', '', '-o', d / 'three.margin')
@@ -1010,6 +1011,44 @@ def neighbours(d):
     refuses(2, 'fit', 'knn(k=1)', t, says=('row 2', '2e+300', '1e300'))
 
 
+def columns_unknown(d):
+    """A column that the table has not is refused, whatever command is told of it by whatever option."""
+    iris, model, centres, counts = examples / 'iris.csv', d / 'iris.margin', d / 'centres.margin', d / 'counts.margin'
+    run('fit', 'standardize | logistic', iris, '-o', model)
+    run('fit', 'kmeans(k=3)', iris, '--ignore', 'species', '-o', centres)
+    run('fit', 'naive-bayes', iris, '-o', counts)
+    uses = {'fit': [('fit', 'perceptron', iris, '--holdout', '0.2')], 'cv': [('cv', 'perceptron', iris)], 'compare': [('compare', iris, 'perceptron')],
+            'predict': [('predict', m, iris) for m in (model, centres)], 'evaluate': [('evaluate', m, iris) for m in (model, centres)],
+            'transform': [('transform', m, iris) for m in (model, centres)], 'report': [('report', m, iris) for m in (model, centres)],
+            'importance': [('importance', model, iris)], 'inspect': [('inspect', model, iris, '--statistics')], 'split': [('split', iris, '-k', '3')],
+            'separable': [('separable', iris, '--class', 'setosa')], 'gram': [('gram', 'svm(kernel=rbf)', iris)], 'path': [('path', 'ridge(alpha={1,2})', iris)],
+            'check': [('check', iris)], 'convert': [('convert', iris, d / 'unknown.csv')], 'update': [('update', counts, iris, '-o', d / 'unknown.margin')],
+            'plot': [('plot', 'kdtree', iris, '--ignore', 'species'), ('plot', 'boundary', model, iris), ('plot', 'clusters', centres, iris),
+                     ('plot', 'settings', 'knn(k={1,3})', iris), ('plot', 'confusion', model, iris)]}
+    told = {c: re.findall(r'^  (--\w+) (?:COLUMNS?|A,B) ', run('help', c).stdout, re.M) for c in re.findall(r'^  ([a-z]+)  ', run('help').stdout, re.M)}
+    expect(set(uses) == {c for c in told if told[c]}, f'commands with columns: {set(uses) ^ {c for c in told if told[c]}}')
+    for command, options in told.items():
+        for option in options:
+            tried = [run(*words, option, 'nosuch') for words in uses.get(command, ())]
+            named = [p for p in tried if p.returncode == 2 and "no column 'nosuch' (" in p.stderr and p.stdout == '' and ':' in p.stderr.split('no column')[1]]
+            other = [p for p in tried if p.returncode == 1 and re.search('are for margin plot|is for margin plot', p.stderr)]
+            expect(named and len(named) + len(other) == len(tried), f'{command} {option} nosuch: {[(p.returncode, p.stderr[:160]) for p in tried]}')
+    expect(not (d / 'unknown.csv').exists() and not (d / 'unknown.margin').exists(), 'nothing is written')
+    bare, none = d / 'bare.csv', d / 'none.csv'
+    none.write_text('sepal_length,sepal_width,petal_length,petal_width\n1,2,3,4\n')
+    bare.write_text('1,2,3,4\n5,6,7,8\n')
+    refuses(2, 'predict', model, none, '--target', 'species', says=("no column 'species' (the target)", 'from'))
+    refuses(2, 'predict', model, bare, '--target', 'species', says=("no column 'species' (the target)", 'no header'))
+    refuses(2, 'transform', model, bare, '--target', '4', says=('4 features and a target',))
+    expect(run('predict', model, none).returncode == run('predict', model, bare).returncode == 0, 'the target may be missing')
+    refuses(1, 'inspect', model, '--target', 'nosuch', says=("no target 'nosuch'; it has species",))
+    refuses(1, 'plot', 'coefficients', model, '--weights', 'w', says=('--weights', 'none is given'))
+    kept = run('predict', model, iris, '--keep', 'sepal_width..3, -1').stdout.splitlines()
+    expect(kept[0].startswith('sepal_width,petal_length,species,') and kept[1].startswith('3.5,1.4,setosa,'), f'lists to keep are like others: {kept[:2]}')
+    refuses(2, 'predict', model, iris, '--keep', '3..1', says=('run backwards',))
+    refuses(2, 'plot', 'kdtree', iris, '--columns', 'petal_lenth,1', says=("did you mean 'petal_length'?",))
+
+
 def pictures(d):
     model, trace = d / 'picture.margin', d / 'picture.csv'
     run('fit', 'perceptron(order=first)', examples / 'points.csv', '-o', model, '--trace', trace)
@@ -1048,7 +1087,7 @@ def pictures(d):
     expect(p.returncode == 0 and p.stdout == run('plot', 'trace', trace).stdout, f'a trace in single precision: {p.stderr}')
     refuses(1, 'plot', 'trace', trace, trace, says=('one word too many',))
     refuses(1, 'plot', 'kdtree', examples / 'points.csv', '--columns', 'x1,x1', says=('two different columns',))
-    refuses(1, 'plot', 'kdtree', examples / 'points.csv', '--columns', '1.5,2', says=("no column '1.5'",))
+    refuses(2, 'plot', 'kdtree', examples / 'points.csv', '--columns', '1.5,2', says=("no column '1.5'",))
     (d / 'narrow.csv').write_text('x,name\n1,a\n2,b\n')
     refuses(2, 'plot', 'kdtree', d / 'narrow.csv', says=('two columns of numbers',))
     (d / 'many.csv').write_text('a,b\n' + '1,2\n' * 2001)
@@ -1071,7 +1110,7 @@ def pictures(d):
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
     for part in (known_answers, iris_works, reports, judged, predictions_line_up, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, inputs_are_safe, little_memory, interruption, small_stacks, blocked_pipes, closed_streams,
-                 names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, told_by_name, pictures):
+                 names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, told_by_name, columns_unknown, pictures):
         try:
             part(d)
         except Exception as problem:  # a part that breaks off is a breach, and the others still run

@@ -281,9 +281,12 @@ static void a_model_misses_columns(void **state) {
     assert_roles(PLAN(.expected = wanted, .expected_count = 2, .expected_target = &klass,
                       .target_optional = 1),
                  "ifiFi");
-    assert_roles(
-        PLAN(.expected = wanted, .expected_count = 2, .target = "klass", .target_optional = 1),
-        "ifiFi");
+    assert_plan_refused(
+        PLAN(.expected = wanted, .expected_count = 2, .target = "klass", .target_optional = 2),
+        "no column 'klass' (the target)");
+    assert_plan_refused(PLAN(.expected = wanted, .expected_count = 2, .categorical = "klass"),
+                        "no column 'klass' (categorical)");
+    assert_roles(PLAN(.expected = wanted, .expected_count = 2, .categorical = "age"), "ifiFi");
     assert_plan_refused(PLAN(.expected = wanted, .expected_count = 2, .ignore = "age"),
                         "to be ignored and a feature at once");
     assert_plan_refused(PLAN(.expected = wanted, .expected_count = 2, .target = "age"),

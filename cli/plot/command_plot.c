@@ -43,7 +43,7 @@ static int plot_model(picture *p, const plot_kind *plot) {
                                a->words[0]);
     margin_status status = cli_load_model(session, a->words[1], &model);
     if (status >= 0) {
-        const int code = cli_choose_target(session, model, "plot", plot->one_target);
+        const int code = cli_choose_target(session, model, "plot", a->words[2], plot->one_target);
         if (code) {
             margin_model_free(model);
             return code;
@@ -78,6 +78,10 @@ static int plot(picture *p) {
                                "which train; margin plot %s "
                                "draws what there is",
                                what);
+    if (a->columns && strcmp(what, "boundary") != 0 && strcmp(what, "clusters") != 0 &&
+        strcmp(what, "fit") != 0 && strcmp(what, "kdtree") != 0)
+        return cli_usage_error(cli_find_command("plot"),
+                               "--columns is for margin plot boundary, clusters, fit and kdtree");
     if (!strcmp(what, "elbow")) return plot_elbow(p);
     if (searches) return plot_search(p);
     if (one_file) return what[0] == 't' ? plot_trace(p) : plot_kdtree(p);

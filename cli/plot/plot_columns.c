@@ -5,40 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t find_column(const margin_column *columns, int64_t count, const char *word,
-                           size_t length) {
-    double number;
-    for (int64_t j = 0; j < count; j++)
-        if (strlen(columns[j].name) == length && !memcmp(columns[j].name, word, length)) return j;
-    if (margin_number_parse_f64(word, length, &number) && number >= 1 && number <= (double)count &&
-        number == floor(number))
-        return (int64_t)number - 1;
-    return -1;
-}
-
 int picture_columns(const cli_arguments *arguments, const margin_column *columns, int64_t count,
                     int wanted, int64_t *axis) {
-    const cli_command *plot = cli_find_command("plot");
-    const char *given = arguments->columns, *comma = given ? strchr(given, ',') : NULL;
+    const char *given = arguments->columns, *file = arguments->words[arguments->word_count - 1];
+    int64_t *chosen = NULL, found = 0;
     for (int k = 0; k < wanted; k++)
         axis[k] = k;
     if (!given) return EXIT_DONE;
-    if (wanted == 1) {
-        axis[0] = find_column(columns, count, given, strlen(given));
-        return axis[0] >= 0 ? EXIT_DONE
-                            : cli_usage_error(plot, "there is no column '%s' to draw over", given);
-    }
-    for (int k = 0; comma && k < 2; k++) {
-        const char *word = k ? comma + 1 : given;
-        const size_t length = k ? strlen(word) : (size_t)(comma - given);
-        axis[k] = find_column(columns, count, word, length);
-        if (axis[k] < 0)
-            return cli_usage_error(plot, "there is no column '%.*s' to draw over", (int)length,
-                                   word);
-    }
-    if (!comma || axis[0] == axis[1])
-        return cli_usage_error(plot, "--columns takes two different columns, not '%s'", given);
-    return EXIT_DONE;
+    int code = cli_columns("--columns", file, columns, count, given, &chosen, &found);
+    if (!code && (found != wanted || (wanted == 2 && chosen[0] == chosen[1])))
+        code = cli_usage_error(cli_find_command("plot"), "--columns takes %s, not '%s'",
+                               wanted == 1 ? "one column" : "two different columns", given);
+    for (int k = 0; !code && k < wanted; k++)
+        axis[k] = chosen[k];
+    free(chosen);
+    return code;
 }
 
 double picture_cell(const margin_matrix *x, int64_t row, int64_t column) {

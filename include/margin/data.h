@@ -182,8 +182,9 @@ typedef struct margin_read_options {
     const margin_column *expected;
     int64_t expected_count;
     const margin_column *expected_target; /* its name and categories, or NULL; see below */
-    int32_t target_optional;              /* 1: a file without the target column is fine; 2: and if
-                                             there is one it is not read */
+    int32_t target_optional;              /* 1: a file without that column is fine (but not without
+                                             one that `target` names); 2: and if there is one it is
+                                             not read */
     int64_t svmlight_columns; /* at least this many columns; 0: as many as the file has */
     int64_t expected_targets; /* what expected_target points to; 0: one */
     int32_t unknown; /* margin_unknown: categories of features that `expected` does not list */

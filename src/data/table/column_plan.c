@@ -195,7 +195,6 @@ static margin_status plan_as_is(const planner *p, int64_t *features) {
     } else if (*options->target) {
         MG_TRY(plan_named_targets(p));
     }
-    MG_TRY(for_each_listed(p, options->categorical, "categorical", mark_categorical));
     int64_t next = 0;
     for (int64_t j = 0; j < p->count; j++)
         if (p->plan[j].role == MG_ROLE_FEATURE) p->plan[j].feature = next++;
@@ -266,18 +265,6 @@ static margin_status fail_missing(const planner *p, int64_t missing) {
                    nearest.best ? "'?" : "");
 }
 
-/* True if all of options->target can be found in the file. */
-static bool targets_are_there(const planner *p) {
-    for (mg_listed list = list_of(p, p->options->target); mg_next_listed(&list);) {
-        const int64_t number = mg_column_number(list.item, list.length, p->count);
-        bool several;
-        if (mg_name_find(&p->raw, list.item, list.length, &several) < 0 &&
-            (number < 0 || number >= p->count))
-            return false;
-    }
-    return true;
-}
-
 /* All targets of the model, or none where they may be missing. */
 static margin_status plan_expected_targets(const planner *p) {
     const margin_read_options *options = p->options;
@@ -296,8 +283,7 @@ static margin_status plan_expected_targets(const planner *p) {
 static margin_status plan_target_by_name(const planner *p) {
     const margin_read_options *options = p->options;
     if (!options->target) return plan_expected_targets(p);
-    const bool wanted = *options->target && (targets_are_there(p) || !options->target_optional);
-    return wanted ? plan_named_targets(p) : MARGIN_OK;
+    return *options->target ? plan_named_targets(p) : MARGIN_OK;
 }
 
 static margin_status plan_by_name(const planner *p) {
@@ -353,9 +339,9 @@ static margin_status plan_counted_targets(const planner *p, int64_t targets) {
 static margin_status plan_target_by_position(const planner *p) {
     const margin_read_options *options = p->options;
     const int64_t expected = mg_expected_targets(options), targets = MG_MAX(expected, 1);
-    if (options->target && !*options->target) return MARGIN_OK;
+    if (options->target) return *options->target ? plan_named_targets(p) : MARGIN_OK;
     if (count_free(p) == options->expected_count + targets)
-        MG_TRY(options->target ? plan_named_targets(p) : plan_counted_targets(p, expected));
+        MG_TRY(plan_counted_targets(p, expected));
     bool wanted = expected > 0 && !options->target_optional;
     MG_REQUIRE(*p->targets > 0 || !wanted || count_free(p) != options->expected_count, p->error,
                MG_DATA(TARGET),
@@ -387,6 +373,7 @@ static margin_status plan_by_position(const planner *p) {
 static margin_status plan_roles(planner *p, int64_t *features) {
     MG_TRY(for_each_listed(p, p->options->ignore, "to be ignored", mark_ignored));
     MG_TRY(plan_weights(p));
+    MG_TRY(for_each_listed(p, p->options->categorical, "categorical", mark_categorical));
     if (!p->options->expected) return plan_as_is(p, features);
     MG_TRY(by_position(p) ? plan_by_position(p) : plan_by_name(p));
     *features = p->options->expected_count;
