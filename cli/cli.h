@@ -299,6 +299,8 @@ void text_promises(cli_text *text, const margin_model *model,
                    const margin_coverage_found *held_out);
 void json_coverage(cli_text *text, const margin_coverage_found *found);
 void json_promises(cli_text *text, const margin_model *model);
+/* The word of --calibrate, NULL: it is not calibrated. */
+const char *cli_calibration(const margin_model *model);
 /* What margin evaluate found; whether it counts rows of unknown classes as errors. */
 void json_metrics(cli_text *text, const margin_model *model, const margin_metrics *m);
 void text_metrics(cli_text *text, const margin_model *model, const margin_metrics *m);

@@ -84,14 +84,17 @@ int cli_promise(cli_session *session, const margin_data *data, margin_model **mo
     return EXIT_DONE;
 }
 
-static const char *const calibrations[] = {"none", "sigmoid", "isotonic", "temperature"};
+const char *cli_calibration(const margin_model *model) {
+    static const char *const names[] = {NULL, "sigmoid", "isotonic", "temperature"};
+    return names[margin_model_calibration(model)];
+}
 
 void text_promises(cli_text *text, const margin_model *model,
                    const margin_coverage_found *held_out) {
     const double threshold = margin_model_threshold(model), coverage = margin_model_coverage(model);
     if (margin_model_calibration(model))
         text_printf(text, "calibrated  by %s, from fits that did not see the rows\n",
-                    calibrations[margin_model_calibration(model)]);
+                    cli_calibration(model));
     if (!isnan(threshold)) {
         text_puts(text, "decides     ");
         text_name(text, margin_model_class_name(model, 1), 0, 40);
@@ -117,8 +120,7 @@ void text_promises(cli_text *text, const margin_model *model,
 void json_promises(cli_text *text, const margin_model *model) {
     const double threshold = margin_model_threshold(model), coverage = margin_model_coverage(model);
     const int64_t classes = margin_model_class_count(model);
-    if (margin_model_calibration(model))
-        json_string(text, "calibration", calibrations[margin_model_calibration(model)]);
+    if (margin_model_calibration(model)) json_string(text, "calibration", cli_calibration(model));
     if (!isnan(threshold)) json_number(text, "threshold", threshold);
     if (margin_model_costs(model))
         json_numbers(text, "costs", margin_model_costs(model), classes * classes);

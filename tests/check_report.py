@@ -19,7 +19,7 @@ import tempfile
 from html.parser import HTMLParser
 from pathlib import Path
 
-from checks import expect, finish, run
+from checks import expect, finish, program, run
 
 source = Path(sys.argv[2])
 iris, cars, wine = (source / 'examples' / 'data' / name for name in ('iris.csv', 'cars.csv', 'wine.csv'))
@@ -81,8 +81,8 @@ def figures(d):
     found = json.loads(run('evaluate', model, iris, '--json').stdout)
     expect(f"{found['accuracy']:.6g}" in text and f"{found['log_loss']:.6g}" in text, 'metrics')
     expect('logistic for species' in text and 'Calibration' in text and 'ROC' in text, 'charts of classes')
-    expect('TRAINING_DATA --verify' in text, 'a proof is checked on the rows of training')
-    expect(page.count('<svg') == 3 and "margin fit 'standardize | logistic' TRAINING_DATA --target species" in text, 'how to make it again')
+    expect(f'{iris} --verify' in text and 'TRAINING_DATA --verify' in report(model)[1], 'a proof is checked on the rows of training')
+    expect(page.count('<svg') == 3 and f"margin fit 'standardize | logistic' {iris} --target species" in text, 'how to make it again')
     for k in range(3):
         expect(sum(f'{v:g}' in text for v in found['confusion'][k]) == 3, 'confusion')
     expect(report(model, iris)[0] == page and report(model, iris, '-t', 1)[0] == page, 'the same page each time, on any number of threads')
@@ -124,7 +124,7 @@ def what_the_model_does_not_know(d):
     """Columns left out are not in the command that makes the model again, and this is said; made columns have spreads, too."""
     model = fit(d, 'standardize | logistic', iris, '--ignore', 'petal_width', '--holdout', '0.2')
     text = report(model, iris)[1].split('To make it again')[1]
-    expect('TRAINING_DATA are 120 rows with the columns sepal_length, sepal_width, petal_length.' in text and '--ignore, --missing, --holdout' in text,
+    expect('TRAINING_DATA --target' in text and 'on 120 rows with the columns sepal_length, sepal_width, petal_length.' in text and '--ignore, --missing, --holdout' in text,
            f'what the fit was given: {text}')
     expect('for one standard deviation' in report(model, iris)[1] and 'for one standard deviation' not in report(model)[1], 'spreads are those of rows')
     mixed = d / 'mixed.csv'
@@ -137,6 +137,46 @@ def what_the_model_does_not_know(d):
         expect(f'<td>{name}</td>' in page, f'a made column: {page}')
         shown = float(re.findall(r'<td[^>]*>([^<]*)</td>', page.split(f'<td>{name}</td>')[1])[1])
         expect(abs(shown - weight * statistics.stdev(made[name])) < 1e-5 * abs(shown), f'{name}: {shown}, {weight}')
+
+
+def made_again(d):
+    """The commands of a page, run as they stand, make the same model, byte by byte, and the same page."""
+    folder = d / "it's a folder"
+    folder.mkdir()
+    table, bare, holes, model = folder / 'a b.csv', folder / 'bare.csv', folder / 'holes.csv', folder / 'm 1.margin'
+    numbers, labels, several, sparse = folder / 'x.npy', folder / 'y.npy', folder / 'several.npy', folder / 'z.svm'
+    draw = random.Random(3)
+    rows = [[i % 7 / 4, draw.gauss(0, 1), draw.randrange(3), 1 + i % 2, draw.gauss(0, 1), i % 3 - 1.5, 'yes' if i * 37 % 11 > 4 else 'no'] for i in range(60)]
+    for file, header, lines in ((table, [['a', 'b "c"', 'kind', 'w', "it's up", 'go,down', 'class']], rows), (bare, [], [r[:6] for r in rows]),
+                                (holes, [['a', 'b', 'y']], [['' if i % 9 == 4 else r[0], r[1], r[6]] for i, r in enumerate(rows)])):
+        with open(file, 'w', newline='') as out:
+            csv.writer(out).writerows(header + lines)
+    for words in ((iris, numbers, '--labels-out', labels), (bare, several, '--no-target'), (bare, sparse)):
+        expect(run('convert', *words).returncode == 0, f'convert {words}')
+    # what the fit alone is given, and what the page's table has to be read with as well
+    for spec, data, alone, both in (
+            ('least-squares', table, ['--target', "it's up,w"], ['--ignore', '6,7']),
+            ('standardize | onehot | ridge(alpha=2)', table, ['--target', "it's up"], ['--weights', 'w', '--ignore', '6', '--categorical', 'kind']),
+            ('onehot | ridge', table, ['--target', 'go,down'], ['--float32']),
+            ('logistic', table, ['--calibrate', 'sigmoid', '--threshold', '0.3'], []),
+            ('svm', table, ['--calibrate', 'isotonic', '--costs', '0,1;5,0'], ['--ignore', 'go,down']),
+            ('ridge', table, ['--target', 'w', '--coverage', '0.9'], ['--ignore', 'class']),
+            ('logistic', holes, [], ['--missing', 'drop']), ('impute | naive-bayes', holes, [], []), ('knn', table, [], []),
+            ('logistic', numbers, [], ['--labels', labels]), ('least-squares', several, ['--target', '2,5'], []),
+            ('ridge', sparse, [], []), ('least-squares', sparse, [], ['--target', 'x2,1']), ('ridge', bare, ['--target', '3'], []),
+            ('kmeans(k=3)', bare, [], [])):
+        p = run('fit', spec, data, *alone, *both, '-o', model)
+        expect(p.returncode == 0, f'fit {spec} {alone} {both}: {p.stderr}')
+        first = model.read_bytes()
+        page = report(model, data, *both, '--title', "it's a title")[0]
+        commands = html.unescape(page.split('To make it again')[1].split('<pre>')[1].split('</pre>')[0])
+        model.rename(folder / 'first.margin')
+        p = subprocess.run(['sh', '-ec', f'margin() {{ "$PROGRAM" "$@"; }}\n{commands}'], cwd=d, env={'PROGRAM': str(Path(program).resolve())},
+                           capture_output=True, text=True)
+        expect(p.returncode == 0 and model.exists() and model.read_bytes() == first, f'the same bytes by {commands}: {p.stderr}')
+        expect((d / 'report.html').exists() and (d / 'report.html').read_text() == page, f'the same page by {commands}')
+    run('fit', 'least-squares', table, '--target', '6,w', '--ignore', 'class', '-o', model)
+    expect("--target NUMBER,w" in report(model)[1], 'a comma in a name of several: by number')
 
 
 def kinds(d):
@@ -227,7 +267,7 @@ def in_a_browser(d, chromium, pictures):
 
 with tempfile.TemporaryDirectory() as work:
     browser = shutil.which('chromium') or shutil.which('chromium-browser')
-    parts = [figures, the_worst_come_first, only_wrong_rows_are_the_worst, what_the_model_does_not_know, kinds, nothing_is_markup]
+    parts = [figures, the_worst_come_first, only_wrong_rows_are_the_worst, what_the_model_does_not_know, made_again, kinds, nothing_is_markup]
     if '--browser' in sys.argv:
         rest = sys.argv[sys.argv.index('--browser') + 1:]
         parts = [lambda d: in_a_browser(d, browser, Path(rest[0]) if rest else None)] if browser else []

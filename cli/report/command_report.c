@@ -5,9 +5,9 @@
 
 static int write_page(cli_session *session, const margin_model *model, const margin_table *table) {
     const cli_arguments *a = session->arguments;
-    const char *data_path = a->word_count > 1 ? a->words[1] : NULL;
     const margin_column *target = margin_model_target(model);
-    const margin_data data = table ? margin_table_data(table) : (margin_data){0};
+    const margin_data whole = table ? margin_table_data(table) : (margin_data){0};
+    const margin_data *data = table ? &whole : NULL;
     cli_text page = {0}, title = {0};
     int code = EXIT_DONE;
     text_puts(&title, margin_model_learner(model)->name);
@@ -19,10 +19,10 @@ static int write_page(cli_session *session, const margin_model *model, const mar
     text_free(&title);
     if (table) code = report_columns(session, &page, table);
     if (!code) code = report_model(session, &page, model);
-    report_proof(&page, model, a->words[0]);
-    if (!code && table) code = report_rows(session, &page, model, &data);
-    report_weights(session, &page, model, table ? &data : NULL);
-    report_commands(&page, model, a->words[0], data_path);
+    report_proof(session, &page, model, data);
+    if (!code && table) code = report_rows(session, &page, model, data);
+    report_weights(session, &page, model, data);
+    report_commands(session, &page, model, data);
     html_end(&page);
     if (!code) return text_finish(session, &page, a->output);
     text_free(&page);

@@ -84,7 +84,39 @@ static void put_quoted(cli_text *page, const char *word) {
     text_free(&quoted);
 }
 
-void report_proof(cli_text *page, const margin_model *model, const char *model_path) {
+/* The options that this page was made with, as far as they matter to the command. */
+static void put_options(cli_text *page, const cli_arguments *a, const char *command) {
+    for (int k = 0; k < cli_option_count; k++) {
+        const cli_option *o = &cli_options[k];
+        const void *field = (const char *)a + o->field;
+        const bool has_value = o->kind == KIND_TEXT || o->kind == KIND_INPUT;
+        const bool given = has_value ? *(const char *const *)field != NULL
+                                     : o->kind == KIND_SWITCH && *(const bool *)field;
+        const bool own = field == (const void *)&a->quiet ||
+                         (field == (const void *)&a->target && !strcmp(command, "fit"));
+        if (!given || own || !cli_option_applies(o, cli_find_command(command))) continue;
+        text_printf(page, " %s", o->name);
+        if (!has_value) continue;
+        text_puts(page, " ");
+        put_quoted(page, *(const char *const *)field);
+    }
+}
+
+/* The table of this page where it has as many rows as the model was trained on. */
+static const char *training_data(const cli_arguments *a, const margin_model *model,
+                                 const margin_data *data) {
+    const bool fits = data && data->x.rows == margin_model_report(model)->rows;
+    return fits && strcmp(a->words[1], "-") != 0 ? a->words[1] : NULL;
+}
+
+static void put_training_path(cli_text *page, const char *path) {
+    text_puts(page, " ");
+    put_quoted(page, path ? path : "TRAINING_DATA");
+}
+
+void report_proof(cli_session *session, cli_text *page, const margin_model *model,
+                  const margin_data *data) {
+    const cli_arguments *a = session->arguments;
     const margin_report *report = margin_model_report(model);
     html_section(page, "The proof");
     text_puts(page, "<p>");
@@ -117,48 +149,87 @@ void report_proof(cli_text *page, const margin_model *model, const char *model_p
     if (report->reason[0]) html_say(page, report->reason);
     if (!cli_has_gap(model, report)) return;
     text_puts(page, "<p>Anybody can check it on the training data:</p>\n<pre>margin evaluate ");
-    put_quoted(page, model_path);
-    text_puts(page, " TRAINING_DATA --verify</pre>\n");
+    put_quoted(page, a->words[0]);
+    put_training_path(page, training_data(a, model, data));
+    put_options(page, a, "evaluate");
+    text_puts(page, " --verify</pre>\n");
 }
 
 /* What the model knows of its training data, and what it does not. */
-static void put_training_data(cli_text *page, const margin_model *model) {
+static void put_training_data(cli_text *page, const margin_model *model, const char *path) {
     enum { MOST = 20 };
     int64_t count;
     const margin_column *columns = margin_model_columns(model, &count);
-    text_printf(page, "<p>TRAINING_DATA are %lld rows",
+    text_printf(page, "<p>The model was trained on %lld rows",
                 (long long)margin_model_report(model)->rows);
     for (int64_t j = 0; j < count && j < MOST; j++) {
         text_puts(page, j ? ", " : " with the columns ");
         html_text(page, columns[j].name);
     }
     if (count > MOST) text_printf(page, ", ... (%lld)", (long long)count);
-    text_puts(page,
-              ". Options that chose them, such as --ignore, --missing, --holdout or "
-              "--weights, are not in the model: where the fit had some, give them again.</p>\n");
+    text_puts(page, path ? "; this table has as many." : ".");
+    text_puts(page, " What chose rows and columns (--ignore, --missing, --holdout, --weights) or "
+                    "was drawn by chance (--seed, --groups) is not in the model: where the fit had "
+                    "such options, give them again.</p>\n");
 }
 
-void report_commands(cli_text *page, const margin_model *model, const char *model_path,
-                     const char *data_path) {
-    const margin_column *target = margin_model_target(model);
+/* Names with commas in them cannot stand in a list. */
+static void put_targets(cli_text *page, const margin_model *model) {
+    const margin_column *targets = margin_model_target(model);
+    const int64_t count = margin_model_target_count(model);
+    cli_text list = {0};
+    for (int64_t t = 0; t < count; t++) {
+        const bool listed = count == 1 || !strchr(targets[t].name, ',');
+        text_printf(&list, "%s%s", t ? "," : "", listed ? targets[t].name : "NUMBER");
+    }
+    if (count > 0) text_puts(page, " --target ");
+    if (list.data) put_quoted(page, list.data);
+    page->failed = page->failed || list.failed;
+    text_free(&list);
+}
+
+/* What was settled after the fit. */
+static void put_promises(cli_text *page, const margin_model *model) {
+    const char *calibration = cli_calibration(model);
+    const double *costs = margin_model_costs(model);
+    const int64_t classes = margin_model_class_count(model);
+    if (calibration) text_printf(page, " --calibrate %s", calibration);
+    if (costs) text_puts(page, " --costs '");
+    for (int64_t k = 0; costs && k < classes * classes; k++) {
+        text_puts(page, k == 0 ? "" : k % classes ? "," : ";");
+        text_number(page, costs[k]);
+    }
+    if (costs) text_puts(page, "'");
+    if (!isnan(margin_model_threshold(model))) {
+        text_puts(page, " --threshold ");
+        text_number(page, margin_model_threshold(model));
+    }
+    if (!isnan(margin_model_coverage(model))) {
+        text_puts(page, " --coverage ");
+        text_number(page, margin_model_coverage(model));
+    }
+}
+
+void report_commands(cli_session *session, cli_text *page, const margin_model *model,
+                     const margin_data *data) {
+    const cli_arguments *a = session->arguments;
+    const char *path = training_data(a, model, data);
     html_section(page, "To make it again");
     text_puts(page, "<pre>margin fit ");
     put_quoted(page, margin_model_spec(model));
-    text_puts(page, " TRAINING_DATA");
-    if (target && margin_model_target_count(model) == 1) {
-        text_puts(page, " --target ");
-        put_quoted(page, target->name);
-    }
+    put_training_path(page, path);
+    if (!a->labels) put_targets(page, model);
+    put_promises(page, model);
+    put_options(page, a, "fit");
     text_puts(page, " -o ");
-    put_quoted(page, model_path);
+    put_quoted(page, a->words[0]);
     text_puts(page, "\nmargin report ");
-    put_quoted(page, model_path);
-    if (data_path) {
-        text_puts(page, " ");
-        put_quoted(page, data_path);
-    }
+    put_quoted(page, a->words[0]);
+    if (data) text_puts(page, " ");
+    if (data) put_quoted(page, a->words[1]);
+    put_options(page, a, "report");
     text_puts(page, " -o report.html</pre>\n");
-    put_training_data(page, model);
+    put_training_data(page, model, path);
 }
 
 /* ---- Weights --------------------------------------------------------------------------------- */

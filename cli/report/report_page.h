@@ -47,14 +47,15 @@ void chart_end(const chart *c);
 /* Of the model alone, and of a table (its columns; what the model does on its rows). Return an exit
  * code. */
 int report_model(cli_session *session, cli_text *page, const margin_model *model);
-void report_proof(cli_text *page, const margin_model *model, const char *model_path);
+void report_proof(cli_session *session, cli_text *page, const margin_model *model,
+                  const margin_data *data);
 int report_columns(cli_session *session, cli_text *page, const margin_table *table);
 int report_rows(cli_session *session, cli_text *page, const margin_model *model,
                 const margin_data *data);
 /* Weights; for one standard deviation of each column where the rows are given (NULL: not). */
 void report_weights(cli_session *session, cli_text *page, const margin_model *model,
                     const margin_data *data);
-void report_commands(cli_text *page, const margin_model *model, const char *model_path,
-                     const char *data_path);
+void report_commands(cli_session *session, cli_text *page, const margin_model *model,
+                     const margin_data *data);
 
 #endif
