@@ -293,6 +293,32 @@ static void failing_allocations_leave_nothing(void **state) {
     assert_true(support_fail_each_allocation(1, read_body, NULL) > 20);
 }
 
+/* Arrays of nulls have no buffers, and so any length. */
+static void rows_without_values_are_bounded(void **state) {
+    static const margin_read_options options = {
+        .size = sizeof options, .target = "", .missing = MARGIN_MISSING_KEEP};
+    static const int64_t lengths[] = {3, INT64_C(1) << 40};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        arrow_maker maker;
+        margin_table *table = NULL;
+        margin_error error = {0};
+        maker_begin(&maker);
+        maker_column(&maker, "n", "a", NULL);
+        maker_column(&maker, "n", "b", NULL);
+        for (int b = 0; b < 2; b++) {
+            struct ArrowArray columns[] = {maker_nulls(&maker, lengths[k]),
+                                           maker_nulls(&maker, lengths[k])};
+            maker_batch(&maker, lengths[k], 0, columns);
+        }
+        const margin_status status = maker_read(context, &maker, &options, &table, &error);
+        assert_int_equal(status, k ? MARGIN_ERROR_LIMIT : MARGIN_OK);
+        if (k) assert_contains(error.text, "has 1099511627776 rows and no value");
+        if (!k) assert_int_equal(margin_table_data(table).x.rows, 6);
+        margin_table_free(table);
+    }
+}
+
 static void a_cancelled_read_releases_all(void **state) {
     (void)state;
     arrow_maker maker;
@@ -310,6 +336,7 @@ int main(void) {
         cmocka_unit_test(arguments_are_checked_and_the_stream_released),
         cmocka_unit_test(lies_are_refused),
         cmocka_unit_test(failing_allocations_leave_nothing),
+        cmocka_unit_test(rows_without_values_are_bounded),
         cmocka_unit_test(a_cancelled_read_releases_all),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);

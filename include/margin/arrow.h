@@ -85,6 +85,7 @@ struct ArrowArrayStream {
  * last one has come (a producer that makes them on demand holds them meanwhile), then copied once,
  * on all threads. Buffers have no lengths in Arrow's structs: what their lengths, offsets, counts
  * and indices say of each other is checked, that the buffers are as long is the producer's word.
+ * Columns of nulls have none: where there are no others, at most 2^20 rows are read.
  *
  * Fails with ARGUMENT, FILE (the stream's own error, with its code as `system_error` and its
  * words), FORMAT (a type that is not read, arrays that contradict the schema or themselves), DATA

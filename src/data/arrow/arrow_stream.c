@@ -7,6 +7,7 @@
 
 enum { FIRST_ROOM = 16, SHOWN_BYTES = 60 };
 static const int64_t most_rows = INT64_MAX / 64; /* so that places in buffers count in bytes */
+static const int64_t most_bare_rows = 1 << 20; /* that hold no value, so that nothing bounds them */
 
 /* ---- What the stream says ------------------------------------------------------------------- */
 
@@ -218,10 +219,23 @@ static margin_status read_batch(mg_arrow *arrow, bool *more) {
     return MARGIN_OK;
 }
 
+/* Whether a column takes memory of the producer for each row. */
+static bool has_values(const mg_arrow *arrow) {
+    for (int64_t j = 0; j < arrow->schema.n_children; j++)
+        if (buffers_of(arrow->columns[j].type.form) > 0) return true;
+    return false;
+}
+
 margin_status mg_arrow_read_batches(mg_arrow *arrow) {
+    const int64_t most = has_values(arrow) ? most_rows : most_bare_rows;
     for (bool more = true; more;) {
         if (mg_cancelled(arrow->context)) return mg_fail_cancelled(arrow->error);
         MG_TRY(read_batch(arrow, &more));
+        MG_REQUIRE(
+            arrow->rows <= most, arrow->error, MARGIN_ERROR_LIMIT,
+            "%s has %lld rows and no value: all columns that are read are of type null, and at "
+            "most %lld such rows are read",
+            arrow->name, (long long)arrow->rows, (long long)most);
         mg_progress(arrow->context, "reading", (double)arrow->rows, (double)NAN, (double)NAN);
     }
     MG_REQUIRE(arrow->rows > 0, arrow->error, MARGIN_ERROR_DATA, "%s has no rows", arrow->name);
