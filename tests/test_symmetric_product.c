@@ -153,6 +153,66 @@ static void check_packing(const mg_symmetric_ops *ops, int64_t count, bool from_
     free(packed);
 }
 
+/* Lines put together from columns are those packed from rows, whichever columns and rows. */
+static void check_columns(const mg_symmetric_ops *ops, int64_t count, bool from_f32, int with) {
+    enum { MOST = 60, ROWS = 90, LINES = 37, FIRST = 5 };
+    static double x[ROWS * MOST], turned[MOST * ROWS];
+    static float narrow[ROWS * MOST], narrow_turned[MOST * ROWS];
+    const void *columns[MOST];
+    double centre[MOST], scale[MOST], shift[MOST], factors[LINES], row[MOST];
+    float narrow_row[MOST];
+    int64_t chosen[MOST], rows[LINES];
+    uint64_t seed = (uint64_t)count;
+    const size_t bytes = (size_t)(mg_symmetric_packed(ops, count, STRIDE) * ops->number_size);
+    char *expected = calloc(bytes, 1), *packed = calloc(bytes, 1);
+    for (int64_t k = 0; k < ROWS * MOST; k++) {
+        x[k] = (double)(narrow[k] = (float)support_normal(&seed));
+        turned[k % MOST * ROWS + k / MOST] = x[k];
+        narrow_turned[k % MOST * ROWS + k / MOST] = narrow[k];
+    }
+    for (int64_t j = 0; j < MOST; j++) {
+        columns[j] = from_f32 ? (void *)(narrow_turned + j * ROWS) : (void *)(turned + j * ROWS);
+        centre[j] = support_normal(&seed);
+        scale[j] = support_normal(&seed);
+        shift[j] = support_normal(&seed);
+        chosen[j] = (with & 2) != 0 ? MOST - count + j : j;
+    }
+    const mg_affine map = (with & 1) != 0 ? (mg_affine){centre, scale, shift} : (mg_affine){0};
+    const mg_column_lines from = {columns, (with & 2) != 0 ? chosen : NULL,
+                                  count,   (with & 4) != 0 ? rows : NULL,
+                                  FIRST,   LINES};
+    for (int64_t k = 0; k < LINES; k++) {
+        factors[k] = support_normal(&seed);
+        rows[k] = (with & 4) != 0 ? k * 7 % ROWS : FIRST + k;
+        for (int64_t j = 0; j < count; j++) {
+            row[j] = x[rows[k] * MOST + chosen[j]];
+            narrow_row[j] = (float)row[j];
+        }
+        char *line = expected + k * ops->width * ops->number_size;
+        if (from_f32)
+            ops->pack_f32(narrow_row, count, &map, factors[k], STRIDE, line);
+        else
+            ops->pack_f64(row, count, &map, factors[k], STRIDE, line);
+    }
+    if (from_f32)
+        ops->pack_columns_f32(&from, &map, factors, STRIDE, packed);
+    else
+        ops->pack_columns_f64(&from, &map, factors, STRIDE, packed);
+    assert_memory_equal(packed, expected, bytes);
+    free(packed);
+    free(expected);
+}
+
+static void test_packing_from_columns(void **state) {
+    (void)state;
+    for (int isa = 0; isa <= (int)mg_isa_level(); isa++)
+        for (int single = 0; single < 2; single++)
+            for (int64_t count = 1; count < 60; count++)
+                for (int with = 0; with < 16; with++)
+                    check_columns(mg_symmetric_ops_for(isas[isa], single != 0), count,
+                                  (with & 8) != 0, with & 7);
+}
+
 static void test_packing(void **state) {
     (void)state;
     for (int isa = 0; isa <= (int)mg_isa_level(); isa++)
@@ -194,9 +254,8 @@ static void test_solve(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_products),
-        cmocka_unit_test(test_parts_give_the_same_bits),
-        cmocka_unit_test(test_packing),
+        cmocka_unit_test(test_products), cmocka_unit_test(test_parts_give_the_same_bits),
+        cmocka_unit_test(test_packing),  cmocka_unit_test(test_packing_from_columns),
         cmocka_unit_test(test_solve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -173,12 +173,15 @@ void mg_row_expand(const margin_matrix *x, int64_t row, double *out) {
     }
 }
 
+bool mg_rows_follow(const int64_t *rows, int64_t count) {
+    for (int64_t k = 1; k < count; k++)
+        if (rows[k] != rows[0] + k) return false;
+    return true;
+}
+
 void mg_rows_from_columns(const margin_matrix *x, const int64_t *rows, int64_t first, int64_t count,
                           void *out) {
-    bool follow = rows != NULL;
-    for (int64_t k = 1; follow && k < count; k++)
-        follow = rows[k] == rows[0] + k;
-    if (follow && count > 0) {
+    if (rows && count > 0 && mg_rows_follow(rows, count)) {
         first = rows[0];
         rows = NULL;
     }

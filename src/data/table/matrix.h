@@ -80,6 +80,9 @@ void mg_row_expand(const margin_matrix *x, int64_t row, double *out);
 /* The reverse, into a row of a dense matrix whose arrays are written. */
 void mg_row_store(const margin_matrix *x, int64_t row, const double *values);
 
+/* Is each row the one after the row before it? */
+bool mg_rows_follow(const int64_t *rows, int64_t count);
+
 /* Rows of data by columns next to each other, in their own type: rows[0..count), or (NULL) from
  * `first` on. */
 void mg_rows_from_columns(const margin_matrix *x, const int64_t *rows, int64_t first, int64_t count,

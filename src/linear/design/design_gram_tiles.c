@@ -52,23 +52,32 @@ static void gram_tiles_gather(const mg_gram_job *job, bool whole, int64_t at, do
     }
 }
 
-/* Line `line` of a packed block: sqrt(d_k) e_k. `row` has room for a dense row; `stored`: where the
+/* What follows the columns in line `line` of a packed block. The panel in which a row ends is
+ * cleared first, if the columns do not reach it. */
+static void finish_line(const tile_job *job, int64_t k, int64_t line, double root, char *block) {
+    const mg_symmetric_ops *ops = job->ops;
+    const double *extra = job->gram->request->extra;
+    const int64_t panels = mg_symmetric_panels(ops, job->gram->size), columns = job->gram->columns;
+    const int64_t bytes = ops->width * ops->number_size;
+    if (panels > mg_symmetric_panels(ops, columns))
+        memset(block + ((panels - 1) * job->stride + line) * bytes, 0, (size_t)bytes);
+    if (extra)
+        mg_symmetric_set(ops, block, job->stride, line, columns,
+                         extra[mg_gram_sample(job->gram, k)] * root);
+    mg_symmetric_set(ops, block, job->stride, line, job->gram->size - 1, root);
+}
+
+/* The columns of line `line`: sqrt(d_k) e_k. `row` has room for a dense row; `stored`: where the
  * values are, if not in x. */
-static void pack_line(const tile_job *job, int64_t k, int64_t line, char *block, double *row,
-                      const char *stored) {
+static void pack_line(const tile_job *job, int64_t k, int64_t line, double root, char *block,
+                      double *row, const char *stored) {
     const mg_design *d = job->gram->design;
     const mg_symmetric_ops *ops = job->ops;
     const margin_matrix *x = &d->problem->x;
     const int64_t i = mg_gram_sample(job->gram, k), at = mg_sample_row(d->problem, i);
-    const double root = sqrt(mg_gram_weight(job->gram, k));
-    const int64_t panels = mg_symmetric_panels(ops, job->gram->size), columns = job->gram->columns;
+    const int64_t columns = job->gram->columns;
     char *out = block + line * ops->width * ops->number_size;
-    /* the panel in which the row ends, if it ends with it */
-    if (panels > mg_symmetric_panels(ops, columns))
-        memset(out + (panels - 1) * job->stride * ops->width * ops->number_size, 0,
-               (size_t)(ops->width * ops->number_size));
-    const bool made = d->problem->maker || mg_is_by_columns(x);
-    const bool whole = mg_is_csr(x) || (made && !stored);
+    const bool whole = mg_is_csr(x) || (d->problem->maker && !stored);
     if (!stored && !whole)
         stored = (const char *)x->values + at * x->stride * mg_type_size(x->value_type);
     if (whole || job->gram->request->columns) {
@@ -82,24 +91,36 @@ static void pack_line(const tile_job *job, int64_t k, int64_t line, char *block,
         ops->pack_f64((const double *)(const void *)stored, columns, &job->affine, root,
                       job->stride, out);
     }
-    if (job->gram->request->extra)
-        mg_symmetric_set(ops, block, job->stride, line, columns,
-                         job->gram->request->extra[i] * root);
-    mg_symmetric_set(ops, block, job->stride, line, job->gram->size - 1, root);
 }
 
-/* Rows are made, or columns put together, for several lines at a time, in room for that; else a row
- * is enough. */
-static bool puts_together(const tile_job *job) {
-    const mg_problem *p = job->gram->design->problem;
-    return (p->maker || mg_is_by_columns(&p->x)) && !job->gram->request->columns;
+/* Rows are made for several lines at a time, in room for that; else a row is enough. */
+static bool makes_together(const tile_job *job) {
+    return job->gram->design->problem->maker && !job->gram->request->columns;
 }
 
 static int64_t row_room(const tile_job *job) {
     const mg_design *d = job->gram->design;
-    if (!puts_together(job)) return d->columns;
-    return job->together * d->columns +
-           (d->problem->maker ? mg_row_maker_scratch(d->problem->maker) : 0);
+    if (!makes_together(job)) return d->columns;
+    return job->together * d->columns + mg_row_maker_scratch(d->problem->maker);
+}
+
+/* Lines from `line` on, which belong to these rows, from data by columns. */
+static void pack_columns(const tile_job *job, const int64_t *rows, int64_t line, int64_t count,
+                         const double *roots, char *block) {
+    const margin_matrix *x = &job->gram->design->problem->x;
+    const mg_symmetric_ops *ops = job->ops;
+    const bool follow = mg_rows_follow(rows, count);
+    const mg_column_lines from = {.columns = x->column_values,
+                                  .chosen = job->gram->request->columns,
+                                  .count = job->gram->columns,
+                                  .rows = follow ? NULL : rows,
+                                  .first = rows[0],
+                                  .lines = count};
+    char *out = block + line * ops->width * ops->number_size;
+    if (x->value_type == MARGIN_F32)
+        ops->pack_columns_f32(&from, &job->affine, roots, job->stride, out);
+    else
+        ops->pack_columns_f64(&from, &job->affine, roots, job->stride, out);
 }
 
 /* Lines from `line` on of a block are those of the samples at k, k + 1, ... */
@@ -107,17 +128,22 @@ static void pack_some(const tile_job *job, int64_t k, int64_t line, int64_t coun
                       double *room) {
     const mg_problem *p = job->gram->design->problem;
     const int64_t bytes = p->x.columns * mg_type_size(p->x.value_type);
-    const bool together = puts_together(job);
+    const bool together = makes_together(job), by_columns = mg_is_by_columns(&p->x);
     int64_t rows[MOST_LINES];
-    for (int64_t i = 0; together && i < count; i++)
+    double roots[MOST_LINES];
+    for (int64_t i = 0; i < count; i++) {
         rows[i] = mg_sample_row(p, mg_gram_sample(job->gram, k + i));
-    if (together && p->maker)
+        roots[i] = sqrt(mg_gram_weight(job->gram, k + i));
+    }
+    if (together)
         mg_rows_make_stored(p->maker, rows, count, room + job->together * p->x.columns, room);
-    else if (together)
-        mg_rows_from_columns(&p->x, rows, 0, count, room);
-    for (int64_t i = 0; i < count; i++)
-        pack_line(job, k + i, line + i, block, room,
-                  together ? (const char *)room + i * bytes : NULL);
+    if (by_columns) pack_columns(job, rows, line, count, roots, block);
+    for (int64_t i = 0; i < count; i++) {
+        if (!by_columns)
+            pack_line(job, k + i, line + i, roots[i], block, room,
+                      together ? (const char *)room + i * bytes : NULL);
+        finish_line(job, k + i, line + i, roots[i], block);
+    }
 }
 
 /* ---- Few columns ----------------------------------------------------------------------------- */

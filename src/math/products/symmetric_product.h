@@ -20,6 +20,16 @@ typedef struct mg_affine {
     const double *centre, *scale, *shift; /* centre NULL: the values as they are */
 } mg_affine;
 
+/* Numbers that lie by columns and become lines, one for each of rows[0..lines), or of the rows from
+ * `first` on (rows NULL). */
+typedef struct mg_column_lines {
+    const void *const *columns;
+    const int64_t *chosen; /* numbers of the columns that are elements; NULL: the first ones */
+    int64_t count;         /* of elements */
+    const int64_t *rows;
+    int64_t first, lines;
+} mg_column_lines;
+
 typedef struct mg_symmetric_ops {
     int width, rows, lanes; /* rows divide the width, and one of rows and lanes the other */
     int depth;              /* lines of a block, so that two panels lie in the first cache */
@@ -30,6 +40,11 @@ typedef struct mg_symmetric_ops {
                      int64_t stride, void *line);
     void (*pack_f32)(const float *values, int64_t count, const mg_affine *affine, double factor,
                      int64_t stride, void *line);
+    /* The same, from the first line on, of lines that are put together from columns. */
+    void (*pack_columns_f64)(const mg_column_lines *from, const mg_affine *affine,
+                             const double *factors, int64_t stride, void *line);
+    void (*pack_columns_f32)(const mg_column_lines *from, const mg_affine *affine,
+                             const double *factors, int64_t stride, void *line);
     /* c[r * ldc + s] += sign * sum over lines of a[r] * b[s], r < rows, s < vectors * lanes; a and
      * b: in the first line of their panels. */
     void (*tile)(int64_t lines, const void *a, const void *b, int vectors, double sign, double *c,

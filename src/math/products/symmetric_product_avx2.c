@@ -2,6 +2,8 @@
 #include "math/products/symmetric_product.h"
 #include "math/vectors/fvec_avx2.h"
 
+#include <string.h>
+
 #define TILE_ROWS 4
 #define DEPTH     128
 #define ISA_TEXT  "avx2"

@@ -2,6 +2,8 @@
 #include "math/products/symmetric_product.h"
 #include "math/vectors/fvec_avx512.h"
 
+#include <string.h>
+
 #define TILE_ROWS 8
 #define DEPTH     96
 #define ISA_TEXT  "avx512"

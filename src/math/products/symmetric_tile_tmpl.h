@@ -1,7 +1,7 @@
 /* Tiles and packing for one number type: included by an instruction-set file with REAL, NAME(x),
- * VEC, VEC_LANES, TILE_ROWS, VEC_ZERO(), VEC_LOAD(p), VEC_SET(x), VEC_FMA(a, b, c) and
- * VEC_ADD_TO(c, v, sign), which adds to f64 numbers, defined. A line of a panel is three vectors.
- */
+ * VEC, VEC_LANES, TILE_ROWS, VEC_ZERO(), VEC_LOAD(p), VEC_SET(x), VEC_FMA(a, b, c),
+ * VEC_ADD_TO(c, v, sign), which adds to f64 numbers, and PACK_STORE(p, a), which stores a vector
+ * `vec` of f64 numbers, defined. A line of a panel is three vectors. */
 
 enum { NAME(WIDTH) = 3 * VEC_LANES };
 
@@ -37,14 +37,19 @@ static void NAME(tile)(int64_t lines, const void *a, const void *b, int vectors,
         NAME(tile_of)(lines, a, b, 1, sign, c, ldc);
 }
 
-#define SOURCE  double
-#define PACK(x) NAME(x##_f64)
+#define SOURCE       double
+#define PACK(x)      NAME(x##_f64)
+#define PACK_LOAD(p) vec_load(p)
 #include "math/products/symmetric_pack_tmpl.h"
 #undef SOURCE
 #undef PACK
+#undef PACK_LOAD
 
-#define SOURCE  float
-#define PACK(x) NAME(x##_f32)
+#define SOURCE       float
+#define PACK(x)      NAME(x##_f32)
+#define PACK_LOAD(p) vec_widen(p)
 #include "math/products/symmetric_pack_tmpl.h"
 #undef SOURCE
 #undef PACK
+#undef PACK_LOAD
+#undef PACK_STORE
