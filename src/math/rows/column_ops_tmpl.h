@@ -129,28 +129,33 @@ MG_INLINE void NAME(add_value)(bool moments, bool centred, double factor, vec mi
     }
 }
 
-/* Columns [j, j + vectors * LANES), those that are there; `vectors`, `moments` and `centred` are
- * constants where this is called. */
+/* Of `left` numbers: with several vectors there are as many as these have. */
+MG_INLINE vec NAME(sums_at)(const double *sums, int v, int vectors, int64_t left) {
+    return vectors > 1 || left >= LANES ? vec_load(sums + v * LANES) : vec_load_part(sums, left);
+}
+
+MG_INLINE void NAME(keep_sums)(double *sums, int v, int vectors, int64_t left, vec a) {
+    if (vectors > 1 || left >= LANES)
+        vec_store(sums + v * LANES, a);
+    else
+        vec_store_part(sums, a, left);
+}
+
+/* Columns [j, j + vectors * LANES), those that are there, of which a single vector may have fewer;
+ * `vectors`, `moments` and `centred` are constants where this is called. */
 MG_INLINE void NAME(turned_sums)(const mg_column_part *x, int64_t j, int vectors, bool moments,
                                  bool gaps, bool centred, const double *centre,
                                  const double *factor, double *first, double *second) {
-    enum { MOST = NAME(TURNED) * LANES };
     const int64_t left = MG_MIN(x->width - j, vectors * LANES);
-    double sums[3][MOST] = {{0}};
-    const REAL *from[MOST];
+    const REAL *from[NAME(TURNED) * LANES];
     vec total[NAME(TURNED)], squares[NAME(TURNED)], middle[NAME(TURNED)];
     int64_t k = 0;
-    for (int64_t c = 0; c < vectors * LANES; c++) {
+    for (int c = 0; c < vectors * LANES; c++)
         from[c] = (const REAL *)x->columns[j + MG_MIN(c, left - 1)] + x->first;
-        if (c >= left) continue;
-        sums[0][c] = first[j + c];
-        if (moments) sums[1][c] = second[j + c];
-        if (centred) sums[2][c] = centre[j + c];
-    }
     for (int v = 0; v < vectors; v++) {
-        total[v] = vec_load(sums[0] + v * LANES);
-        squares[v] = vec_load(sums[1] + v * LANES);
-        middle[v] = vec_load(sums[2] + v * LANES);
+        total[v] = NAME(sums_at)(first + j, v, vectors, left);
+        squares[v] = moments ? NAME(sums_at)(second + j, v, vectors, left) : vec_zero();
+        middle[v] = centred ? NAME(sums_at)(centre + j, v, vectors, left) : vec_zero();
     }
     for (; k + LANES <= x->count; k += LANES)
         for (int v = 0; v < vectors; v++) {
@@ -171,11 +176,9 @@ MG_INLINE void NAME(turned_sums)(const mg_column_part *x, int64_t j, int vectors
             (moments, centred, factor[k], middle[v], vec_load(value), &total[v], &squares[v]);
         }
     for (int v = 0; v < vectors; v++) {
-        vec_store(sums[0] + v * LANES, total[v]);
-        vec_store(sums[1] + v * LANES, squares[v]);
+        NAME(keep_sums)(first + j, v, vectors, left, total[v]);
+        if (moments) NAME(keep_sums)(second + j, v, vectors, left, squares[v]);
     }
-    memcpy(first + j, sums[0], (size_t)left * sizeof *first);
-    if (moments) memcpy(second + j, sums[1], (size_t)left * sizeof *second);
 }
 
 MG_INLINE void NAME(column_sums)(const mg_column_part *x, bool moments, bool gaps, bool centred,
