@@ -147,6 +147,7 @@ static void test_sort_values(void **state) {
     static const double special[] = {0.0,     -0.0,    HUGE_VAL, -HUGE_VAL, 5e-324,
                                      -5e-324, DBL_MAX, 1,        1};
     mg_value_run values[MOST], expected[MOST], scratch[MOST];
+    margin_context *context = support_context(NULL, 1);
     uint64_t random = 3;
     for (int round = 0; round < 200; round++) {
         const int count = round < 100 ? round : (int)(support_random(&random) % MOST);
@@ -160,11 +161,14 @@ static void test_sort_values(void **state) {
         }
         memcpy(expected, values, sizeof values);
         qsort(expected, (size_t)count, sizeof *expected, by_value);
-        mg_sort_values(values, count, scratch);
+        assert_true(mg_sort_values(context, values, count, scratch));
         for (int k = 0; k < count; k++)
             assert_true(stage_same_bits(values[k].value, expected[k].value) &&
                         values[k].weight == expected[k].weight);
     }
+    margin_context_cancel(context);
+    assert_false(mg_sort_values(context, values, MOST, scratch));
+    margin_context_free(context);
 }
 
 /* ---- Hostile tensors ------------------------------------------------------------------------- */

@@ -53,8 +53,8 @@ static margin_status fill_by_runs(void *argument, int64_t slot, int worker) {
     (void)worker;
     for (int64_t j = slot; j < task->data->x.columns; j += task->slots) {
         if (!task->columns[j]) continue;
-        if (mg_cancelled(task->context)) return MARGIN_ERROR_CANCELLED;
         const int64_t count = mg_column_runs(task->reader, j, runs, runs + room);
+        if (mg_cancelled(task->context)) return MARGIN_ERROR_CANCELLED;
         const fill_kind kind = kind_of_column(task->data, j, task->with);
         task->fill[j] =
             kind == FILL_MEDIAN ? mg_runs_median(runs, count) : most_frequent(runs, count);

@@ -32,15 +32,24 @@ static void sort_few(mg_value_run *values, int64_t count) {
     }
 }
 
-void mg_sort_values(mg_value_run *values, int64_t count, mg_value_run *scratch) {
+/* Asked for each value, of a column of millions: is the call to end? */
+MG_INLINE bool is_over(const margin_context *context, int64_t k) {
+    enum { EVERY = 1 << 17 };
+    return k % EVERY == 0 && mg_cancelled(context);
+}
+
+bool mg_sort_values(const margin_context *context, mg_value_run *values, int64_t count,
+                    mg_value_run *scratch) {
     if (count < 32) {
         sort_few(values, count);
-        return;
+        return true;
     }
     int64_t counts[DIGITS][DIGIT_VALUES] = {{0}};
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = 0; i < count; i++) {
+        if (is_over(context, i)) return false;
         for (int digit = 0; digit < DIGITS; digit++)
             counts[digit][digit_of(values[i].value, digit)]++;
+    }
     mg_value_run *from = values, *to = scratch;
     for (int digit = 0; digit < DIGITS; digit++) {
         int64_t *const places = counts[digit];
@@ -51,13 +60,16 @@ void mg_sort_values(mg_value_run *values, int64_t count, mg_value_run *scratch) 
             places[v] = place;
             place += here;
         }
-        for (int64_t i = 0; i < count; i++)
+        for (int64_t i = 0; i < count; i++) {
+            if (is_over(context, i)) return false;
             to[places[digit_of(from[i].value, digit)]++] = from[i];
+        }
         mg_value_run *const swapped = from;
         from = to;
         to = swapped;
     }
     if (from != values) memcpy(values, from, (size_t)count * sizeof *values);
+    return true;
 }
 
 /* ---- Columns of a data set --------------------------------------------------------------------*/
@@ -65,7 +77,7 @@ void mg_sort_values(mg_value_run *values, int64_t count, mg_value_run *scratch) 
 margin_status mg_column_reader_open(margin_context *context, const margin_data *data,
                                     const bool *columns, mg_column_reader *reader,
                                     margin_error *error) {
-    mg_column_reader made = {.heap = context->heap, .data = data, .rows = mg_selected_rows(data)};
+    mg_column_reader made = {.context = context, .data = data, .rows = mg_selected_rows(data)};
     for (int64_t i = 0; i < made.rows; i++)
         made.total += mg_row_weight(data, mg_selected_row(data, i));
     if (mg_is_csr(&data->x))
@@ -76,7 +88,7 @@ margin_status mg_column_reader_open(margin_context *context, const margin_data *
 }
 
 void mg_column_reader_close(mg_column_reader *reader) {
-    if (reader->heap) mg_sparse_columns_free(reader->heap, &reader->sparse);
+    if (reader->context) mg_sparse_columns_free(reader->context->heap, &reader->sparse);
 }
 
 int64_t mg_column_runs_room(const mg_column_reader *reader) {
@@ -103,7 +115,7 @@ static int64_t take_stored(const mg_column_reader *r, int64_t column, mg_value_r
 static int64_t take_dense(const mg_column_reader *r, int64_t column, mg_value_run *runs) {
     const margin_matrix *x = &r->data->x;
     int64_t count = 0;
-    for (int64_t i = 0; i < r->rows; i++) {
+    for (int64_t i = 0; i < r->rows && !is_over(r->context, i); i++) {
         const int64_t row = mg_selected_row(r->data, i), at = row * x->stride + column;
         const double value = mg_stored_value(x, at);
         if (!isnan(value)) runs[count++] = (mg_value_run){value, mg_row_weight(r->data, row)};
@@ -119,7 +131,7 @@ int64_t mg_column_runs(const mg_column_reader *r, int64_t column, mg_value_run *
     if (zeros > 0) runs[count++] = (mg_value_run){0, zeros};
     for (int64_t k = 0; k < count; k++)
         runs[k].value += 0.0; /* -0 becomes 0: one value */
-    mg_sort_values(runs, count, scratch);
+    if (!mg_sort_values(r->context, runs, count, scratch)) return 0;
     int64_t kept = 0;
     for (int64_t k = 0; k < count; k++) {
         if (kept > 0 && runs[kept - 1].value == runs[k].value)

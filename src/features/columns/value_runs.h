@@ -11,7 +11,7 @@ typedef struct mg_value_run {
 
 /* Access to the columns of a data set; for CSR a copy by columns is made. */
 typedef struct mg_column_reader {
-    mg_heap *heap;
+    margin_context *context;
     const margin_data *data;
     int64_t rows;             /* selected */
     double total;             /* weight of all of them */
@@ -26,7 +26,8 @@ void mg_column_reader_close(mg_column_reader *reader);
 /* Runs that a column can have at most: the room that mg_column_runs needs. */
 int64_t mg_column_runs_room(const mg_column_reader *reader);
 /* Writes the runs of a column, missing values left out, and returns their count. `runs` and
- * `scratch` hold mg_column_runs_room entries each. Safe from several threads. */
+ * `scratch` hold mg_column_runs_room entries each. Safe from several threads. Where the call is to
+ * end (mg_cancelled, to be asked afterwards) it leaves off, with any count. */
 int64_t mg_column_runs(const mg_column_reader *reader, int64_t column, mg_value_run *runs,
                        mg_value_run *scratch);
 
@@ -35,5 +36,6 @@ int64_t mg_column_runs(const mg_column_reader *reader, int64_t column, mg_value_
 double mg_runs_median(const mg_value_run *runs, int64_t count);
 
 /* Ascending by value (-0 before 0); no NaN among them. Equal values keep their order. Linear time.
- */
-void mg_sort_values(mg_value_run *values, int64_t count, mg_value_run *scratch);
+ * False: the call is to end, and they are in no order. */
+bool mg_sort_values(const margin_context *context, mg_value_run *values, int64_t count,
+                    mg_value_run *scratch);

@@ -30,6 +30,7 @@ static margin_status find_values(onehot_fit *f, const mg_column_reader *reader, 
     char buffer[32];
     const int64_t count = mg_column_runs(reader, j, runs, runs + mg_column_runs_room(reader));
     const char *name = mg_column_name(f->data->columns, j, buffer);
+    if (mg_cancelled(f->context)) return mg_fail_cancelled(f->error);
     MG_REQUIRE(count > 0, f->error, MARGIN_ERROR_DATA, "onehot: column %s has no values", name);
     MG_REQUIRE(count <= MOST_VALUES, f->error, MG_DATA(CATEGORIES),
                "onehot: column %s has %lld distinct values, more than the limit of %d for "
@@ -53,12 +54,7 @@ static margin_status find_all_values(onehot_fit *f) {
     MG_GO_NEW(f->context->heap, runs, 2 * mg_column_runs_room(&reader),
               "sorting the values of columns", f->error);
     for (int64_t j = 0; j < f->data->x.columns; j++) {
-        if (!f->listed[j]) continue;
-        if (mg_cancelled(f->context)) {
-            status = mg_fail_cancelled(f->error);
-            goto done;
-        }
-        MG_GO(find_values(f, &reader, j, runs));
+        if (f->listed[j]) MG_GO(find_values(f, &reader, j, runs));
     }
 done:
     mg_free(f->context->heap, runs);

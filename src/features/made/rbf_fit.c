@@ -55,22 +55,25 @@ static bool is_new(const double *centres, int64_t count, int64_t columns, const 
 static margin_status sample_centres(margin_context *context, const margin_data *data,
                                     const mg_rbf_wish *wish, double *centres, int64_t *count,
                                     margin_error *error) {
+    enum { POLL = 1024 };
     const int64_t rows = mg_selected_rows(data), columns = data->x.columns;
     mg_value_run *drawn; /* the exponential number, and the row in place of a weight */
     MG_NEW(context->heap, drawn, 2 * rows, "a sample of the rows", error);
+    *count = 0;
     for (int64_t i = 0; i < rows; i++) {
         const double u = mg_random_unit(context->options.seed, MG_RANDOM_SAMPLE, (uint64_t)i);
         drawn[i] =
             (mg_value_run){-log1p(-u) / mg_row_weight(data, mg_selected_row(data, i)), (double)i};
+        if (i % POLL == 0 && mg_cancelled(context)) goto done;
     }
-    mg_sort_values(drawn, rows, drawn + rows);
-    *count = 0;
+    if (!mg_sort_values(context, drawn, rows, drawn + rows)) goto done;
     for (int64_t i = 0; i < rows && *count < wish->centres; i++) {
         double *centre = centres + *count * columns;
-        if (i % 1024 == 0 && mg_cancelled(context)) break;
+        if (i % POLL == 0 && mg_cancelled(context)) break;
         mg_row_expand(&data->x, mg_selected_row(data, (int64_t)drawn[i].weight), centre);
         *count += is_new(centres, *count, columns, centre);
     }
+done:
     mg_free(context->heap, drawn);
     return mg_cancelled(context) ? mg_fail_cancelled(error) : MARGIN_OK;
 }
@@ -149,10 +152,9 @@ static margin_status find_distances(void *argument, int64_t task, int worker) {
     return MARGIN_OK;
 }
 
-static margin_status take_median(const margin_data *data, mg_value_run *found, int64_t count,
+static margin_status take_median(const margin_context *context, mg_value_run *found, int64_t count,
                                  mg_value_run *scratch, double *sigma, margin_error *error) {
     int64_t kept = 0;
-    (void)data;
     for (int64_t k = 0; k < count; k++)
         if (found[k].weight > 0) found[kept++] = found[k];
     MG_REQUIRE(
@@ -160,7 +162,7 @@ static margin_status take_median(const margin_data *data, mg_value_run *found, i
         "rbf: all distances of rows and centres are 0, so they have no median: every row is a "
         "centre and all are equal, or they are too close for squares; give sigma=, or bring "
         "the columns to one scale: minmax | rbf");
-    mg_sort_values(found, kept, scratch);
+    if (!mg_sort_values(context, found, kept, scratch)) return mg_fail_cancelled(error);
     /* a row that is a centre may be away from it by rounding */
     const double median = mg_runs_median(found, kept);
     int64_t none = 0;
@@ -187,7 +189,7 @@ static margin_status median_width(margin_context *context, const margin_data *da
     mg_centres_pack(centres, count, columns, packed);
     walk.packed = packed;
     MG_GO(mg_parallel(context, looked, find_distances, &walk, error));
-    status = take_median(data, walk.found, found, walk.found + found, sigma, error);
+    status = take_median(context, walk.found, found, walk.found + found, sigma, error);
 done:
     MG_FREE(context->heap, walk.found, walk.rows, packed);
     return status;
