@@ -4,6 +4,7 @@
 #include "base/status.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,6 +187,36 @@ static void what_occurs_is_the_same_model(void **state) {
     margin_model_free(model);
 }
 
+/* Whoever minimises, each in its ways to several classes; rules alone take a class without rows. */
+static void only_rules_take_a_class_without_rows(void **state) {
+    (void)state;
+    static const char *const ways[] = {"", "(multiclass=ovo)", "(kernel=rbf)",
+                                       "(multiclass=argmax)"};
+    const margin_data data = rows_of(0, 40);
+    int refused = 0;
+    for (int i = 0; i < margin_component_count(); i++) {
+        const margin_component *learner = margin_component_at(i);
+        if (!(learner->abilities & (MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS))) continue;
+        for (int way = 0; way < MG_LENGTH(ways); way++) {
+            char text[80];
+            margin_spec *spec;
+            snprintf(text, sizeof text, "%s%s", learner->name, ways[way]);
+            if (margin_spec_parse(context, text, &spec, NULL) < 0) continue;
+            margin_spec_free(spec);
+            if (learner->abilities & MARGIN_IS_RULE) {
+                margin_model *model = fit_text(context, text, &data, NULL);
+                assert_int_equal(margin_model_class_count(model), CLASSES);
+                margin_model_free(model);
+            } else {
+                fit_refused(context, text, &data, MARGIN_ERROR_DATA,
+                            "no row has the class '2', which is declared");
+                refused++;
+            }
+        }
+    }
+    assert_true(refused >= 12);
+}
+
 static void what_cannot_be_is_refused_by_name(void **state) {
     (void)state;
     static const double pair[] = {0, 1}, nothing[] = {0, NAN}, one[] = {1, 1};
@@ -248,6 +279,7 @@ int main(void) {
         cmocka_unit_test(names_are_codes_of_the_target),
         cmocka_unit_test(long_labels_keep_their_digits),
         cmocka_unit_test(what_occurs_is_the_same_model),
+        cmocka_unit_test(only_rules_take_a_class_without_rows),
         cmocka_unit_test(what_cannot_be_is_refused_by_name),
         cmocka_unit_test(an_update_may_declare_more),
         cmocka_unit_test(every_allocation_may_fail),

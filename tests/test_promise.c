@@ -411,6 +411,26 @@ static void test_many_classes(void **state) {
 
 /* ---- Decisions ------------------------------------------------------------------------------- */
 
+/* Votes of knn that count w(class) are a decision by cost, w(class) for each mistake. */
+static void check_weighed_votes(const made *m) {
+    const margin_data data = data_of(m, false);
+    const double w[3] = {1, 4, 1.5}, costs[9] = {0, 1, 1, 4, 0, 4, 1.5, 1.5, 0};
+    const margin_promise_options o = {.size = sizeof o, .costs = costs, .cost_count = 9};
+    margin_model *plain = fit(context, "knn(k=9)", &data);
+    margin_model *model = promise(context, "knn(k=9)", &data, &o);
+    double votes[ROWS * 3], p[ROWS * 3];
+    int64_t labels[ROWS];
+    OK(margin_probabilities(plain, &data.x, votes, &error));
+    OK(margin_probabilities(model, &data.x, p, &error));
+    OK(margin_predict(model, &data.x, labels, &error));
+    assert_memory_equal(p, votes, sizeof votes);
+    for (int i = 0; i < ROWS; i++)
+        for (int c = 0; c < 3; c++)
+            assert_true(w[c] * votes[3 * i + c] <= w[labels[i]] * votes[3 * i + labels[i]] + 1e-12);
+    margin_model_free(plain);
+    margin_model_free(model);
+}
+
 static void test_decisions(void **state) {
     (void)state;
     made m;
@@ -434,6 +454,7 @@ static void test_decisions(void **state) {
         }
     assert_memory_equal(margin_model_costs(model), costs, sizeof costs);
     margin_model_free(model);
+    check_weighed_votes(&m);
     make(&m, 2);
     data = data_of(&m, false);
     for (double threshold = 0.1; threshold < 1; threshold += 0.4) {
