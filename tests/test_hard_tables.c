@@ -363,10 +363,8 @@ int main(void) {
         cmocka_unit_test(test_offset),         cmocka_unit_test(test_sums_over_classes),
         cmocka_unit_test(test_verified),       cmocka_unit_test(test_no_target),
         cmocka_unit_test(test_wide_functions), cmocka_unit_test(test_huge_values),
-        cmocka_unit_test(test_least_norm),
-        cmocka_unit_test(test_corner),
-        cmocka_unit_test(test_corner),         cmocka_unit_test(test_enough_smooth),
-        cmocka_unit_test(test_enough_l1),
+        cmocka_unit_test(test_least_norm),     cmocka_unit_test(test_corner),
+        cmocka_unit_test(test_enough_smooth),  cmocka_unit_test(test_enough_l1),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
