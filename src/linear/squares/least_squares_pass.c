@@ -92,14 +92,29 @@ margin_status mg_squares_check_norms(mg_squares *s) {
     return MARGIN_OK;
 }
 
+/* Columns that are almost 0: under a penalty they change nothing. */
+static margin_status check_small(mg_squares *s) {
+    char buffer[32];
+    for (int64_t j = 0; j < s->columns; j++) {
+        const bool small = s->norm[j] > 0.0 && s->norm[j] < MG_SQUARES_LEAST_NORM;
+        MG_REQUIRE(!small || s->alpha > 0.0, s->error, MG_DATA(OVERFLOW),
+                   "the values of column %s differ by less than 1e-290: multiply it by a power of "
+                   "ten, or leave it out",
+                   mg_column_name(s->problem->columns, j, buffer));
+        if (small) s->norm[j] = 0.0;
+    }
+    return MARGIN_OK;
+}
+
 margin_status mg_squares_moments(mg_squares *s) {
-    MG_TRY(mg_design_moments(&s->design, true, s->mean, s->norm, s->error));
+    MG_TRY(mg_design_close_moments(&s->design, s->mean, s->norm, s->error));
     MG_TRY(mg_squares_check_norms(s));
     for (int64_t j = 0; j < s->columns; j++) {
         const double deviation = s->intercept ? s->norm[j] : hypot(s->mean[j], s->norm[j]);
         if (!s->intercept) s->mean[j] = 0.0;
         s->norm[j] = sqrt(s->total) * deviation;
     }
+    MG_TRY(check_small(s));
     return mg_squares_check_norms(s);
 }
 
