@@ -424,6 +424,29 @@ static void test_least_norm(void **state) {
     margin_context_free(context);
 }
 
+/* Squares of targets and weights that leave the range of numbers: R2 is that of other units. */
+static void test_errors_in_any_unit(void **state) {
+    (void)state;
+    static const double units[][2] = {{1, 1e-300}, {1e-160, 1}, {1e-160, 1e-300}, {1e150, 1e9}};
+    static const char *const specs[] = {"least-squares", "ridge(alpha=1e-3, solver=qr)",
+                                        "least-squares(intercept=no)"};
+    margin_context *context = seeded(0);
+    for (int k = 0; k < 3; k++)
+        for (int l = 0; l < 4; l++) {
+            double numbers[60], plain[60];
+            margin_data data = tiny_column(numbers, 1, units[l][1], false),
+                        other = tiny_column(plain, 1, 1, false);
+            for (int i = 0; i < 12; i++)
+                numbers[36 + i] *= units[l][0];
+            const fitted a = fit_verified(context, specs[k], &data),
+                         b = fit_verified(context, specs[k], &other);
+            if (k == 1) continue; /* a penalty weighs otherwise */
+            assert_true(fabs(a.report.train_r2 - b.report.train_r2) <= 1e-9);
+            assert_true(fabs(a.report.train_rmse / units[l][0] / b.report.train_rmse - 1) <= 1e-9);
+        }
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_powers),         cmocka_unit_test(test_no_penalty),
@@ -433,7 +456,7 @@ int main(void) {
         cmocka_unit_test(test_least_norm),     cmocka_unit_test(test_corner),
         cmocka_unit_test(test_enough_smooth),  cmocka_unit_test(test_enough_l1),
         cmocka_unit_test(test_tiny_columns),   cmocka_unit_test(test_tiniest_columns),
-        cmocka_unit_test(test_least_norm),
+        cmocka_unit_test(test_least_norm),     cmocka_unit_test(test_errors_in_any_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
