@@ -447,6 +447,23 @@ static void test_errors_in_any_unit(void **state) {
     margin_context_free(context);
 }
 
+/* Three objectives that are numbers, and a sum that is none: no proof. */
+static void test_sum_overflows(void **state) {
+    (void)state;
+    double x[] = {1, 2, 4}, y[9];
+    for (int i = 0; i < 9; i++)
+        y[i] = (i % 2 ? 1 : -1) * 7e153;
+    const margin_data data = {
+        .x = margin_dense_f64(x, 3, 1, 1), .y = margin_values_f64(y, 9), .targets = 3};
+    margin_context *context = seeded(0);
+    margin_report report = {0};
+    margin_model_free(fit_text(context, "ridge(intercept=no)", &data, &report));
+    assert_true(isinf(report.objective));
+    assert_int_equal(report.status, MARGIN_STOPPED_STALLED);
+    assert_contains(report.reason, "beyond double precision");
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_powers),         cmocka_unit_test(test_no_penalty),
@@ -457,6 +474,7 @@ int main(void) {
         cmocka_unit_test(test_enough_smooth),  cmocka_unit_test(test_enough_l1),
         cmocka_unit_test(test_tiny_columns),   cmocka_unit_test(test_tiniest_columns),
         cmocka_unit_test(test_least_norm),     cmocka_unit_test(test_errors_in_any_unit),
+        cmocka_unit_test(test_sum_overflows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

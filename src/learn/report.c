@@ -104,6 +104,12 @@ void mg_report_join(margin_report *into, const margin_report *part, const char *
     const double distance = distance_of(into) + distance_of(part);
     into->objective += part->objective;
     into->gap = distance / MG_MAX(1.0, fabs(into->objective));
+    if (isinf(into->objective)) {
+        into->gap = (double)INFINITY;
+        if (into->status == MARGIN_OK) into->status = MARGIN_STOPPED_STALLED;
+        mg_report_reason(into, "the sum of the objectives is beyond double precision: divide the "
+                               "targets or the weights of the rows by a power of ten");
+    }
     into->tolerance = greater(into->tolerance, part->tolerance);
     into->iterations += part->iterations;
     into->subproblems += part->subproblems;

@@ -228,6 +228,7 @@ static void join_reports(const part_run *run, margin_report *report) {
         else if (part->status > 0)
             mg_report_reason(report, "%s: %s", label, part->reason);
     }
+    if (isinf(report->objective)) return; /* of a sum: said already */
     if (stopped == 0 && run->split->reduction == MG_REDUCE_TARGETS)
         join_reasons(run, report);
     else if (stopped == 0)
