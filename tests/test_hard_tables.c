@@ -287,6 +287,11 @@ static void test_enough_l1(void **state) {
         assert_int_equal(f.report.status, MARGIN_OK);
         assert_true(f.report.iterations < 100);
     }
+    margin_table *table = read_hard(context, "slow_lasso.csv", "w");
+    const margin_data data = margin_table_data(table);
+    const fitted f = fit_verified(context, "poly | lasso(lambda=0.1, max_iter=200)", &data);
+    assert_int_equal(f.report.status, MARGIN_STOPPED_STALLED); /* millions of steps are left */
+    margin_table_free(table);
     margin_context_free(context);
 }
 

@@ -37,8 +37,9 @@ enum {
     FIRST_SPARSE = 128 /* columns of the first working set */
 };
 static const double rounding = 1e-12;
-/* Of P: less of it in a step is no progress where the gap is within tol already. */
-static const double little = 1e-3;
+/* Of the gap: a step that gains less of it leaves so many more that it is no progress; and where
+ * the gap is within tol already. */
+static const double little = 1e-6, little_more = 1e-3;
 
 /* ---- What it can ----------------------------------------------------------------------------- */
 
@@ -255,10 +256,10 @@ static void working_take(mg_working *s) {
     const double before = s->violation;
     s->here.gap = gap_of(s, &s->here, &s->violation);
     judge_model(s, before);
-    const double wanted = s->job->tolerance * fmax(1.0, s->here.value);
-    const bool enough = fmin(s->here.gap, s->here.value) <= wanted;
-    const double least = (enough ? little : rounding) * fabs(s->here.value);
-    const bool fell = s->there.value - s->here.value > least;
+    const double value = s->here.value, gap = fmin(s->here.gap, value); /* no loss is below 0 */
+    const bool enough = gap <= s->job->tolerance * fmax(1.0, value);
+    const double least = fmax(rounding * value, (enough ? little_more : little) * gap);
+    const bool fell = s->there.value - value > least;
     const bool tighter = s->here.gap < 0.9 * s->best_gap;
     if (tighter) s->best_gap = s->here.gap;
     s->idle_steps = fell || tighter ? 0 : s->idle_steps + 1;
