@@ -79,14 +79,15 @@ static void add_samples(const pass_walk *walk, int64_t first, int64_t count, pas
 
 static margin_status ssnal_add_block(void *state, const mg_block *block, void *argument) {
     const pass_walk *walk = argument;
-    const int64_t chunk = walk->list.design->chunk_rows;
+    const int64_t step = mg_walk_rows(&walk->list), chunk = walk->list.design->chunk_rows;
     pass_sums *sums = state;
-    for (int64_t at = 0; at < block->count; at += chunk) {
-        const int64_t first = block->first + at, count = MG_MIN(block->count - at, chunk);
-        double r[MG_CHUNK_ROWS];
+    for (int64_t at = 0; at < block->count; at += step) {
+        const int64_t first = block->first + at, count = MG_MIN(block->count - at, step);
+        double r[MG_COLUMN_ROWS];
         if (walk->fresh)
             mg_design_chunk_scores(&walk->list, &walk->weights, first, count, walk->scores + first);
-        add_samples(walk, first, count, sums, r);
+        for (int64_t k = 0; k < count; k += chunk) /* the same sums whatever the step is */
+            add_samples(walk, first + k, MG_MIN(chunk, count - k), sums, r + k);
         mg_design_chunk_gradient(&walk->list, first, count, r, sums->pull);
     }
     return MARGIN_OK;
