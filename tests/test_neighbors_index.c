@@ -505,6 +505,43 @@ static void test_allocations(void **state) {
     sample_free(s);
 }
 
+/* ---- In memory ------------------------------------------------------------------------------- */
+
+static void test_bytes(void **state) {
+    margin_context *context = support_context(NULL, 1);
+    sample *s = sample_make(500, 3, 2, 0, 4);
+    const margin_matrix x = sample_view(s, DENSE_F64);
+    margin_neighbors *index = build(context, &x, 2, MARGIN_NEIGHBORS_TREE), *again = NULL;
+    margin_model *model = NULL;
+    margin_error error = {0};
+    int64_t length = 0, written = 0, rows[4], same[4];
+    (void)state;
+    assert_int_equal(margin_neighbors_encoded_size(index, &length, &error), MARGIN_OK);
+    char *bytes = malloc((size_t)length);
+    assert_int_equal(margin_neighbors_encode_into(index, bytes, length - 1, &written, &error),
+                     MARGIN_ERROR_ARGUMENT);
+    assert_int_equal(margin_neighbors_encode_into(index, bytes, length, &written, &error),
+                     MARGIN_OK);
+    assert_int_equal(written, length);
+    assert_int_equal(margin_neighbors_decode(context, bytes, length, &again, &error), MARGIN_OK);
+    assert_same_model(index->model, again->model);
+    for (int i = 0; i < 500; i += 50) {
+        assert_int_equal(margin_neighbors_one(index, s->f64 + 3 * i, 4, rows, NULL, NULL), 0);
+        assert_int_equal(margin_neighbors_one(again, s->f64 + 3 * i, 4, same, NULL, NULL), 0);
+        assert_memory_equal(rows, same, sizeof rows);
+    }
+    margin_neighbors_free(again);
+    assert_int_equal(margin_model_decode(context, bytes, length, &model, &error),
+                     MARGIN_ERROR_MODEL);
+    assert_true(margin_neighbors_decode(context, bytes, length / 2, &again, &error) < 0);
+    assert_int_equal(margin_neighbors_decode(context, bytes, -1, &again, &error),
+                     MARGIN_ERROR_ARGUMENT);
+    free(bytes);
+    margin_neighbors_free(index);
+    sample_free(s);
+    margin_context_free(context);
+}
+
 /* ---- The textbook's tree --------------------------------------------------------------------- */
 
 static void test_textbook(void **state) {
@@ -543,7 +580,8 @@ int main(void) {
         cmocka_unit_test(test_all_rows),        cmocka_unit_test(test_within),
         cmocka_unit_test(test_refused),         cmocka_unit_test(test_files),
         cmocka_unit_test(test_of_a_model),      cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_allocations),     cmocka_unit_test(test_textbook),
+        cmocka_unit_test(test_allocations),     cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_textbook),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

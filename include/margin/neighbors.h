@@ -114,6 +114,20 @@ MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_map(margin_context *con
                                                              margin_neighbors **index,
                                                              margin_error *error);
 
+/* In memory, the bytes of the file: how many, and into room of the caller's (ARGUMENT: too little).
+ * Decoding makes a copy and checks as loading does. */
+MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_encoded_size(const margin_neighbors *index,
+                                                                      int64_t *length,
+                                                                      margin_error *error);
+MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_encode_into(const margin_neighbors *index,
+                                                                     void *bytes, int64_t capacity,
+                                                                     int64_t *length,
+                                                                     margin_error *error);
+MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_decode(margin_context *context,
+                                                                const void *bytes, int64_t length,
+                                                                margin_neighbors **index,
+                                                                margin_error *error);
+
 /* ---- The textbook's tree -----------------------------------------------------------------------
  * A kd-tree as it is drawn on blackboards (Bentley 1975): one row at each node, columns in turn,
  * each cut at the median row (of an even number the upper one; equal values by row number). For

@@ -312,13 +312,18 @@ done:
     return status < 0 ? name_file(&r, status) : MARGIN_OK;
 }
 
+margin_status mg_store_decode(margin_context *context, const void *bytes, int64_t length,
+                              margin_model **model, margin_error *error) {
+    MG_REQUIRE((bytes || length == 0) && length >= 0, error, MARGIN_ERROR_ARGUMENT,
+               "the bytes of the model are NULL or have a negative length");
+    return decode(context, "the model", bytes, length, false, false, model, error);
+}
+
 margin_status margin_model_decode(margin_context *context, const void *bytes, int64_t length,
                                   margin_model **model, margin_error *error) {
     MG_GIVEN(error, {context, "context"}, {model, "place for the model"});
-    MG_REQUIRE((bytes || length == 0) && length >= 0, error, MARGIN_ERROR_ARGUMENT,
-               "the bytes of the model are NULL or have a negative length");
     margin_model *made = NULL;
-    MG_TRY(decode(context, "the model", bytes, length, false, false, &made, error));
+    MG_TRY(mg_store_decode(context, bytes, length, &made, error));
     return hand_out(made, "the model", model, error);
 }
 
