@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the includes of src/ to the order of rooms in src/rooms.txt, and docs/architecture.md to the code: the
+"""Holds the includes of src/ to the order of rooms in src/rooms.txt and its folders to some order, and docs/architecture.md to the code: the
 functions, files and rooms that it and the READMEs of the rooms name exist, and it names all rooms. Every room has one.
 
 usage: check_rooms.py [ROOT]      prints one line per breach; the exit status says whether there was any
@@ -10,7 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent) / 'src'
-level = {}
+level, below = {}, {}
 for number, line in enumerate(l for l in (root / 'rooms.txt').read_text().splitlines() if l and l[0] != '#'):
     for room in line.split():
         level[room] = number
@@ -24,8 +24,15 @@ for file in sorted(root.rglob('*.[ch]')):
         other = str(Path(path).parent)
         if other == 'margin' or other == room:
             continue
+        if other.split('/')[0] != room.split('/')[0]:
+            below.setdefault(room.split('/')[0], set()).add(other.split('/')[0])
         if other not in level or level[other] >= level[room]:
             breaches.append(f'src/{file.relative_to(root)} includes "{path}", which is not below {room}')
+while free := [folder for folder in below if not below[folder] & set(below)]:  # folders that include none of the others
+    for folder in free:
+        del below[folder]
+if below:
+    breaches.append(f'no order of the folders of src: {", ".join(f"{a} includes {b}" for a in sorted(below) for b in sorted(below[a] & set(below)))}')
 
 top = root.parent
 page = top / 'docs' / 'architecture.md'

@@ -4,7 +4,7 @@
 
 #include "least_squares_cases.h"
 
-#include "kernel/gram/kernel.h"
+#include "math/gram/kernel.h"
 
 /* sin of the first column plus the square of the last one plus noise, in place of r->y. */
 void kernel_targets(regression *r, uint64_t seed);

@@ -2,8 +2,8 @@
 #include "support/support.h"
 
 #include "base/context.h"
-#include "kernel/gram/gram.h"
 #include "learn/kernel_options.h"
+#include "math/gram/gram.h"
 
 #include <math.h>
 #include <stdlib.h>

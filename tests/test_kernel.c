@@ -3,8 +3,8 @@
 #include "support/support.h"
 
 #include "base/context.h"
-#include "kernel/gram/kernel.h"
 #include "learn/kernel_options.h"
+#include "math/gram/kernel.h"
 
 #include <math.h>
 #include <stdlib.h>

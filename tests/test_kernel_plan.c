@@ -2,8 +2,8 @@
 #include "model_cases.h"
 
 #include "base/context.h"
-#include "kernel/gram/gram.h"
 #include "learn/kernel_plan.h"
+#include "math/gram/gram.h"
 
 #include <math.h>
 #include <stdio.h>

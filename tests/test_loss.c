@@ -1,7 +1,7 @@
 /* Losses: formulas, derivatives, duals, and the vectorised pass. */
 #include "support/support.h"
 
-#include "linear/kernels/loss.h"
+#include "math/losses/loss.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,9 +4,9 @@
  * tol=1e-12); the objective was added up by NumPy. */
 #include "classes_cases.h"
 
-#include "linear/kernels/linear_kernels.h"
 #include "linear/learners/linear_learners.h"
 #include "linear/objective/coupled.h"
+#include "math/losses/linear_kernels.h"
 
 #include <math.h>
 #include <stdio.h>

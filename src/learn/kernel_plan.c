@@ -3,7 +3,7 @@
  * the real peak. */
 #include "learn/kernel_plan.h"
 
-#include "kernel/gram/gram.h"
+#include "math/gram/gram.h"
 #include "math/products/symmetric_product.h"
 
 #include <math.h>

@@ -8,8 +8,8 @@
 #include "features/made/poly.h"
 
 #include "features/columns/stages.h"
-#include "kernel/gram/kernel.h"
 #include "learn/column_choice.h"
+#include "math/gram/kernel.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
  * rejection: kernel matrix approximation by accelerated randomly pivoted Cholesky", 2024). */
 #pragma once
 
-#include "kernel/gram/kernel.h"
+#include "math/gram/kernel.h"
 
 typedef struct mg_pivoting {
     margin_context *context;

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "kernel/machine/kernel_system.h"
-#include "linear/kernels/loss.h"
+#include "math/losses/loss.h"
 
 typedef struct mg_kernel_objective {
     const mg_kernel_system *system;

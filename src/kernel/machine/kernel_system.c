@@ -1,7 +1,7 @@
 /* The Gram matrix as an operator. */
 #include "kernel/machine/kernel_system.h"
 
-#include "kernel/gram/gram.h"
+#include "math/gram/gram.h"
 
 #include <math.h>
 #include <string.h>

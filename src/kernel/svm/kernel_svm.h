@@ -7,5 +7,9 @@
 margin_status mg_kernel_svm_share(mg_shared *shared);
 margin_status mg_kernel_svm_fit(mg_fit *fit);
 margin_status mg_kernel_svm_fit_many(mg_fit *fits, int64_t count);
+/* All folds and penalties of a search at once, fold by fold through the same penalties, by scores
+ * in place of hypotheses. Each has its gap; declines (LIMIT) kernels that the data of a fold decide
+ * on, and what needs too much memory. */
+margin_status mg_svm_folds(mg_fit *fits, int64_t count);
 /* By plain loops over the data (svm_verify.c). */
 margin_status mg_kernel_svm_verify(mg_fit *fit, const mg_hypothesis *hypothesis);

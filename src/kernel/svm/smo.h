@@ -20,8 +20,8 @@
  * Working sets: Joachims 1999; Zanghirati and Zanni, Parallel Computing 29, 2003. */
 #pragma once
 
-#include "kernel/gram/gram.h"
 #include "kernel/svm/smo_ops.h"
+#include "math/gram/gram.h"
 
 typedef struct mg_smo {
     margin_context *context;

@@ -7,8 +7,8 @@
  * row do not depend on the rows that are scored beside it. Sparse support rows are multiplied one
  * by one; rows that would have to be widened and are too wide for the stack, and distances to
  * sparse rows, go pair by pair. */
-#include "kernel/gram/kernel_ops.h"
 #include "learn/hypothesis/expansion.h"
+#include "math/gram/kernel_ops.h"
 
 #include <math.h>
 #include <string.h>

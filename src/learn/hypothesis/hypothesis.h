@@ -6,8 +6,8 @@
  * their family. */
 #pragma once
 
-#include "kernel/gram/kernel.h"
 #include "learn/hypothesis/bag.h"
+#include "math/gram/kernel.h"
 
 typedef struct mg_hypothesis mg_hypothesis;
 

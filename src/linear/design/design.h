@@ -14,7 +14,7 @@
 #pragma once
 
 #include "learn/learner.h"
-#include "linear/kernels/loss.h"
+#include "math/losses/loss.h"
 #include "math/rows/column_ops.h"
 
 typedef struct mg_design {

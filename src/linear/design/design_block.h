@@ -2,7 +2,7 @@
 #pragma once
 
 #include "linear/design/design.h"
-#include "linear/kernels/linear_kernels.h"
+#include "math/losses/linear_kernels.h"
 
 /* The samples a pass visits: positions 0..count-1 stand for chosen[k], or k. */
 typedef struct mg_visit_list {

@@ -19,8 +19,8 @@
 #include "linear/dual/dual_cd.h"
 
 #include "base/random.h"
-#include "linear/kernels/linear_kernels.h"
 #include "linear/proof/goal.h"
+#include "math/losses/linear_kernels.h"
 #include "math/rows/sparse_row.h"
 
 #include <math.h>

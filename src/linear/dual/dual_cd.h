@@ -8,8 +8,8 @@
  * with b the intercept that goes with x alone (a free intercept takes the shift in). */
 #pragma once
 
-#include "linear/kernels/linear_kernels.h"
 #include "linear/objective/solver.h"
+#include "math/losses/linear_kernels.h"
 
 #include <math.h>
 

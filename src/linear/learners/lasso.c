@@ -1,6 +1,6 @@
 /* The learners lasso and elastic-net: least squares with |w|_1 in the penalty. Where there is none
  * of that they are least squares and ridge, and solved as such. */
-#include "folds/folds.h"
+#include "linear/folds/folds.h"
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
 #include "linear/squares/least_squares.h"

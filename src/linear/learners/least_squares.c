@@ -1,7 +1,7 @@
 /* The learners least-squares and ridge: options, choice of the method, report. */
 
 #include "linear/squares/least_squares.h"
-#include "folds/folds.h"
+#include "linear/folds/folds.h"
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
 

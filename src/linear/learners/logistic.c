@@ -1,5 +1,5 @@
 /* Logistic regression. */
-#include "folds/folds.h"
+#include "linear/folds/folds.h"
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
 

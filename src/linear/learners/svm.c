@@ -1,5 +1,4 @@
 /* Support vector machines: the linear function with the widest margin that the penalty allows. */
-#include "folds/folds.h"
 #include "kernel/svm/kernel_svm.h"
 #include "learn/kernel_options.h"
 #include "linear/learners/linear_learner.h"

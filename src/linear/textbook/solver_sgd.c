@@ -17,7 +17,7 @@
 #include "linear/textbook/descent.h"
 
 #include "base/random.h"
-#include "linear/kernels/linear_kernels.h"
+#include "math/losses/linear_kernels.h"
 #include "math/rows/sparse_row.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
  *   perceptron_result.c   hypothesis, report, reason */
 #pragma once
 
-#include "kernel/gram/gram.h"
+#include "math/gram/gram.h"
 #include "perceptron/learner/perceptron_options.h"
 #include "perceptron/separation/separation.h"
 

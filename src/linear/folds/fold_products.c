@@ -1,0 +1,203 @@
+#include "linear/folds/fold_products.h"
+
+#include "linear/design/design.h"
+#include "linear/folds/folds.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_COLUMNS = 1024 };
+
+/* Of a column's squares in a fold and in all. */
+#define LEAST_SPREAD 1e-10
+
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+/* Rows of the whole that fold f does not learn from. */
+static margin_status list_tested(const mg_fold_products *p, int64_t f, bool *marks, int64_t *rows,
+                                 double *weights, double *targets, int64_t *count) {
+    const mg_problem *whole = p->whole, *train = p->fits[f * p->count].problem;
+    *count = 0;
+    for (int64_t i = 0; i < train->count; i++)
+        marks[mg_sample_row(train, i)] = true;
+    for (int64_t i = 0; i < whole->count; i++) {
+        const int64_t row = mg_sample_row(whole, i);
+        if (!marks[row]) {
+            rows[*count] = row;
+            weights[*count] = mg_sample_weight(whole, i);
+            targets[(*count)++] = whole->target[i] - p->level;
+        }
+        marks[row] = false;
+    }
+    return train->count + *count == whole->count ? MARGIN_OK : MARGIN_ERROR_LIMIT;
+}
+
+static margin_status add_fold(mg_fold_products *p, int64_t f, const int64_t *rows,
+                              const double *weights, const double *targets, int64_t count) {
+    const mg_fit *fit = &p->fits[f * p->count];
+    double *gram = p->grams + f * p->size * p->size, *sum = p->grams + p->folds * p->size * p->size;
+    const mg_problem problem = {.kind = MG_REGRESSION,
+                                .x = p->whole->x,
+                                .columns = p->whole->columns,
+                                .index = rows,
+                                .count = count,
+                                .target = targets,
+                                .weight = weights};
+    const mg_weighted_gram request = {.weights = weights, .centre = p->centre, .extra = targets};
+    mg_design design;
+    MG_TRY(mg_design_create(fit->context, &problem, &design, fit->error));
+    const margin_status status = mg_design_gram(&design, &request, gram, fit->error);
+    mg_design_free(&design);
+    for (int64_t k = 0; k < p->size * p->size && status >= 0; k++)
+        sum[k] += gram[k];
+    return status;
+}
+
+static margin_status add_folds(mg_fold_products *p) {
+    const int64_t samples = p->whole->count, rows = p->whole->x.rows;
+    margin_error *error = p->fits[0].error;
+    bool *marks = mg_new_zero(p->heap, rows, sizeof *marks);
+    int64_t *tested = NULL, count, all = 0;
+    double *numbers = NULL;
+    margin_status status;
+    if (!marks) return mg_no_memory(p->heap, rows, sizeof *marks, "the rows of the folds", error);
+    MG_GO_NEW(p->heap, tested, samples, "the rows of the folds", error);
+    MG_GO_NEW(p->heap, numbers, 2 * samples, "the targets of the folds", error);
+    for (int64_t f = 0; f < p->folds; f++) {
+        status = list_tested(p, f, marks, tested, numbers, numbers + samples, &count);
+        if (status < 0) MG_GO(mg_folds_decline(error, "a training part holds other rows"));
+        all += count;
+        MG_GO(add_fold(p, f, tested, numbers, numbers + samples, count));
+    }
+    if (all != samples) MG_GO(mg_folds_decline(error, "they do not have each row once"));
+    status = MARGIN_OK;
+done:
+    MG_FREE(p->heap, numbers, tested, marks);
+    return status;
+}
+
+/* Means of some rows: any point near the data would do. */
+static void find_centre(mg_fold_products *p) {
+    enum { SOME = 1000 };
+    const mg_problem *whole = p->whole;
+    const int64_t count = MG_MIN(whole->count, SOME);
+    memset(p->centre, 0, (size_t)p->columns * sizeof(double));
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t i = k * (whole->count / count);
+        mg_sample_values(whole, i, p->target);
+        for (int64_t j = 0; j < p->columns; j++)
+            p->centre[j] += (p->target[j] - p->centre[j]) / (double)(k + 1);
+        p->level += (whole->target[i] - p->level) / (double)(k + 1);
+    }
+}
+
+static margin_status fold_products_make(mg_fold_products *p, mg_fit *fits, int64_t count) {
+    const mg_problem *whole = fits[0].shared->whole;
+    *p = (mg_fold_products){.fits = fits,
+                            .whole = whole,
+                            .columns = whole->x.columns,
+                            .size = whole->x.columns + 2,
+                            .heap = fits[0].context->heap};
+    while (p->count < count && fits[p->count].problem == fits[0].problem)
+        p->count++;
+    p->folds = count / p->count;
+    bool can = p->columns <= MOST_COLUMNS && p->folds * p->count == count;
+    for (int64_t k = 0; k < count; k++)
+        can = can && fits[k].problem->x.values == whole->x.values;
+    if (!can) return mg_folds_decline(fits[0].error, "too many columns, or rows of their own");
+    const int64_t numbers = (p->folds + 1) * p->size * p->size;
+    MG_NEW(p->heap, p->grams, numbers + 2 * p->columns, "the products of the folds", fits[0].error);
+    memset(p->grams, 0, (size_t)numbers * sizeof(double));
+    p->centre = p->grams + numbers;
+    p->target = p->centre + p->columns;
+    find_centre(p);
+    return add_folds(p);
+}
+
+/* ---- One fold -------------------------------------------------------------------------------- */
+
+static margin_status centre_products(const mg_fold_products *p, int64_t f, mg_fold_system *s) {
+    const int64_t n = p->columns, size = p->size, last = (size - 1) * size;
+    const double *own = p->grams + f * size * size, *all = p->grams + p->folds * size * size;
+    const mg_problem *problem = p->fits[f * p->count].problem;
+    const double *scale = problem->scale;
+    const double total = all[last + size - 1] - own[last + size - 1];
+    const double target = all[last + n] - own[last + n];
+    for (int64_t j = 0; j < n; j++) {
+        const double sj = all[last + j] - own[last + j], dj = scale ? scale[j] : 1.0;
+        for (int64_t k = 0; k < n; k++) {
+            const double sk = all[last + k] - own[last + k], dk = scale ? scale[k] : 1.0;
+            s->matrix[j * n + k] =
+                dj * dk * (all[j * size + k] - own[j * size + k] - sj * sk / total);
+        }
+        s->slope[j] = dj * (all[j * size + n] - own[j * size + n] - sj * target / total);
+        s->mean[j] = dj * (p->centre[j] + sj / total) + (problem->shift ? problem->shift[j] : 0.0);
+        const double spread = s->matrix[j * n + j], most = dj * dj * all[j * size + j];
+        s->length[j] = sqrt(most);
+        if (most == 0.0)
+            s->constant++;
+        else if (!(spread > LEAST_SPREAD * most))
+            return MARGIN_ERROR_LIMIT;
+    }
+    s->length[n] = sqrt(all[n * size + n]);
+    s->square = fmax(all[n * size + n] - own[n * size + n] - target * target / total, 0.0);
+    s->level = p->level + target / total;
+    return s->constant < n ? MARGIN_OK : MARGIN_ERROR_LIMIT;
+}
+
+static margin_status fold_system_make(const mg_fold_products *p, int64_t f, mg_fold_system *s) {
+    const int64_t n = p->columns;
+    *s = (mg_fold_system){.memory = mg_new(p->heap, n * n + 3 * n + 1, sizeof(double))};
+    if (!s->memory) return MARGIN_ERROR_MEMORY;
+    s->matrix = s->memory;
+    s->slope = s->matrix + n * n;
+    s->mean = s->slope + n;
+    s->length = s->mean + n;
+    return centre_products(p, f, s);
+}
+
+double mg_fold_intercept(const mg_fold_system *s, const double *w, int64_t columns) {
+    double b = s->level;
+    for (int64_t j = 0; j < columns; j++)
+        b -= w[j] * s->mean[j];
+    return b;
+}
+
+typedef struct fold_work {
+    mg_fold_products p;
+    int64_t room;
+    mg_fold_solve *solve;
+    const struct mg_linear_options *options;
+} fold_work;
+
+static margin_status solve_fold(void *argument, int64_t f, int worker) {
+    const fold_work *work = argument;
+    const mg_fold_products *p = &work->p;
+    mg_fold_system system;
+    (void)worker;
+    margin_status status = fold_system_make(p, f, &system);
+    double *room = mg_new(p->heap, work->room * p->columns, sizeof *room);
+    if (status >= 0)
+        status = room ? work->solve(p, f, &system, room, work->options) : MARGIN_ERROR_MEMORY;
+    MG_FREE(p->heap, room, system.memory);
+    return status;
+}
+
+margin_status mg_fold_products_solve(mg_fit *fits, int64_t count, int64_t room,
+                                     mg_fold_solve *solve,
+                                     const struct mg_linear_options *options) {
+    fold_work work = {.room = room, .solve = solve, .options = options};
+    const mg_fold_products *p = &work.p;
+    margin_error *error = fits[0].error;
+    margin_status status = fold_products_make(&work.p, fits, count);
+    if (status < 0) goto done;
+    status = mg_parallel(fits[0].context, p->folds, solve_fold, &work, error);
+    if (status == MARGIN_ERROR_MEMORY)
+        status = mg_no_memory(p->heap, p->columns, sizeof(double), "a fold", error);
+    else if (status < 0 && status != MARGIN_ERROR_CANCELLED)
+        status = mg_folds_decline(error, "their columns depend on each other too closely");
+done:
+    mg_free(p->heap, p->grams);
+    if (status < 0) mg_fits_undo(fits, count);
+    return status;
+}

@@ -1,0 +1,57 @@
+/* Ridge without each fold in turn, under many penalties: eigenvectors of the products of each
+ * fold's columns. Declines, for the caller to fit one by one, what it cannot do to about 1e-8. */
+#include "linear/folds/fold_products.h"
+#include "linear/folds/folds.h"
+
+#include "math/products/lapack.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST_CONDITION 1e9 /* of eigenvalues */
+
+static margin_status make_fit(const mg_fold_products *p, int64_t number, const mg_fold_system *s,
+                              const mg_linear_options *options, const double *values,
+                              const double *turned, double *w) {
+    const int64_t n = p->columns;
+    mg_fit *fit = &p->fits[number];
+    memset(w, 0, (size_t)n * sizeof(double));
+    for (int64_t l = 0; l < n; l++) {
+        const double value = values[l] + options[number].penalty.alpha;
+        const double step = value > 0.0 ? turned[l] / value : 0.0;
+        for (int64_t j = 0; j < n; j++)
+            w[j] += step * s->matrix[l * n + j];
+    }
+    fit->report.status = MARGIN_OK;
+    fit->report.gap = (double)NAN;
+    fit->report.tolerance = options[number].tolerance;
+    return mg_linear_make(p->heap, w, n, mg_fold_intercept(s, w, n), &fit->hypothesis, NULL);
+}
+
+static margin_status ridge_fold(const mg_fold_products *p, int64_t f, mg_fold_system *s,
+                                double *values, const mg_linear_options *options) {
+    const int64_t n = p->columns, count = p->count;
+    const mg_stop stop = mg_stop_make(p->fits[0].context, -1);
+    double *turned = values + n;
+    int64_t info = 0;
+    MG_TRY(mg_lapack_dsyevd(&stop, 'V', 'U', n, s->matrix, n, values, &info, NULL));
+    if (info != 0) return MARGIN_ERROR_LIMIT;
+    for (int64_t l = 0; l < n; l++) {
+        values[l] = fmax(values[l], 0.0);
+        turned[l] = 0.0;
+        for (int64_t j = 0; j < n; j++)
+            turned[l] += s->matrix[l * n + j] * s->slope[j];
+    }
+    for (int64_t k = f * count; k < (f + 1) * count; k++) {
+        const double alpha = options[k].penalty.alpha;
+        if (!(values[n - 1] + alpha <= MOST_CONDITION * (values[s->constant] + alpha)))
+            return MARGIN_ERROR_LIMIT;
+        MG_TRY(make_fit(p, k, s, options, values, turned, turned + n));
+    }
+    return MARGIN_OK;
+}
+
+margin_status mg_ridge_folds(mg_fit *fits, int64_t count, const mg_linear_options *options) {
+    MG_REQUIRE(options[0].intercept, fits[0].error, MARGIN_ERROR_LIMIT, "there is no intercept");
+    return mg_fold_products_solve(fits, count, 3, ridge_fold, options);
+}

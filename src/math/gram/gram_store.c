@@ -1,0 +1,372 @@
+/* The rows of a Gram matrix: the whole of it, or those used last: a hand goes round the slots and
+ * takes those that were not used while it went round (the clock of Corbato, 1968). */
+#include "math/gram/gram_tiles.h"
+#include "math/gram/kernel_tile.h"
+
+#include <string.h>
+
+/* Columns that are looked at together: a thousand rows of them stay in the second cache. */
+enum { VISIT_COLUMNS = 512, LEFT_ROWS = 96 };
+
+static mg_kernel_out out_of(const mg_gram *gram) {
+    return (mg_kernel_out){.type = gram->type, .factor = gram->factor, .ld = gram->ld};
+}
+
+/* ---- Tiles ----------------------------------------------------------------------------------- */
+
+/* Rows of a block of the whole matrix; of some rows of it, with so many columns. */
+enum { TILE_SIDE = 480, STRIP = 96, CHUNK = 1024 };
+
+typedef struct tile_work {
+    const mg_gram *gram;
+    const mg_gram_tiles *right;
+    const int64_t *points; /* on the left; NULL: 0, 1, ... */
+    void *const *rows;     /* where their values go */
+    int64_t count, columns, side;
+    int64_t offset; /* of the columns in those rows */
+    float *left;    /* of each worker */
+    int64_t left_size;
+} tile_work;
+
+static void tile_rows(const tile_work *work, int64_t at, int64_t count, int64_t first,
+                      int64_t columns, int worker) {
+    const mg_gram *gram = work->gram;
+    int64_t points[TILE_SIDE];
+    float *out[TILE_SIDE], *left = work->left + worker * work->left_size;
+    for (int64_t r = 0; r < count; r++) {
+        points[r] = work->points ? work->points[at + r] : at + r;
+        out[r] = (work->rows ? (float *)work->rows[at + r]
+                             : (float *)(void *)gram->values + (at + r) * gram->ld) +
+                 work->offset + first;
+    }
+    mg_gram_left(gram->tiles, points, count, left);
+    mg_gram_tiles_fill(work->right, left, count, first, columns, out);
+}
+
+void mg_gram_mirror(float *values, int64_t ld, int64_t at, int64_t rows, int64_t first,
+                    int64_t columns) {
+    enum { EDGE = 16 };
+    for (int64_t i = at; i < at + rows; i += EDGE)
+        for (int64_t j = first; j < first + columns; j++)
+            for (int64_t k = i; k < MG_MIN(i + EDGE, at + rows); k++)
+                values[j * ld + k] = values[k * ld + j];
+}
+
+/* Blocks on and above the diagonal, mirrored. */
+static margin_status square_task(void *argument, int64_t task, int worker) {
+    const tile_work *work = argument;
+    int64_t i = 0;
+    for (; task >= work->side - i; i++)
+        task -= work->side - i;
+    const int64_t at = i * TILE_SIDE, first = (i + task) * TILE_SIDE;
+    const int64_t rows = MG_MIN(TILE_SIDE, work->count - at);
+    const int64_t columns = MG_MIN(TILE_SIDE, work->count - first);
+    tile_rows(work, at, rows, first, columns, worker);
+    float *values = (float *)(void *)work->gram->values;
+    if (task > 0) mg_gram_mirror(values, work->gram->ld, at, rows, first, columns);
+    return MARGIN_OK;
+}
+
+static margin_status strip_task(void *argument, int64_t task, int worker) {
+    const tile_work *work = argument;
+    tile_rows(work, task * STRIP, MG_MIN(STRIP, work->count - task * STRIP), 0, work->columns,
+              worker);
+    return MARGIN_OK;
+}
+
+/* Strips of the rows listed, or the whole square. */
+static margin_status run_tiles(margin_context *context, tile_work *work, bool square,
+                               margin_error *error) {
+    mg_heap *heap = work->gram->heap;
+    const int64_t rows = square ? TILE_SIDE : STRIP;
+    work->left_size = (mg_gram_left_size(work->gram->tiles, rows) + 15) / 16 * 16;
+    work->side = (work->count + TILE_SIDE - 1) / TILE_SIDE;
+    MG_NEW(heap, work->left, work->left_size * margin_context_threads(context),
+           "rows of the Gram matrix", error);
+    const margin_status status =
+        square ? mg_parallel(context, work->side * (work->side + 1) / 2, square_task, work, NULL)
+               : mg_parallel(context, (work->count + STRIP - 1) / STRIP, strip_task, work, NULL);
+    mg_free(heap, work->left);
+    return mg_kernel_fail(status, error);
+}
+
+margin_status mg_gram_fill(mg_gram *gram, margin_context *context, margin_error *error) {
+    const int64_t count = gram->points.count;
+    const mg_kernel_block block = mg_gram_block_of(gram, NULL, count, NULL, count);
+    tile_work work = {.gram = gram, .right = gram->tiles, .count = count};
+    mg_kernel_out out = out_of(gram);
+    if (!gram->whole || gram->filled) return MARGIN_OK;
+    out.values = gram->values;
+    out.square = true;
+    gram->scratch->context = context;
+    MG_TRY(gram->tiles ? run_tiles(context, &work, true, error)
+                       : mg_kernel_fail(mg_kernel_fill_out(gram->scratch, &block, &out), error));
+    gram->filled = true;
+    return MARGIN_OK;
+}
+
+const void *mg_gram_values(const mg_gram *gram, int64_t *ld) {
+    *ld = gram->ld;
+    return gram->filled ? gram->values : NULL;
+}
+
+/* ---- Slots ----------------------------------------------------------------------------------- */
+
+void mg_gram_vacate(mg_gram *gram, const void *from) {
+    const int64_t first = ((const char *)from - gram->values) / (gram->ld * gram->size);
+    for (int64_t slot = first; slot < gram->used; slot++)
+        if (gram->row_of[slot] >= 0) gram->slot_of[gram->row_of[slot]] = -1;
+    gram->used = MG_MIN(gram->used, first);
+}
+
+/* A slot for row i: a fresh one, or of those that this call does not use the next one that was not
+ * used since the hand came by. */
+static void take_slot(mg_gram *gram, int64_t i) {
+    int64_t slot = gram->hand, *last = gram->last;
+    if (gram->used < gram->slots) {
+        slot = gram->used++;
+    } else {
+        for (; last[slot] != 0; slot = (slot + 1) % gram->slots)
+            if (last[slot] != gram->call) last[slot] = 0;
+        gram->hand = (slot + 1) % gram->slots;
+        if (gram->row_of[slot] >= 0) gram->slot_of[gram->row_of[slot]] = -1;
+    }
+    gram->row_of[slot] = i;
+    gram->slot_of[i] = slot;
+    last[slot] = gram->call;
+}
+
+static void *row_at(const mg_gram *gram, int64_t i) {
+    return gram->values + (gram->whole ? i : gram->slot_of[i]) * gram->ld * gram->size;
+}
+
+/* Slots for all rows. Returns how many are missing, listed in gram->missing. */
+static int64_t take_slots(mg_gram *gram, const int64_t *rows, int64_t count) {
+    int64_t missing = 0;
+    gram->call++;
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t slot = gram->slot_of[rows[k]];
+        if (slot < 0)
+            gram->missing[missing++] = rows[k];
+        else
+            gram->last[slot] = gram->call;
+    }
+    for (int64_t k = 0; k < missing; k++)
+        take_slot(gram, gram->missing[k]);
+    return missing;
+}
+
+/* The slots hold nothing. */
+static void forget_missing(mg_gram *gram, int64_t missing) {
+    for (int64_t k = 0; k < missing; k++) {
+        const int64_t i = gram->missing[k];
+        gram->row_of[gram->slot_of[i]] = -1;
+        gram->slot_of[i] = -1;
+    }
+}
+
+static margin_status compute_missing(mg_gram *gram, margin_context *context, int64_t missing) {
+    const int64_t count = gram->points.count;
+    const mg_kernel_block block = mg_gram_block_of(gram, gram->missing, missing, NULL, count);
+    mg_kernel_out out = out_of(gram);
+    for (int64_t k = 0; k < missing; k++)
+        gram->pointers[k] = row_at(gram, gram->missing[k]);
+    out.rows = gram->pointers;
+    gram->scratch->context = context;
+    const margin_status status = mg_kernel_fill_out(gram->scratch, &block, &out);
+    if (status < 0) forget_missing(gram, missing);
+    return status;
+}
+
+/* The rows are there. */
+static margin_status hold_rows(mg_gram *gram, margin_context *context, const int64_t *rows,
+                               int64_t count, margin_error *error) {
+    if (gram->whole) return mg_gram_fill(gram, context, error);
+    const int64_t missing = take_slots(gram, rows, count);
+    return missing ? mg_kernel_fail(compute_missing(gram, context, missing), error) : MARGIN_OK;
+}
+
+const double *mg_gram_row(mg_gram *gram, margin_context *context, int64_t i,
+                          margin_status *status) {
+    *status = hold_rows(gram, context, &i, 1, NULL);
+    return *status < 0 ? NULL : row_at(gram, i);
+}
+
+/* ---- Visits ---------------------------------------------------------------------------------- */
+
+typedef struct visit_work {
+    const mg_gram *gram;
+    const void *const *rows; /* where each begins */
+    int64_t count;
+    const void **here; /* count a worker */
+    const float *left; /* of rows that are made on the way, `missing` of them; NULL: none */
+    int64_t missing;
+    mg_gram_visit visit;
+    void *argument;
+} visit_work;
+
+static margin_status visit_task(void *argument, int64_t task, int worker) {
+    const visit_work *work = argument;
+    const mg_gram *gram = work->gram;
+    const int64_t first = task * VISIT_COLUMNS;
+    const void **here = work->here + worker * work->count;
+    for (int64_t k = 0; k < work->count; k++)
+        here[k] = (const char *)work->rows[k] + first * gram->size;
+    const mg_gram_part part = {first, MG_MIN(VISIT_COLUMNS, gram->points.count - first), here};
+    float *made[LEFT_ROWS];
+    for (int64_t at = 0, rows; work->left && at < work->missing; at += rows) {
+        rows = MG_MIN(LEFT_ROWS, work->missing - at);
+        for (int64_t r = 0; r < rows; r++)
+            made[r] = (float *)gram->pointers[at + r] + first;
+        mg_gram_tiles_fill(gram->tiles, work->left + mg_gram_left_size(gram->tiles, at), rows,
+                           first, part.columns, made);
+    }
+    work->visit(&part, work->argument);
+    return MARGIN_OK;
+}
+
+typedef struct touch_work {
+    const mg_gram *gram;
+    int64_t used; /* slots that were touched before */
+} touch_work;
+
+/* The system clears fresh pages when they are written first: row by row, or the first visit would
+ * wait for those of all. */
+static margin_status touch_row(void *argument, int64_t task, int worker) {
+    enum { PAGE = 4096 };
+    const touch_work *work = argument;
+    const mg_gram *gram = work->gram;
+    char *row = gram->pointers[task];
+    (void)worker;
+    if (gram->slot_of[gram->missing[task]] < work->used) return MARGIN_OK;
+    for (int64_t at = 0; at < gram->ld * gram->size; at += PAGE)
+        row[at] = 0;
+    return MARGIN_OK;
+}
+
+/* Slots for the rows that are missing, and those rows laid out: each visit makes its columns. */
+static margin_status begin_missing(mg_gram *gram, margin_context *context, const int64_t *rows,
+                                   int64_t count, visit_work *work, float **left,
+                                   margin_error *error) {
+    touch_work touch = {gram, gram->used};
+    const int64_t missing = take_slots(gram, rows, count);
+    *left = mg_new(gram->heap, mg_gram_left_size(gram->tiles, missing), sizeof **left);
+    if (!*left) {
+        forget_missing(gram, missing);
+        return mg_no_memory(gram->heap, mg_gram_left_size(gram->tiles, missing), sizeof **left,
+                            "rows of the Gram matrix", error);
+    }
+    if (missing > 0) mg_gram_left(gram->tiles, gram->missing, missing, *left);
+    for (int64_t k = 0; k < missing; k++)
+        gram->pointers[k] = row_at(gram, gram->missing[k]);
+    work->left = *left;
+    work->missing = missing;
+    const margin_status status = mg_parallel(context, missing, touch_row, &touch, error);
+    if (status < 0) forget_missing(gram, missing);
+    return status;
+}
+
+margin_status mg_gram_rows(mg_gram *gram, margin_context *context, const int64_t *rows,
+                           int64_t count, mg_gram_visit visit, void *argument,
+                           margin_error *error) {
+    const int64_t threads = margin_context_threads(context);
+    const void **pointers = NULL;
+    float *left = NULL;
+    margin_status status;
+    MG_REQUIRE(count <= gram->slots, error, MARGIN_ERROR_INTERNAL,
+               "more rows of a Gram matrix than are kept; please report it");
+    visit_work work = {.gram = gram, .count = count, .visit = visit, .argument = argument};
+    MG_GO_NEW(gram->heap, pointers, (threads + 1) * count, "rows of the Gram matrix", error);
+    if (gram->whole || !gram->tiles)
+        MG_GO(hold_rows(gram, context, rows, count, error));
+    else
+        MG_GO(begin_missing(gram, context, rows, count, &work, &left, error));
+    for (int64_t k = 0; k < count; k++)
+        pointers[k] = row_at(gram, rows[k]);
+    work.rows = pointers;
+    work.here = pointers + count;
+    const int64_t blocks = (gram->points.count + VISIT_COLUMNS - 1) / VISIT_COLUMNS;
+    status = mg_parallel(context, blocks, visit_task, &work, error);
+    if (status < 0) forget_missing(gram, work.missing);
+done:
+    MG_FREE(gram->heap, left, pointers);
+    return status;
+}
+
+/* ---- Blocks ---------------------------------------------------------------------------------- */
+
+typedef struct gather_work {
+    const mg_gram *gram;
+    const int64_t *rows, *columns; /* rows: of which the values are there */
+    int64_t count;
+    void **out;
+} gather_work;
+
+static margin_status gather_task(void *argument, int64_t task, int worker) {
+    const gather_work *work = argument;
+    const void *row = row_at(work->gram, work->rows[task]);
+    float *narrow = work->out[task];
+    double *wide = work->out[task];
+    const bool is_narrow = work->gram->type == MARGIN_F32;
+    (void)worker;
+    for (int64_t j = 0; is_narrow && j < work->count; j++)
+        narrow[j] = ((const float *)row)[work->columns[j]];
+    for (int64_t j = 0; !is_narrow && j < work->count; j++)
+        wide[j] = ((const double *)row)[work->columns[j]];
+    return MARGIN_OK;
+}
+
+/* Values of rows that are not there, for some columns. */
+static margin_status compute_block(mg_gram *gram, margin_context *context, const int64_t *rows,
+                                   int64_t count, void **out, const int64_t *columns,
+                                   int64_t column_count, margin_error *error) {
+    if (!gram->tiles) {
+        const mg_kernel_block block = mg_gram_block_of(gram, rows, count, columns, column_count);
+        mg_kernel_out to = out_of(gram);
+        to.rows = out;
+        gram->scratch->context = context;
+        return mg_kernel_fail(mg_kernel_fill_out(gram->scratch, &block, &to), error);
+    }
+    float *memory;
+    MG_NEW(gram->heap, memory, mg_gram_right_size(gram->tiles, MG_MIN(column_count, CHUNK)),
+           "rows of the Gram matrix", error);
+    margin_status status = MARGIN_OK;
+    for (int64_t at = 0; at < column_count && status >= 0; at += CHUNK) {
+        tile_work work = {.gram = gram,
+                          .points = rows,
+                          .rows = out,
+                          .count = count,
+                          .offset = at,
+                          .columns = MG_MIN(column_count - at, CHUNK)};
+        work.right = mg_gram_right(gram->tiles, columns + at, work.columns, memory);
+        status = run_tiles(context, &work, false, error);
+    }
+    mg_free(gram->heap, memory);
+    return status;
+}
+
+margin_status mg_gram_block(mg_gram *gram, margin_context *context, const int64_t *rows,
+                            int64_t row_count, const int64_t *columns, int64_t column_count,
+                            void *out, int64_t ld, margin_error *error) {
+    /* few columns of the data: values are made faster than they are found */
+    const bool anew = gram->tiles && !gram->whole && gram->points.x.columns < 64;
+    int64_t *list = NULL, missing = 0, there = row_count;
+    void **places = NULL;
+    margin_status status = MARGIN_OK;
+    if (gram->whole) MG_TRY(mg_gram_fill(gram, context, error));
+    MG_GO_NEW(gram->heap, list, row_count, "rows of the Gram matrix", error);
+    MG_GO_NEW(gram->heap, places, row_count, "rows of the Gram matrix", error);
+    for (int64_t k = 0; k < row_count; k++) { /* missing ones from the front, others behind */
+        const bool is_there = gram->whole || (!anew && gram->slot_of[rows[k]] >= 0);
+        const int64_t to = is_there ? --there : missing++;
+        list[to] = rows[k];
+        places[to] = (char *)out + k * ld * gram->size;
+    }
+    gather_work work = {gram, list + there, columns, column_count, places + there};
+    MG_GO(mg_parallel(context, row_count - there, gather_task, &work, error));
+    if (missing > 0)
+        status = compute_block(gram, context, list, missing, places, columns, column_count, error);
+done:
+    MG_FREE(gram->heap, places, list);
+    return status;
+}

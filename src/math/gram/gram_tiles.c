@@ -1,0 +1,206 @@
+/* Points packed for tiles in f32, and blocks of values by them. */
+#include "math/gram/gram_tiles.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    DEPTH = 128,
+    MOST_ROWS = 12,
+    MOST_TILE = 12 * 32
+}; /* of a panel: it stays in the first cache */
+
+struct mg_gram_tiles {
+    mg_heap *heap;
+    const mg_gram_tile_ops *ops;
+    const mg_kernel_points *points;
+    mg_tile_finish finish;
+    int64_t count, depth;
+    double scale, *centre; /* x' = scale (x - centre); columns, as long as points are packed */
+    float *panels, *squares;
+};
+
+void mg_gram_tiles_free(mg_gram_tiles *tiles) {
+    if (!tiles) return;
+    mg_heap *heap = tiles->heap;
+    MG_FREE(heap, tiles->centre, tiles->panels, tiles->squares, tiles);
+}
+
+static double point_value(const mg_kernel_points *points, int64_t i, int64_t k) {
+    return mg_stored_value(&points->x, mg_point_row(points, i) * points->x.stride + k);
+}
+
+/* Centre and scale: |x'|^2 is 2 gamma |x - mean|^2 of rbf, |x'|_1 gamma |x - mean|_1 of laplacian;
+ * of dot products the values are at most 1. */
+static void find_units(mg_gram_tiles *t, const mg_kernel *kernel, double factor) {
+    const bool rbf = kernel->kind == MG_KERNEL_RBF, l1 = kernel->kind == MG_KERNEL_LAPLACIAN;
+    double most = 0.0;
+    for (int64_t i = 0; i < t->count; i++)
+        for (int64_t k = 0; k < t->depth; k++) {
+            const double value = point_value(t->points, i, k);
+            t->centre[k] += rbf || l1 ? value : 0.0;
+            most = fmax(most, fabs(value));
+        }
+    for (int64_t k = 0; k < t->depth; k++)
+        t->centre[k] /= (double)t->count;
+    t->scale = rbf ? sqrt(2.0 * kernel->gamma) : l1 ? kernel->gamma : most > 0.0 ? 1.0 / most : 1.0;
+    const double unit = 1.0 / (t->scale * t->scale), root = pow(factor, 1.0 / kernel->degree);
+    t->finish = (mg_tile_finish){kernel->kind, 1.0f, 0.0f, kernel->degree};
+    if (kernel->kind == MG_KERNEL_LINEAR) t->finish.slope = (float)(unit * factor);
+    if (kernel->kind == MG_KERNEL_SIGMOID || kernel->kind == MG_KERNEL_POLY) {
+        const double part = kernel->kind == MG_KERNEL_POLY ? root : 1.0;
+        t->finish.slope = (float)(kernel->gamma * unit * part);
+        t->finish.offset = (float)(kernel->coef0 * part);
+    }
+    if (kernel->kind != MG_KERNEL_EXP) return;
+    t->finish.slope = (float)unit;
+    t->finish.offset = (float)log(factor);
+}
+
+static margin_status pack_block(const mg_block *block, void *argument) {
+    mg_gram_tiles *t = argument;
+    const int64_t width = t->ops->columns, first = block->first * width;
+    float *panel = t->panels + first * t->depth;
+    for (int64_t j = 0; j < width; j++) {
+        const bool inside = first + j < t->count;
+        for (int64_t k = 0; k < t->depth; k++)
+            panel[k * width + j] =
+                inside ? (float)(t->scale * (point_value(t->points, first + j, k) - t->centre[k]))
+                       : 0.0f;
+    }
+    t->ops->square(t->depth, panel, t->squares + first);
+    return MARGIN_OK;
+}
+
+/* A distance in f32 is worth something while the squares it comes from are not much larger. */
+static bool is_fine(const mg_gram_tiles *t) {
+    const float most = mg_kernel_basis_of(t->finish.kind) == MG_OF_PRODUCTS ? 1e30f : 1e4f;
+    for (int64_t i = 0; i < t->count; i++)
+        if (!(-t->squares[i] <= most)) return false;
+    return isfinite(t->finish.slope) && isfinite(t->finish.offset);
+}
+
+static margin_status pack_points(margin_context *context, mg_gram_tiles *t, const mg_kernel *kernel,
+                                 double factor, margin_error *error) {
+    static const char purpose[] = "the rows in single precision";
+    const int64_t panels = (t->count + t->ops->columns - 1) / t->ops->columns;
+    MG_NEW(t->heap, t->centre, t->depth + 1, purpose, error);
+    MG_NEW(t->heap, t->panels, panels * t->ops->columns * t->depth, purpose, error);
+    MG_NEW(t->heap, t->squares, panels * t->ops->columns, purpose, error);
+    memset(t->centre, 0, (size_t)t->depth * sizeof *t->centre);
+    find_units(t, kernel, factor);
+    return mg_sweep_each(context, panels, 1, pack_block, t, error);
+}
+
+margin_status mg_gram_tiles_new(margin_context *context, const mg_kernel *kernel,
+                                const mg_kernel_points *points, double factor,
+                                mg_gram_tiles **tiles, margin_error *error) {
+    mg_gram_tiles *t;
+    *tiles = NULL;
+    if (mg_is_csr(&points->x) || mg_kernel_basis_of(kernel->kind) == MG_OF_NONE) return MARGIN_OK;
+    MG_NEW(context->heap, t, 1, "the rows in single precision", error);
+    *t = (mg_gram_tiles){.heap = context->heap,
+                         .ops = MG_ISA_TABLE(mg_isa_level(), mg_gram_tile_ops),
+                         .points = points,
+                         .count = points->count,
+                         .depth = points->x.columns};
+    const margin_status status = pack_points(context, t, kernel, factor, error);
+    if (status < 0 || !is_fine(t))
+        mg_gram_tiles_free(t);
+    else
+        *tiles = t;
+    return status;
+}
+
+/* The sum that e is raised to is a chain of `depth` roundings of products, rounded points, and
+ * squares made alike: in all (depth + 5) units of half of (|x'| + |z'|)^2, and it is not above 0,
+ * so that e keeps the difference; e itself is off by two units in the last place (Higham, Accuracy
+ * and Stability of Numerical Algorithms, 3.1). */
+bool mg_gram_tiles_error(const mg_gram_tiles *t, double *share, double *each, double *r) {
+    const double unit = 0.5 * (double)FLT_EPSILON;
+    if (t->finish.kind != MG_KERNEL_RBF) return false;
+    *share = 0.5 * (double)(t->depth + 8) * unit;
+    *each = 4.0 * unit;
+    for (int64_t i = 0; i < t->count; i++)
+        r[i] = sqrt(-2.0 * (double)t->squares[i]);
+    return true;
+}
+
+/* ---- Blocks ---------------------------------------------------------------------------------- */
+
+int64_t mg_gram_left_size(const mg_gram_tiles *t, int64_t rows) {
+    return (rows + t->ops->rows - 1) / t->ops->rows * t->ops->rows * (t->depth + 1);
+}
+
+/* Panels of `rows` points, each with their squares behind it. */
+void mg_gram_left(const mg_gram_tiles *t, const int64_t *points, int64_t rows, float *left) {
+    const int64_t high = t->ops->rows, width = t->ops->columns;
+    for (int64_t r = 0; r < (rows + high - 1) / high * high; r++) {
+        float *to = left + r / high * high * (t->depth + 1) + r % high;
+        const int64_t point = points[MG_MIN(r, rows - 1)];
+        const float *from = t->panels + point / width * width * t->depth + point % width;
+        for (int64_t k = 0; k < t->depth; k++)
+            to[k * high] = from[k * width];
+        to[t->depth * high] = t->squares[point];
+    }
+}
+
+int64_t mg_gram_right_size(const mg_gram_tiles *t, int64_t columns) {
+    const int64_t width = t->ops->columns, head = (int64_t)sizeof *t / 4 + 16;
+    return head + (columns + width - 1) / width * width * (t->depth + 1);
+}
+
+mg_gram_tiles *mg_gram_right(const mg_gram_tiles *t, const int64_t *points, int64_t columns,
+                             float *memory) {
+    const int64_t width = t->ops->columns, padded = (columns + width - 1) / width * width;
+    mg_gram_tiles *some = (mg_gram_tiles *)(void *)memory;
+    *some = *t;
+    some->squares = memory + (int64_t)sizeof *t / 4 + 16;
+    some->panels = some->squares + padded;
+    for (int64_t j = 0; j < padded; j++) {
+        const int64_t point = points[MG_MIN(j, columns - 1)];
+        const float *from = t->panels + point / width * width * t->depth + point % width;
+        float *to = some->panels + j / width * width * t->depth + j % width;
+        for (int64_t k = 0; k < t->depth; k++)
+            to[k * width] = from[k * width];
+        some->squares[j] = t->squares[point];
+    }
+    return some;
+}
+
+static void fill_panel(const mg_gram_tiles *t, const float *left, int64_t rows, int64_t first,
+                       int64_t columns, int64_t offset, float *const *out, float *partial) {
+    const int64_t high = t->ops->rows, width = t->ops->columns;
+    float *places[MOST_ROWS];
+    mg_gram_tile tile = {.finish = t->finish,
+                         .b_square = t->squares + first,
+                         .out = places,
+                         .columns = (int)MG_MIN(columns, width)};
+    for (int64_t k = 0; k == 0 || k < t->depth; k += DEPTH) {
+        tile.depth = MG_MIN(DEPTH, t->depth - k);
+        tile.first = k == 0;
+        tile.last = k + tile.depth == t->depth;
+        tile.b = t->panels + first * t->depth + k * width;
+        for (int64_t r = 0; r < rows; r += high) {
+            const float *panel = left + r * (t->depth + 1);
+            tile.rows = (int)MG_MIN(high, rows - r);
+            tile.a = panel + k * high;
+            tile.a_square = panel + t->depth * high;
+            tile.partial = partial + r * width;
+            for (int i = 0; i < tile.rows; i++)
+                places[i] = out[r + i] + offset;
+            t->ops->tile(&tile);
+        }
+    }
+}
+
+void mg_gram_tiles_fill(const mg_gram_tiles *t, const float *left, int64_t rows, int64_t first,
+                        int64_t columns, float *const *out) {
+    enum { GROUP = 8 * MOST_ROWS }; /* left rows whose sums are kept between parts of the depth */
+    float partial[GROUP * 32];
+    for (int64_t j = 0; j < columns; j += t->ops->columns)
+        for (int64_t r = 0; r < rows; r += GROUP)
+            fill_panel(t, left + r * (t->depth + 1), MG_MIN(GROUP, rows - r), first + j,
+                       columns - j, j, out + r, partial);
+}

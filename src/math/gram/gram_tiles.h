@@ -1,0 +1,59 @@
+/* Kernel values of dense points in f32, distances and exponentials fused into register tiles.
+ *
+ * The points are packed once, column by column in panels, centred (rbf, laplacian) and scaled so
+ * that nothing overflows; a sum over the columns is a chain of multiply-adds in ascending order, so
+ * the bits of a value depend on its two points alone, and k(x, x) is exactly what it should be. */
+#pragma once
+
+#include "math/gram/gram.h"
+
+/* What becomes of a sum: exp(min(sum + square + square, 0)) of rbf, exp(-sum) of laplacian, else of
+ * slope * sum + offset. */
+typedef struct mg_tile_finish {
+    mg_kernel_kind kind;
+    float slope, offset;
+    int degree;
+} mg_tile_finish;
+
+/* rows x columns values: a has `rows` numbers a line, b `columns`. Continues from `partial` (rows x
+ * columns sums) unless `first`, and leaves sums there unless `last`. */
+typedef struct mg_gram_tile {
+    mg_tile_finish finish;
+    int64_t depth;
+    const float *a, *b, *a_square, *b_square;
+    bool first, last;
+    float *partial;
+    float **out;       /* row r, from the tile's first column on */
+    int rows, columns; /* that are wanted */
+} mg_gram_tile;
+
+typedef struct mg_gram_tile_ops {
+    int rows, columns;
+    void (*tile)(const mg_gram_tile *t);
+    void (*square)(int64_t depth, const float *b, float *squares); /* -|x|^2/2 of a panel */
+} mg_gram_tile_ops;
+MG_ISA_TABLES(mg_gram_tile_ops, mg_gram_tile_ops);
+
+typedef struct mg_gram_tiles mg_gram_tiles;
+/* NULL where these points are not for f32: sparse, a kernel that is no function of a sum, values
+ * too large for what rounding leaves of a distance. */
+margin_status mg_gram_tiles_new(margin_context *context, const mg_kernel *kernel,
+                                const mg_kernel_points *points, double factor,
+                                mg_gram_tiles **tiles, margin_error *error);
+void mg_gram_tiles_free(mg_gram_tiles *tiles);
+/* How far the value of points i and j may be from the true one, with r[i] the length of a packed
+ * point: share (r[i] + r[j])^2 + each. false: not known of this kernel. */
+bool mg_gram_tiles_error(const mg_gram_tiles *tiles, double *share, double *each, double *r);
+
+/* Points laid out for the left side. */
+int64_t mg_gram_left_size(const mg_gram_tiles *tiles, int64_t rows); /* numbers */
+void mg_gram_left(const mg_gram_tiles *tiles, const int64_t *points, int64_t rows, float *left);
+/* The same points, or some of them, for the right side: in `memory` of mg_gram_right_size numbers
+ * and beside those they are taken from. */
+int64_t mg_gram_right_size(const mg_gram_tiles *tiles, int64_t columns);
+mg_gram_tiles *mg_gram_right(const mg_gram_tiles *tiles, const int64_t *points, int64_t columns,
+                             float *memory);
+/* out[r] + column of the values of `rows` left points with points [first, first + columns), first a
+ * multiple of 32. `left` begins with any row that is a multiple of 12. */
+void mg_gram_tiles_fill(const mg_gram_tiles *tiles, const float *left, int64_t rows, int64_t first,
+                        int64_t columns, float *const *out);

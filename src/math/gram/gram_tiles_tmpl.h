@@ -1,0 +1,108 @@
+/* Register tiles of kernel values in f32: included by one file per instruction set after its
+ * vectors, with TILE_ROWS and TILE_VECTORS defined. */
+#include "math/gram/gram_tiles.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TILE_COLUMNS = TILE_VECTORS * FLANES };
+
+/* e^x for x <= 88, within two units in the last place (Cody and Waite; the polynomial is the
+ * Taylor series to degree 7, whose remainder is below 2e-9 of it). */
+MG_INLINE fvec fvec_exp(fvec x) {
+    static const float c[] = {1.0f / 720, 1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f};
+    x = fvec_max(x, fvec_set(-100.0f));
+    const fvec k = fvec_round(fvec_multiply(x, fvec_set(1.44269504f)));
+    fvec r = fvec_fma(k, fvec_set(-0.693359375f), x);
+    r = fvec_fma(k, fvec_set(2.12194440e-4f), r);
+    fvec q = fvec_set(1.0f / 5040);
+    for (int i = 0; i < MG_LENGTH(c); i++)
+        q = fvec_fma(q, r, fvec_set(c[i]));
+    q = fvec_add(fvec_fma(fvec_multiply(r, r), q, r), fvec_set(1.0f));
+    return fvec_scale(q, k);
+}
+
+MG_INLINE fvec tile_power(fvec a, int n) {
+    fvec result = fvec_set(1.0f);
+    for (; n > 0; n >>= 1, a = fvec_multiply(a, a))
+        if (n & 1) result = fvec_multiply(result, a);
+    return result;
+}
+
+MG_INLINE fvec tile_finish(const mg_tile_finish *f, fvec sum, fvec squares) {
+    const fvec one = fvec_set(1.0f);
+    if (f->kind == MG_KERNEL_RBF) return fvec_exp(fvec_min(fvec_add(sum, squares), fvec_set(0.0f)));
+    if (f->kind == MG_KERNEL_LAPLACIAN) return fvec_exp(fvec_subtract(fvec_set(0.0f), sum));
+    const fvec z = fvec_fma(fvec_set(f->slope), sum, fvec_set(f->offset));
+    if (f->kind == MG_KERNEL_POLY) return tile_power(z, f->degree);
+    if (f->kind == MG_KERNEL_EXP) return fvec_exp(z);
+    if (f->kind != MG_KERNEL_SIGMOID) return z;
+    const fvec e = fvec_exp(fvec_min(fvec_add(z, z), fvec_set(40.0f))); /* tanh z */
+    return fvec_subtract(one, fvec_divide(fvec_set(2.0f), fvec_add(e, one)));
+}
+
+MG_INLINE void tile_store(const mg_gram_tile *t, int r, const fvec *values) {
+    float row[TILE_COLUMNS];
+    if (t->columns == TILE_COLUMNS) {
+        for (int v = 0; v < TILE_VECTORS; v++)
+            fvec_store(t->out[r] + v * FLANES, values[v]);
+        return;
+    }
+    for (int v = 0; v < TILE_VECTORS; v++)
+        fvec_store(row + v * FLANES, values[v]);
+    memcpy(t->out[r], row, (size_t)t->columns * sizeof *row);
+}
+
+/* `absolute` is a constant where this is called; the sums stay in registers. */
+MG_INLINE void tile_compute(const mg_gram_tile *t, bool absolute) {
+    fvec sum[TILE_ROWS][TILE_VECTORS];
+    for (int r = 0; r < TILE_ROWS; r++)
+        for (int v = 0; v < TILE_VECTORS; v++)
+            sum[r][v] =
+                t->first ? fvec_set(0.0f) : fvec_load(t->partial + r * TILE_COLUMNS + v * FLANES);
+    const float *a = t->a, *b = t->b;
+    for (int64_t k = 0; k < t->depth; k++, a += TILE_ROWS, b += TILE_COLUMNS) {
+        fvec right[TILE_VECTORS];
+        for (int v = 0; v < TILE_VECTORS; v++)
+            right[v] = fvec_load(b + v * FLANES);
+        for (int r = 0; r < TILE_ROWS; r++) {
+            const fvec left = fvec_set(a[r]);
+            for (int v = 0; v < TILE_VECTORS; v++)
+                sum[r][v] = absolute
+                                ? fvec_add(sum[r][v], fvec_absolute(fvec_subtract(left, right[v])))
+                                : fvec_fma(left, right[v], sum[r][v]);
+        }
+    }
+    for (int r = 0; r < TILE_ROWS && !t->last; r++)
+        for (int v = 0; v < TILE_VECTORS; v++)
+            fvec_store(t->partial + r * TILE_COLUMNS + v * FLANES, sum[r][v]);
+    if (!t->last) return;
+    for (int r = 0; r < t->rows; r++) {
+        const fvec square = fvec_set(t->a_square[r]);
+        for (int v = 0; v < TILE_VECTORS; v++)
+            sum[r][v] = tile_finish(&t->finish, sum[r][v],
+                                    fvec_add(square, fvec_load(t->b_square + v * FLANES)));
+        tile_store(t, r, sum[r]);
+    }
+}
+
+static void tile_run(const mg_gram_tile *t) {
+    if (t->finish.kind == MG_KERNEL_LAPLACIAN)
+        tile_compute(t, true);
+    else
+        tile_compute(t, false);
+}
+
+static void tile_square(int64_t depth, const float *b, float *squares) {
+    for (int v = 0; v < TILE_VECTORS; v++) {
+        fvec sum = fvec_set(0.0f);
+        for (int64_t k = 0; k < depth; k++) {
+            const fvec value = fvec_load(b + k * TILE_COLUMNS + v * FLANES);
+            sum = fvec_fma(value, value, sum);
+        }
+        fvec_store(squares + v * FLANES, fvec_multiply(fvec_set(-0.5f), sum));
+    }
+}
+
+#define GRAM_TILE_TABLE                                                                            \
+    { TILE_ROWS, TILE_COLUMNS, tile_run, tile_square }
