@@ -1,4 +1,6 @@
 /* Reading a table: which format, then that format's reader. Adding a format is one line here. */
+#include "data/reader/reader.h"
+
 #include "base/caller_options.h"
 #include "base/text/nearest.h"
 #include "base/text/text.h"

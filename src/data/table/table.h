@@ -102,7 +102,3 @@ typedef struct mg_reader {
 } mg_reader;
 extern const mg_reader mg_reader_csv, mg_reader_svmlight, mg_reader_npy, mg_reader_idx,
     mg_reader_arrow;
-
-/* Format by name and options; ends with FORMAT and the list of known endings if it cannot tell. */
-margin_status mg_format_find(const char *path, margin_format wanted, margin_format *format,
-                             margin_error *error);

@@ -2,6 +2,7 @@
 #include "data/writers/writer.h"
 
 #include "base/caller_options.h"
+#include "data/reader/reader.h"
 #include "data/table/table.h"
 
 #include <math.h>
