@@ -160,9 +160,9 @@ static margin_status check_stored(const margin_matrix *x, const char *name, marg
 }
 
 /* On the calling thread alone without a context. */
-static margin_status scan_rows(margin_context *context, int64_t block_rows,
-                               margin_status (*scan_block)(const mg_block *, void *),
-                               row_scan *scan, margin_error *error) {
+static margin_status matrix_scan(margin_context *context, int64_t block_rows,
+                                 margin_status (*scan_block)(const mg_block *, void *),
+                                 row_scan *scan, margin_error *error) {
     const mg_block all = {.count = scan->x->rows};
     if (!context) return scan_block(&all, scan);
     const margin_status status =
@@ -174,10 +174,10 @@ static margin_status check_csr(margin_context *context, const margin_matrix *x, 
                                margin_error *error) {
     /* All starts first: only then are the ranges safe to look into. */
     row_scan scan = {.x = x, .wrong = INT64_MAX};
-    MG_TRY(scan_rows(context, MG_BLOCK_ROWS, scan_starts, &scan, error));
+    MG_TRY(matrix_scan(context, MG_BLOCK_ROWS, scan_starts, &scan, error));
     if (scan.wrong < INT64_MAX) return fail_starts(x, scan.wrong, name, error);
     MG_TRY(check_stored(x, name, error));
-    MG_TRY(scan_rows(context, mg_block_rows(mg_row_bytes(x)), scan_indices, &scan, error));
+    MG_TRY(matrix_scan(context, mg_block_rows(mg_row_bytes(x)), scan_indices, &scan, error));
     return scan.wrong < INT64_MAX ? fail_indices(x, scan.wrong, name, error) : MARGIN_OK;
 }
 

@@ -300,7 +300,7 @@ static margin_status take_memory(path_run *run) {
     return MARGIN_OK;
 }
 
-static margin_status run_path(path_run *run) {
+static margin_status walk_path(path_run *run) {
     mg_squares *s = &run->s;
     MG_REQUIRE(s->columns <= MOST_COLUMNS, s->error, MARGIN_ERROR_LIMIT,
                "%lld columns are too many for a path, which works by the eigenvectors of at most "
@@ -328,7 +328,7 @@ margin_status mg_ridge_path(mg_fit *fits, int64_t count, const mg_linear_options
                     .fits = fits,
                     .options = options,
                     .count = count};
-    const margin_status status = run_path(&run);
+    const margin_status status = walk_path(&run);
     mg_squares_end(&run.s);
     if (status < 0) mg_fits_undo(fits, count);
     return status;

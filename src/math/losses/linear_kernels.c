@@ -19,13 +19,13 @@ enum { FETCHED_BYTES = 128 }; /* of the beginning of a row: the processor follow
 #define ROWS_CSR   "math/losses/dual_cd_rows_tmpl.h"
 #include "math/rows/row_layouts_tmpl.h"
 
-#define TABLE(suffix)                                                                              \
+#define ROW_LOOPS(suffix)                                                                          \
     { add_scaled_##suffix, square_##suffix, prefetch_##suffix }
 
 const mg_dual_rows *mg_dual_rows_for(const margin_matrix *x) {
-    static const mg_dual_rows dense[2] = {TABLE(dense_f64), TABLE(dense_f32)};
-    static const mg_dual_rows sparse[2][2] = {{TABLE(csr_f64_i32), TABLE(csr_f64_i64)},
-                                              {TABLE(csr_f32_i32), TABLE(csr_f32_i64)}};
+    static const mg_dual_rows dense[2] = {ROW_LOOPS(dense_f64), ROW_LOOPS(dense_f32)};
+    static const mg_dual_rows sparse[2][2] = {{ROW_LOOPS(csr_f64_i32), ROW_LOOPS(csr_f64_i64)},
+                                              {ROW_LOOPS(csr_f32_i32), ROW_LOOPS(csr_f32_i64)}};
     const bool f32 = x->value_type == MARGIN_F32;
     return mg_is_csr(x) ? &sparse[f32][x->index_type == MARGIN_I64] : &dense[f32];
 }

@@ -62,7 +62,7 @@ static margin_status no_choice(nested_run *run, int64_t split, margin_error *err
     return mg_take_text(run->outer.heap, text, -1, "a reason", &slot->reason, error);
 }
 
-static margin_status run_split(nested_run *run, int64_t split, margin_error *error) {
+static margin_status nested_split(nested_run *run, int64_t split, margin_error *error) {
     const mg_tune *s = &run->outer;
     margin_data train = *s->data;
     mg_row_list list;
@@ -184,7 +184,7 @@ static margin_status run_all(nested_run *run, margin_nested_result **result, mar
     }
     for (int64_t k = 0; k < s->split_count; k++) {
         if (mg_cancelled(run->context)) return mg_fail_cancelled(error);
-        MG_TRY(run_split(run, k, error));
+        MG_TRY(nested_split(run, k, error));
     }
     return make_result(run, result, error);
 }

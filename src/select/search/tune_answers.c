@@ -100,7 +100,7 @@ static margin_status answers_end(answers_run *run, margin_status status, const m
 
 /* ---- One split ------------------------------------------------------------------------------- */
 
-static margin_status run_split(answers_run *run, int64_t split, margin_error *error) {
+static margin_status answers_split(answers_run *run, int64_t split, margin_error *error) {
     mg_tune *s = run->search;
     mg_row_list train;
     const double started = mg_clock();
@@ -126,7 +126,7 @@ margin_status mg_tune_answers(const mg_tune_task *task, bool *done, margin_error
     if (task->chain->count < 2 || !is_covered(s, task->chain)) return MARGIN_OK;
     mg_context_part(s->context, (double)INFINITY, task->shares, &part);
     mg_arena_init(&run.arena, s->heap);
-    const margin_status status = run_split(&run, task->split, &own);
+    const margin_status status = answers_split(&run, task->split, &own);
     MG_TRY(answers_end(&run, status, &own, done, error));
     for (int64_t k = 0; *done && k < task->chain->count; k++)
         mg_tune_done(task, task->chain->cells[k]);
