@@ -46,9 +46,10 @@ class Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     def _centres(self) -> Any:
         return None if isinstance(self.init, str) else self.init
 
-    def _train(self, X: Any, target: Any, weights: Any, facts: Facts, extra: Options | None = None) -> Any:
+    def _train(self, X: Any, target: Any, weights: Any, facts: Facts, extra: Options | None = None,
+               batch: bool = False) -> Any:
         try:
-            return super()._train(X, target, weights, facts, extra)
+            return super()._train(X, target, weights, facts, extra, batch)
         except DataError as error:
             rows = X if weights is None else X[weights > 0]
             different = _different_rows(rows)
