@@ -117,11 +117,11 @@ static real coupled_loss(const mg_verification *k, int64_t i) {
     return f[y] == most ? log1pl(others) : logl(sum) + most - f[y];
 }
 
-/* What sums over rows may take off a column: its first value, if no row leaves the column out. */
+/* What sums over rows may take off a column: its first value, if no row has 0 there. */
 static void note_centre(mg_verification *k, int64_t sample) {
     for (int64_t e = 0; e < k->entries; e++) {
         if (sample == 0) k->centre[k->at[e]] = k->values[e];
-        k->held[k->at[e]] += 1.0L;
+        k->held[k->at[e]] += k->values[e] != 0.0L ? 1.0L : 0.0L;
     }
     for (int64_t j = 0; j <= k->columns && sample + 1 == k->samples; j++)
         if (k->held[j] < (real)k->samples || !k->options->intercept) k->centre[j] = 0.0L;
