@@ -2,6 +2,7 @@
 #include "support/support.h"
 
 #include "base/context.h"
+#include "data/reader/reader.h"
 #include "data/table/names.h"
 #include "data/table/table.h"
 
