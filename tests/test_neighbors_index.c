@@ -365,6 +365,47 @@ static void test_files(void **state) {
     sample_free(s);
 }
 
+/* Queries pass the stages as the rows did: those of an index of what the stages made. */
+static void assert_staged(margin_context *context, const margin_model *model,
+                          const margin_data *data) {
+    enum { K = 4 };
+    const int64_t n = data->x.rows, columns = 3;
+    margin_neighbors *borrowed = NULL;
+    margin_neighbors_info info = {.size = sizeof info};
+    margin_error error = {0};
+    double *features = calloc((size_t)(n * columns), sizeof *features), query[3] = {0};
+    int64_t *rows = calloc((size_t)(n * K), sizeof *rows);
+    double *distances = calloc((size_t)(n * K), sizeof *distances);
+    assert_int_equal(margin_model_transform(context, model, &data->x, features, &error), MARGIN_OK);
+    const margin_matrix made = margin_dense_f64(features, n, columns, columns);
+    margin_neighbors *built = build(context, &made, 2, MARGIN_NEIGHBORS_AUTO);
+    assert_int_equal(margin_neighbors_nearest(context, built, &made, K, rows, distances, &error),
+                     MARGIN_OK);
+    assert_int_equal(margin_neighbors_of(model, &borrowed, &error), MARGIN_OK);
+    margin_neighbors_describe(borrowed, &info);
+    assert_int_equal(info.columns, columns);
+    int64_t *found = calloc((size_t)(n * K), sizeof *found);
+    double *apart = calloc((size_t)(n * K), sizeof *apart);
+    assert_int_equal(margin_neighbors_nearest(context, borrowed, &data->x, K, found, apart, &error),
+                     MARGIN_OK);
+    assert_memory_equal(found, rows, (size_t)(n * K) * sizeof *rows);
+    assert_memory_equal(apart, distances, (size_t)(n * K) * sizeof *apart);
+    margin_matrix narrow = data->x;
+    narrow.columns = 2;
+    assert_int_equal(margin_neighbors_nearest(context, borrowed, &narrow, K, found, apart, &error),
+                     MARGIN_ERROR_ARGUMENT);
+    assert_int_equal(margin_neighbors_one(borrowed, query, 1, found, apart, &error),
+                     MARGIN_ERROR_ARGUMENT);
+    assert_contains(error.text, "takes queries through them");
+    margin_neighbors_free(borrowed);
+    margin_neighbors_free(built);
+    free(features);
+    free(rows);
+    free(distances);
+    free(found);
+    free(apart);
+}
+
 /* The rows of a model: those of an index of the same rows, under their numbers in the data. */
 static void test_of_a_model(void **state) {
     enum { K = 6 };
@@ -408,9 +449,9 @@ static void test_of_a_model(void **state) {
     assert_true(row >= 0 && row <= 480 - 100 && distance == 0);
     margin_neighbors_free(borrowed);
     margin_model_free(model);
+    data.weights = (margin_vector){0};
     model = fit_text(context, "standardize | knn", &data, NULL);
-    assert_int_equal(margin_neighbors_of(model, &borrowed, &error), MARGIN_ERROR_MODEL);
-    assert_contains(error.text, "in other units");
+    assert_staged(context, model, &data);
     margin_model_free(model);
     model = fit_text(context, "perceptron(passes=2)", &data, NULL);
     assert_int_equal(margin_neighbors_of(model, &borrowed, &error), MARGIN_ERROR_MODEL);

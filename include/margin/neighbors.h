@@ -46,9 +46,9 @@ MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_build(
 MARGIN_API void margin_neighbors_free(margin_neighbors *index);
 
 /* The training rows of a knn model as an index, without a copy: rows as they were given to the fit
- * (those of weight 0 are left out, and not counted in row numbers). It borrows from the model: free
- * it first. MODEL: another learner, or stages, behind which the rows are in other units than the
- * queries; MEMORY. */
+ * (those of weight 0 are left out, and not counted in row numbers). Of a model with stages queries
+ * have its columns and pass the stages, one after the other and on one thread; distances are those
+ * behind them. It borrows from the model: free it first. MODEL: another learner; MEMORY. */
 MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_of(const margin_model *model,
                                                             margin_neighbors **index,
                                                             margin_error *error);
@@ -62,7 +62,8 @@ MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_nearest(
     margin_context *context, const margin_neighbors *index, const margin_matrix *queries, int64_t k,
     int64_t *rows, double *distances, margin_error *error);
 
-/* One query of `columns` numbers on the calling thread; allocates nothing. */
+/* One query of `columns` numbers on the calling thread; allocates nothing. ARGUMENT also where rows
+ * have passed stages: ask the function above. */
 MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_one(const margin_neighbors *index,
                                                              const double *query, int64_t k,
                                                              int64_t *rows, double *distances,
@@ -97,9 +98,8 @@ MARGIN_API void margin_neighbors_describe(const margin_neighbors *index,
 
 /* ---- Files -------------------------------------------------------------------------------------
  * An index is saved as a model file (docs/format.md) of the kind "neighbors"; a saved knn model
- * without stages can be loaded as an index too (behind stages its rows are in other units than the
- * queries: MODEL), but an index is no model: margin_model_load refuses it. Contents are checked: a
- * hostile file is refused with MODEL. */
+ * can be loaded as an index too, but an index is no model: margin_model_load refuses it. Contents
+ * are checked: a hostile file is refused with MODEL. */
 MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_save(const margin_neighbors *index,
                                                               const char *path,
                                                               margin_error *error);

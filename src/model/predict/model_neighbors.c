@@ -1,5 +1,6 @@
 /* Indexes of neighbours: making, asking. */
 #include "model/predict/model_neighbors.h"
+#include "model/predict/predict.h"
 #include "model/spec/spec_parser.h"
 
 #include <math.h>
@@ -114,11 +115,6 @@ margin_status mg_neighbors_over(margin_model *model, bool borrowed, const char *
     margin_neighbors *made = NULL;
     MG_REQUIRE(model->hypothesis->kind == &mg_hypothesis_neighbors, error, MARGIN_ERROR_MODEL,
                "%s is a model, but holds no neighbours: %s", name, model->spec);
-    MG_REQUIRE(model->stage_count == 0, error, MARGIN_ERROR_MODEL,
-               "%s is the model %s, whose rows have passed its stages, so that queries would meet "
-               "them in other units; predict with it, or build an index of what "
-               "margin_model_transform makes of the rows",
-               name, model->spec);
     MG_NEW_ZERO(model->heap, made, 1, "the index", error);
     made->model = model;
     made->borrowed = borrowed;
@@ -145,8 +141,10 @@ void margin_neighbors_free(margin_neighbors *index) {
 
 void margin_neighbors_describe(const margin_neighbors *index, margin_neighbors_info *info) {
     const mg_result_type type = MG_RESULT(margin_neighbors_info, reason);
+    int64_t columns;
+    margin_model_columns(index->model, &columns);
     const margin_neighbors_info found = {.rows = index->view->rows,
-                                         .columns = index->view->columns,
+                                         .columns = columns,
                                          .p = index->view->metric.p,
                                          .method = index->view->tree ? MARGIN_NEIGHBORS_TREE
                                                                      : MARGIN_NEIGHBORS_BRUTE,
@@ -156,14 +154,20 @@ void margin_neighbors_describe(const margin_neighbors *index, margin_neighbors_i
 
 /* ---- Queries --------------------------------------------------------------------------------- */
 
+/* Its rows have passed stages, and so have queries to pass them. */
+static bool is_staged(const margin_neighbors *index) {
+    return index->model->stage_count > 0;
+}
+
 static margin_status check_query(const margin_neighbors *index, const double *q, int64_t number,
                                  margin_error *error) {
     for (int64_t j = 0; j < index->view->columns; j++)
         if (!(fabs(q[j]) <= MG_NEIGHBORS_LARGEST))
             return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){.row = number + 1},
-                              "query %lld has the value %s in column %lld; distances need numbers "
-                              "of size at most 1e300",
-                              (long long)number + 1, mg_number(q[j]).text, (long long)j + 1);
+                              "query %lld has the value %s in column %lld%s; distances need "
+                              "numbers of size at most 1e300",
+                              (long long)number + 1, mg_number(q[j]).text, (long long)j + 1,
+                              is_staged(index) ? " behind the stages" : "");
     return MARGIN_OK;
 }
 
@@ -181,7 +185,7 @@ static margin_status read_block(const mg_block *block, void *argument) {
     query_rows *r = argument;
     const int64_t columns = r->index->view->columns;
     for (int64_t i = block->first; i < block->first + block->count; i++) {
-        if (r->made) mg_row_expand(r->x, i, r->made + i * columns);
+        if (r->made && !is_staged(r->index)) mg_row_expand(r->x, i, r->made + i * columns);
         if (mg_neighbors_usable(r->values + i * r->stride, columns)) continue;
         int64_t before = r->bad;
         while (i < before && !atomic_compare_exchange_weak(&r->bad, &before, i)) {
@@ -191,29 +195,43 @@ static margin_status read_block(const mg_block *block, void *argument) {
     return MARGIN_OK;
 }
 
+/* Room for the queries, where they are not in order as they lie; those of a model through its
+ * stages. */
+static margin_status make_queries(margin_context *context, const margin_matrix *x, query_rows *r,
+                                  margin_error *error) {
+    const int64_t columns = r->index->view->columns;
+    if (!is_staged(r->index) && !mg_is_csr(x) && x->value_type == MARGIN_F64) return MARGIN_OK;
+    MG_REQUIRE(x->rows <= INT64_MAX / 8 / columns, error, MARGIN_ERROR_LIMIT,
+               "%lld x %lld queries do not fit into memory as dense numbers", (long long)x->rows,
+               (long long)columns);
+    MG_NEW(context->heap, r->made, x->rows * columns, "the queries as dense numbers", error);
+    r->values = r->made;
+    r->stride = columns;
+    if (!is_staged(r->index)) return MARGIN_OK;
+    return mg_model_features(context, r->index->model, x, NULL, x->rows, r->made, error);
+}
+
+static margin_status look_through(margin_context *context, query_rows *r, margin_error *error) {
+    const int64_t width = mg_block_rows(r->index->view->columns * 8);
+    if (mg_sweep_each(context, r->x->rows, width, read_block, r, NULL) < 0)
+        return mg_fail_cancelled(error);
+    if (r->bad == INT64_MAX) return MARGIN_OK;
+    return check_query(r->index, r->values + r->bad * r->stride, r->bad, error);
+}
+
 static margin_status read_queries(margin_context *context, const margin_neighbors *index,
                                   const margin_matrix *x, query_rows *r, margin_error *error) {
     MG_GIVEN(error, {context, "context"}, {index, "index"}, {x, "matrix of queries"});
     MG_TRY(mg_matrix_check(context, x, "queries", error));
-    MG_REQUIRE(x->columns == index->view->columns, error, MG_CAUSE(MARGIN_ERROR_ARGUMENT, COLUMNS),
+    if (is_staged(index)) MG_TRY(mg_columns_check(index->model, x, error));
+    MG_REQUIRE(is_staged(index) || x->columns == index->view->columns, error,
+               MG_CAUSE(MARGIN_ERROR_ARGUMENT, COLUMNS),
                "the queries have %lld columns and the index %lld", (long long)x->columns,
                (long long)index->view->columns);
     *r = (query_rows){.index = index, .x = x, .values = x->values, .stride = x->stride};
     atomic_init(&r->bad, INT64_MAX);
-    if (mg_is_csr(x) || x->value_type != MARGIN_F64) {
-        MG_REQUIRE(x->rows <= INT64_MAX / 8 / x->columns, error, MARGIN_ERROR_LIMIT,
-                   "%lld x %lld queries do not fit into memory as dense numbers",
-                   (long long)x->rows, (long long)x->columns);
-        MG_NEW(context->heap, r->made, x->rows * x->columns, "the queries as dense numbers", error);
-        r->values = r->made;
-        r->stride = x->columns;
-    }
-    margin_status status =
-        mg_sweep_each(context, x->rows, mg_block_rows(x->columns * 8), read_block, r, NULL);
-    if (status < 0)
-        status = mg_fail_cancelled(error);
-    else if (r->bad != INT64_MAX)
-        status = check_query(index, r->values + r->bad * r->stride, r->bad, error);
+    margin_status status = make_queries(context, x, r, error);
+    if (status >= 0) status = look_through(context, r, error);
     if (status < 0) {
         mg_free(context->heap, r->made);
         r->made = NULL;
@@ -281,6 +299,10 @@ margin_status margin_neighbors_one(const margin_neighbors *index, const double *
                                    int64_t *rows, double *distances, margin_error *error) {
     mg_neighbor list[MG_NEIGHBORS_LIST];
     MG_GIVEN(error, {index, "index"}, {query, "query"});
+    MG_REQUIRE(!is_staged(index), error, MARGIN_ERROR_ARGUMENT,
+               "the rows of this index have passed the stages of %s: ask with "
+               "margin_neighbors_nearest, which takes queries through them, too",
+               index->model->spec);
     MG_TRY(check_k(index, k, error));
     MG_TRY(check_query(index, query, 0, error));
     mg_search search = mg_search_nearest(query, 0, list);
