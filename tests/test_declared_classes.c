@@ -187,8 +187,9 @@ static void what_occurs_is_the_same_model(void **state) {
     margin_model_free(model);
 }
 
-/* Whoever minimises, each in its ways to several classes; rules alone take a class without rows. */
-static void only_rules_take_a_class_without_rows(void **state) {
+/* Whoever minimises, each in its ways to several classes; rules take a class without rows, and so
+ * does the linear perceptron, which walks (test_fit_options). */
+static void who_minimises_takes_no_class_without_rows(void **state) {
     (void)state;
     static const char *const ways[] = {"", "(multiclass=ovo)", "(kernel=rbf)",
                                        "(multiclass=argmax)"};
@@ -203,6 +204,7 @@ static void only_rules_take_a_class_without_rows(void **state) {
             snprintf(text, sizeof text, "%s%s", learner->name, ways[way]);
             if (margin_spec_parse(context, text, &spec, NULL) < 0) continue;
             margin_spec_free(spec);
+            if (!strcmp(learner->name, "perceptron") && (way == 0 || way == 3)) continue;
             if (learner->abilities & MARGIN_IS_RULE) {
                 margin_model *model = fit_text(context, text, &data, NULL);
                 assert_int_equal(margin_model_class_count(model), CLASSES);
@@ -279,7 +281,7 @@ int main(void) {
         cmocka_unit_test(names_are_codes_of_the_target),
         cmocka_unit_test(long_labels_keep_their_digits),
         cmocka_unit_test(what_occurs_is_the_same_model),
-        cmocka_unit_test(only_rules_take_a_class_without_rows),
+        cmocka_unit_test(who_minimises_takes_no_class_without_rows),
         cmocka_unit_test(what_cannot_be_is_refused_by_name),
         cmocka_unit_test(an_update_may_declare_more),
         cmocka_unit_test(every_allocation_may_fail),
