@@ -112,8 +112,8 @@ typedef struct margin_data {
     /* Classes that are known beforehand: labels, or codes where the target is categorical, in any
      * order; not given: those that occur. A model has all of them, also those that no row is of (a
      * part of the data, a fold), where its learner is a rule (MARGIN_IS_RULE: naive-bayes, knn) or
-     * the linear perceptron (but for multiclass=ovo); others refuse (DATA) what they cannot learn. A label outside is DATA. Of margin_fit,
-     * margin_update, searches and what else trains. */
+     * the linear perceptron (but for multiclass=ovo); others refuse (DATA) what they cannot learn.
+     * A label outside is DATA. Of margin_fit, margin_update, searches and what else trains. */
     margin_vector classes;
     const void *reserved[8]; /* NULL */
 } margin_data;
