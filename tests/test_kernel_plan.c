@@ -202,7 +202,7 @@ static void test_note_of_much(void **state) {
     context = open_context(NULL, 2, 180 << 20, &to);
     margin_model_free(fit_text(context, "svm(kernel=rbf)", &t.data, &(margin_report){0}));
     assert_true(to.notes >= 1); /* again where a pair has more rows */
-    assert_contains(to.text, "on 2 threads for all 3 such problems");
+    assert_contains(to.text, "on 2 threads for each of 3 problems");
     margin_context_free(context);
     table_free(&t);
 }

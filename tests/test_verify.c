@@ -629,6 +629,41 @@ static void test_perceptrons_are_compared(void **state) {
     margin_context_free(context);
 }
 
+/* Rows in any order and several times; updates that are told of another row of the class. */
+static void test_perceptrons_of_chosen_rows(void **state) {
+    (void)state;
+    static const char *const specs[] = {"perceptron(kernel=rbf)", "perceptron(form=dual)",
+                                        "perceptron(kernel=rbf, variant=averaged, passes=5)",
+                                        "perceptron(form=dual, start_intercept=2, passes=9)"};
+    double x[STAGED_ROWS * STAGED_COLUMNS], y[STAGED_ROWS];
+    int64_t rows[2 * STAGED_ROWS];
+    margin_data data = clouds(x, y);
+    margin_context *context = support_context(NULL, 1);
+    for (int64_t i = 0; i < 2 * STAGED_ROWS; i++)
+        rows[i] = (STAGED_ROWS - 1 - i / 2 + i % 2 * 7) % STAGED_ROWS;
+    data.selection = rows;
+    data.selected = 2 * STAGED_ROWS;
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        margin_model *model = fit_text(context, specs[k], &data, &(margin_report){0});
+        const mg_hypothesis *h = model->hypothesis;
+        double *alpha = mg_bag_find(&model->hypothesis->bag, "dual_coefficient")->data;
+        double *updates = mg_bag_find(&model->hypothesis->bag, "dual_update")->data;
+        const double *signs = h->dual_signs;
+        int64_t other = 1;
+        assert_int_equal(verified(context, model, &data), MARGIN_OK);
+        while (other < h->dual_starts[1] && signs[other] != signs[0])
+            other++;
+        assert_true(other < h->dual_starts[1]);
+        alpha[0] += 0.5;
+        updates[0] += 0.5;
+        alpha[other] -= 0.5;
+        updates[other] -= 0.5;
+        assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_honest_fits),
@@ -652,6 +687,7 @@ int main(void) {
         cmocka_unit_test(test_stages_of_an_update),
         cmocka_unit_test(test_forged_items),
         cmocka_unit_test(test_perceptrons_are_compared),
+        cmocka_unit_test(test_perceptrons_of_chosen_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

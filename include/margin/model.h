@@ -115,9 +115,9 @@ typedef struct margin_fit_options {
     void *user;
     /* A linear model of as many features, targets and (of the same names) classes, of other rows,
      * another penalty or an earlier fit that stopped: an iterative solver with a smooth loss begins
-     * there, and so does the linear perceptron if its spec names no start; others as always. It
-     * changes the way and not what is proven (but for a perceptron's `bound`, which is NaN then).
-     * ARGUMENT if it does not fit. NULL: none. Only read during the call. */
+     * there, and so does the perceptron in primal form if its spec names no start; others as
+     * always. It changes the way and not what is proven (but for a perceptron's `bound`, which is
+     * NaN then). ARGUMENT if it does not fit. NULL: none. Only read during the call. */
     const margin_model *start;
     /* What the rows of each class count, in the order of the model's classes: the learner's option
      * class_weight with these numbers, as the model's spec then says. ARGUMENT: not as many as

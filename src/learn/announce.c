@@ -19,9 +19,8 @@ static announcement_text describe(const margin_context *context, const mg_announ
     const int threads = mg_threads(context);
     announcement_text to;
     char part[64] = "", all[64] = "";
-    const double seconds = ceil(a->seconds * (double)MG_MAX(a->problems, 1));
     if (a->problems > 1)
-        snprintf(all, sizeof all, " for all %lld such problems", (long long)a->problems);
+        snprintf(all, sizeof all, " for each of %lld problems", (long long)a->problems);
     if (a->matrix < a->whole)
         snprintf(part, sizeof part, " (all: %s)", mg_bytes((uint64_t)a->whole).text);
     snprintf(
@@ -30,7 +29,8 @@ static announcement_text describe(const margin_context *context, const mg_announ
         "%lld x %lld numbers%s, and in the order of %s second%s on %d thread%s%s",
         a->learner, rows, a->fits ? "" : "at least ", mg_bytes((uint64_t)a->bytes).text,
         a->matrix > 0 ? mg_bytes((uint64_t)a->matrix).text : "none", rows, rows, part,
-        mg_about(seconds).text, seconds > 1.0 ? "s" : "", threads, threads > 1 ? "s" : "", all);
+        mg_about(ceil(a->seconds)).text, a->seconds > 1.0 ? "s" : "", threads,
+        threads > 1 ? "s" : "", all);
     return to;
 }
 
@@ -59,14 +59,14 @@ static margin_status refuse_memory(const margin_context *context, const mg_annou
 
 margin_status mg_announce(margin_context *context, const mg_announcement *a, margin_error *error) {
     const double left = mg_deadline(context) - mg_clock();
-    const double work = a->work * (double)MG_MAX(a->problems, 1);
+    const double seconds = a->seconds * (double)MG_MAX(a->problems, 1);
     const bool late = a->seconds > left;
     if (!a->fits) return refuse_memory(context, a, error);
-    MG_REQUIRE(work <= most_work || left < (double)INFINITY, error, MARGIN_ERROR_LIMIT,
+    MG_REQUIRE(a->work <= most_work || left < (double)INFINITY, error, MARGIN_ERROR_LIMIT,
                "%s: set a time limit, at which it ends with the best until then, or take %s",
                describe(context, a).text, instead_of(a).text);
     const bool news = mg_heap_announce(context->heap, a->bytes);
-    if (!news || (a->bytes < (int64_t)NOTE_MEGABYTES << 20 && a->seconds < NOTE_SECONDS && !late))
+    if (!news || (a->bytes < (int64_t)NOTE_MEGABYTES << 20 && seconds < NOTE_SECONDS && !late))
         return MARGIN_OK;
     mg_log(context, MARGIN_LOG_NOTE, "%s%s%s", describe(context, a).text,
            late ? ", which is more than the time limit leaves; for less take " : "",

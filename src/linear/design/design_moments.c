@@ -124,7 +124,7 @@ static double unit_of_weights(const mg_design *d) {
         most = fmax(most, mg_sample_weight(d->problem, i));
     frexp(most, &of_weight);
     frexp((double)d->samples, &of_count);
-    return ldexp(1.0, -of_weight - of_count);
+    return ldexp(1.0, MG_MIN(-of_weight - of_count, 1023));
 }
 
 /* Every stride-th sample. */

@@ -257,7 +257,8 @@ static void working_take(mg_working *s) {
     s->here.gap = gap_of(s, &s->here, &s->violation);
     judge_model(s, before);
     const double value = s->here.value, gap = fmin(s->here.gap, value); /* no loss is below 0 */
-    const bool enough = gap <= s->job->tolerance * fmax(1.0, value);
+    const double wanted = s->job->tolerance * fmax(1.0, value), constant = s->goal.constant;
+    const bool enough = gap <= wanted && (gap <= little_more * constant || constant <= wanted);
     const double least = fmax(rounding * value, (enough ? little_more : little) * gap);
     const bool fell = s->there.value - value > least;
     const bool tighter = s->here.gap < 0.9 * s->best_gap;

@@ -185,7 +185,7 @@ static mg_step step_of(const mg_smooth *s) {
 /* Where no penalty holds the weights they may grow until rounding is all there is of the model's
  * scores, whose terms are of about these sizes. */
 static bool keeps_digits(const mg_smooth *s, const mg_smooth_point *point) {
-    static const double most = 1e12;
+    static const double most = 1e15;
     const double *shift = s->design->problem->shift, *offset = s->design->offset;
     double terms = 0.0;
     for (int64_t k = 0; k < s->functions * s->columns; k++) {

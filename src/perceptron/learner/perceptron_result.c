@@ -117,7 +117,7 @@ static bool sorted_by_class(const mg_perceptron_run *run) {
     for (int64_t i = 1; i < run->count; i++)
         changes +=
             p->kind == MG_TWO_CLASS ? p->sign[i] != p->sign[i - 1] : p->code[i] != p->code[i - 1];
-    return changes < (p->kind == MG_TWO_CLASS ? 2 : p->classes);
+    return changes > 0 && changes < (p->kind == MG_TWO_CLASS ? 2 : p->classes);
 }
 
 static const char *ordering_hint(const mg_perceptron_run *run) {

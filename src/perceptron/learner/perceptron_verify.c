@@ -8,6 +8,9 @@
 
 #include <math.h>
 
+/* What so many additions in another order may differ by, relative to their terms. */
+static const double other_order = 1e-9;
+
 typedef struct verification {
     mg_fit *fit;
     const mg_problem *problem;
@@ -123,7 +126,7 @@ static margin_status find_norm(const mg_fit *fit, const mg_hypothesis *h, double
     *norm = sqrt(fmax(found, 0.0));
     *blur = found > of_square ? of_square / *norm + MG_ROUNDING * *norm
                               : sqrt(fmax(found + of_square, 0.0));
-    if (!isfinite(found)) *blur = (double)INFINITY;
+    if (!isfinite(found) || found < 1e-290) *blur = (double)INFINITY; /* as f64 has it */
     return MARGIN_OK;
 }
 
@@ -154,37 +157,93 @@ static margin_status claim_margin(mg_fit *fit, const mg_hypothesis *h, double ra
     return MARGIN_OK;
 }
 
-/* Entry e of the dual form stands for sample i: its row and sign, and the sum of its updates. */
-static bool is_sound(const verification *v, int64_t e, int64_t i, double rate) {
+/* Weights from the start and the updates of the rows; `sum` and `terms`: a number per column. */
+static bool makes_weights(const verification *v, double *sum, double *terms) {
     const mg_hypothesis *h = v->h;
     const mg_problem *p = v->problem;
-    const double alpha = h->dual_coefficients[e], sign = h->dual_signs[e];
-    if (!(alpha > 0.0) || h->dual_updates[e] != alpha / rate || sign != p->sign[i]) return false;
-    if (h->kind != &mg_hypothesis_expansion) return true;
-    return h->view.expansion.coefficients[e] == alpha * sign &&
-           mg_same_rows(&h->view.expansion.support, h->view.expansion.entries[e], &p->x,
-                        mg_sample_row(p, i));
+    const mg_perceptron_options o = mg_perceptron_options_of(v->fit->options);
+    bool sound = true;
+    for (int64_t j = 0; j < o.start_count && j < h->columns; j++)
+        terms[j] = fabs(sum[j] = o.start_weights[j]);
+    for (int64_t i = 0, e = 0; i < p->count && e < h->dual_starts[1]; i++) {
+        if (h->dual_rows[e] != mg_sample_original(p, i)) continue;
+        const double update = h->dual_coefficients[e] * h->dual_signs[e];
+        e++;
+        const bool sparse = mg_is_csr(&p->x);
+        const int64_t row = mg_sample_row(p, i);
+        const int64_t first = sparse ? mg_row_start(&p->x, row) : row * p->x.stride;
+        const int64_t last = sparse ? mg_row_start(&p->x, row + 1) : first + h->columns;
+        for (int64_t k = first; k < last; k++) {
+            const int64_t j = sparse ? mg_column_index(&p->x, k) : k - first;
+            const double term = update * mg_stored_value(&p->x, k);
+            sum[j] += term;
+            terms[j] += fabs(term);
+        }
+    }
+    for (int64_t j = 0; j < h->columns; j++)
+        sound &= fabs(h->view.linear.weights[j] - sum[j]) <= other_order * terms[j];
+    return sound || o.random_start;
 }
 
-/* What the dual form says of itself; each update moved the intercept, too. */
-static void check_dual(const verification *v) {
-    static const double other_order = 1e-9; /* of so many additions */
+/* The coefficient of each row is the sum of its updates; rows ascend. `sum`: a number per row. */
+static bool makes_coefficients(const verification *v, double *sum) {
     const mg_hypothesis *h = v->h;
+    const mg_problem *p = v->problem;
+    const int64_t count = h->view.expansion.starts[1];
+    int64_t s = 0;
+    for (int64_t i = 0, e = 0; i < p->count && e < h->dual_starts[1]; i++) {
+        if (h->dual_rows[e] != mg_sample_original(p, i)) continue;
+        sum[mg_sample_row(p, i)] += h->dual_coefficients[e] * h->dual_signs[e];
+        e++;
+    }
+    for (int64_t row = 0; row < p->x.rows; row++) {
+        if (sum[row] == 0.0) continue;
+        if (s == count ||
+            !(fabs(h->view.expansion.coefficients[s] - sum[row]) <= other_order * fabs(sum[row])))
+            return false;
+        if (!mg_same_rows(&h->view.expansion.support, h->view.expansion.entries[s++], &p->x, row))
+            return false;
+    }
+    return s == count;
+}
+
+/* Rows, signs and counts of updates of the dual form; each update moved the intercept, too. */
+static bool makes_intercept(const verification *v) {
+    const mg_hypothesis *h = v->h;
+    const mg_problem *p = v->problem;
     const mg_perceptron_options o = mg_perceptron_options_of(v->fit->options);
     double intercept = o.start_intercept, terms = fabs(intercept);
-    bool sound = true;
     int64_t e = 0;
-    if (!h->dual_starts) return;
-    for (int64_t i = 0; i < v->problem->count && e < h->dual_starts[1]; i++) {
-        if (h->dual_rows[e] != mg_sample_original(v->problem, i)) continue;
-        sound = sound && is_sound(v, e, i, o.rate);
-        intercept += o.constant * h->dual_coefficients[e] * h->dual_signs[e];
-        terms += h->dual_coefficients[e++];
+    for (int64_t i = 0; i < p->count && e < h->dual_starts[1]; i++) {
+        const double alpha = h->dual_coefficients[e];
+        if (h->dual_rows[e] != mg_sample_original(p, i)) continue;
+        if (!(alpha > 0.0) || h->dual_updates[e] != alpha / o.rate ||
+            h->dual_signs[e] != p->sign[i])
+            return false;
+        intercept += o.constant * alpha * p->sign[i];
+        terms += alpha;
+        e++;
     }
-    sound = sound && e == h->dual_starts[1];
-    if (!o.random_start) sound &= fabs(intercept_of(h, 0) - intercept) <= other_order * terms;
+    return e == h->dual_starts[1] &&
+           (o.random_start || fabs(intercept_of(h, 0) - intercept) <= other_order * terms);
+}
+
+/* What the dual form says of itself is what the model is. */
+static margin_status check_dual(const verification *v) {
+    const mg_hypothesis *h = v->h;
+    const bool expansion = h->kind == &mg_hypothesis_expansion;
+    const int64_t numbers = expansion ? v->problem->x.rows : 2 * h->columns;
+    mg_heap *heap = v->fit->context->heap;
+    double *room;
+    if (!h->dual_starts) return MARGIN_OK;
+    MG_NEW_ZERO(heap, room, numbers, "the updates of the rows", v->fit->error);
+    const bool sound =
+        makes_intercept(v) &&
+        (expansion ? makes_coefficients(v, room) : makes_weights(v, room, room + h->columns));
+    mg_free(heap, room);
     if (!sound)
         v->fit->verified.contradiction = "its coefficients are not what updates of its rows make";
+    return MARGIN_OK;
 }
 
 margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
@@ -213,10 +272,12 @@ margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis)
     mg_report_claim(report, &fit->verified, "errors", (double)v.errors, (double)v.doubtful);
     mg_report_claim(report, &fit->verified, "least_margin", v.least, v.most_blur);
     fit->verified.objective = fit->verified.gap = v.blur;
-    check_dual(&v);
+    MG_TRY(check_dual(&v));
     double norm, blur;
     MG_TRY(find_norm(fit, hypothesis, &norm, &blur));
-    mg_report_claim(report, &fit->verified, "norm", norm, blur);
+    if (!isnan(
+            margin_report_item_value(fit->claimed, "norm"))) /* of older models it is not known */
+        mg_report_claim(report, &fit->verified, "norm", norm, blur);
     if (hypothesis->functions > 1) return MARGIN_OK;
     mg_report_claim(report, &fit->verified, "least_geometric_margin",
                     norm > 0.0 ? v.least / norm : (double)NAN,
