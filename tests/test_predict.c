@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -409,6 +410,78 @@ static void test_features(void **state) {
                      MARGIN_ERROR_ARGUMENT);
 }
 
+/* A row of many indicators is scored by its entries: as its features say, one by one or together,
+ * also where a category is missing, unknown or refused. */
+static void test_entries(void **state) {
+    fixture *f = *state;
+    enum { ROWS = 900, CATEGORIES = 400 };
+    static const char *const stages[] = {"onehot | ",
+                                         "impute | onehot | ",
+                                         "onehot(unknown=error) | ",
+                                         "onehot(drop=first) | ",
+                                         "onehot | standardize | ",
+                                         "onehot | normalize | "};
+    static const char *const learners[] = {"logistic", "softmax", "perceptron(multiclass=ovo)"};
+    static char names[CATEGORIES][8];
+    const char *categories[CATEGORIES];
+    double *x = calloc(2 * ROWS, sizeof *x), *y = calloc(ROWS, sizeof *y);
+    for (int c = 0; c < CATEGORIES; c++)
+        categories[c] = memcpy(names[c],
+                               (char[]){'c', (char)('a' + c / 26 / 26 % 26),
+                                        (char)('a' + c / 26 % 26), (char)('a' + c % 26), 0},
+                               5);
+    for (int i = 0; i < ROWS; i++) {
+        x[2 * i] = i % (CATEGORIES - 1); /* the last one is not seen */
+        x[2 * i + 1] = sin(i);
+        y[i] = (i * 7 % 13) % 3;
+    }
+    const margin_column columns[] = {{.name = "k",
+                                      .kind = MARGIN_CATEGORICAL,
+                                      .categories = categories,
+                                      .category_count = CATEGORIES},
+                                     {.name = "v"}};
+    margin_data data = {.x = margin_dense_f64(x, ROWS, 2, 2), .y = margin_values_f64(y, ROWS)};
+    data.columns = columns;
+    const double rows[] = {5, 0.5, CATEGORIES - 1, 0.25, NAN, -1, 0, 0, 3, 2, 398, 1};
+    const margin_matrix queries = margin_dense_f64(rows, 6, 2, 2);
+    for (int k = 0; k < MG_LENGTH(stages) * MG_LENGTH(learners); k++) {
+        char spec[120];
+        snprintf(spec, sizeof spec, "%s%s", stages[k / 3], learners[k % 3]);
+        margin_model *model = fit_text(f->context, spec, &data, NULL);
+        int64_t width;
+        margin_model_features(model, &width);
+        const int64_t functions = margin_model_score_count(model);
+        double features[6 * 500], together[6 * 3], alone[6 * 3];
+        assert_true(width > 256 && width < 500);
+        assert_int_equal(margin_model_transform(f->context, model, &queries, features, NULL),
+                         MARGIN_OK);
+        assert_int_equal(margin_predict_parallel(f->context, model, &queries, MARGIN_OUTPUT_SCORES,
+                                                 together, NULL),
+                         MARGIN_OK);
+        for (int i = 0; i < 6; i++) {
+            const margin_matrix one = margin_dense_f64(rows + 2 * i, 1, 2, 2);
+            assert_int_equal(margin_scores(model, &one, alone + i * functions, NULL), MARGIN_OK);
+        }
+        assert_memory_equal(alone, together, (size_t)(6 * functions) * sizeof *alone);
+        for (int64_t i = 0; i < 6 * functions; i++) {
+            const double *w = margin_model_weights(model, i % functions);
+            double sum = margin_model_intercept(model, i % functions), size = fabs(sum);
+            for (int64_t j = 0; j < width; j++) {
+                const double term = w[j] * features[i / functions * width + j];
+                sum += term;
+                size += fabs(term);
+            }
+            if (isnan(sum))
+                assert_true(isnan(together[i]));
+            else
+                assert_true(fabs(sum - together[i]) <= 1e-13 * size);
+        }
+        margin_model_free(model);
+    }
+    free(x);
+    free(y);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_and_batches), cmocka_unit_test(test_layouts_agree),
@@ -416,6 +489,7 @@ int main(void) {
         cmocka_unit_test(test_shapes),           cmocka_unit_test(test_hostile_sparse_rows),
         cmocka_unit_test(test_scratch),          cmocka_unit_test(test_concurrent),
         cmocka_unit_test(test_cancelled),        cmocka_unit_test(test_features),
+        cmocka_unit_test(test_entries),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -303,6 +303,10 @@ typedef struct mg_stage {
      * apply_row. */
     void (*apply_rows)(const mg_fitted_stage *fitted, const double *in, int64_t count,
                        double *scratch, double *out);
+    /* The same row as its entries that are not 0, columns ascending: at most columns_in of them.
+     * Returns how many; -1: all of it is NaN. NULL: most entries are not 0. */
+    int64_t (*entries)(const mg_fitted_stage *fitted, const double *in, int64_t *columns,
+                       double *values);
     /* The whole matrix into a new one (keeps f32, keeps CSR where zeros stay zeros), in parallel.
      * NULL: rows through apply_row. */
     margin_status (*apply)(margin_context *context, const mg_fitted_stage *fitted,

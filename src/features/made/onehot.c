@@ -269,6 +269,7 @@ const mg_stage mg_stage_onehot = {
     .fit = fit,
     .attach = onehot_attach,
     .apply_row = mg_onehot_apply_row,
+    .entries = mg_onehot_entries,
     .refuses_unknown = refuses_unknown,
     .apply = mg_onehot_apply,
     .origin = origin};

@@ -28,5 +28,7 @@ typedef struct mg_onehot_view {
 
 /* Entries of mg_stage. */
 void mg_onehot_apply_row(const mg_fitted_stage *fitted, const double *in, double *out);
+int64_t mg_onehot_entries(const mg_fitted_stage *fitted, const double *in, int64_t *columns,
+                          double *values);
 margin_status mg_onehot_apply(margin_context *context, const mg_fitted_stage *fitted,
                               const margin_matrix *in, mg_matrix_buffer *out, margin_error *error);

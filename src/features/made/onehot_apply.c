@@ -10,14 +10,16 @@
 
 typedef struct row_sink {
     int64_t count;    /* entries so far */
-    int32_t *indices; /* CSR: from entry 0 of the row; NULL: dense */
+    int32_t *indices; /* CSR: from entry 0 of the row; NULL: dense, or `columns` */
+    int64_t *columns; /* the same with 64 bits */
     void *values;     /* NULL: only count. CSR: parallel to indices. Dense: the row, all zero */
     margin_type type;
 } row_sink;
 
 static void put(row_sink *sink, int64_t column, double value) {
-    const int64_t at = sink->indices ? sink->count : column;
+    const int64_t at = sink->indices || sink->columns ? sink->count : column;
     if (sink->indices) sink->indices[at] = (int32_t)column;
+    if (sink->columns) sink->columns[at] = column;
     if (sink->values && sink->type == MARGIN_F64) ((double *)sink->values)[at] = value;
     if (sink->values && sink->type == MARGIN_F32) ((float *)sink->values)[at] = (float)value;
     sink->count++;
@@ -72,6 +74,13 @@ void mg_onehot_apply_row(const mg_fitted_stage *fitted, const double *in, double
     if (put_row(fitted->view, &x, 0, &sink) < 0) return;
     for (int64_t j = 0; j < fitted->columns_out; j++)
         out[j] = (double)NAN;
+}
+
+int64_t mg_onehot_entries(const mg_fitted_stage *fitted, const double *in, int64_t *columns,
+                          double *values) {
+    const margin_matrix x = margin_dense_f64(in, 1, fitted->columns_in, fitted->columns_in);
+    row_sink sink = {.columns = columns, .values = values, .type = MARGIN_F64};
+    return put_row(fitted->view, &x, 0, &sink) < 0 ? sink.count : -1;
 }
 
 /* ---- Whole matrices -------------------------------------------------------------------------- */

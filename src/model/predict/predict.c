@@ -43,12 +43,37 @@ static bool takes_columns(const margin_model *model, const int64_t *rows) {
     return !rows && model->active == 0 && model->hypothesis->kind->takes_columns;
 }
 
+/* The last stage, where a linear hypothesis meets entries of its rows in place of all columns, most
+ * of which are 0; NULL: none. */
+static const mg_fitted_stage *entering_stage(const margin_model *model) {
+    enum { LEAST = 256 }; /* columns: few are as fast by vectors */
+    const mg_fitted_stage *last = model->active > 0 ? &model->stages[model->active - 1] : NULL;
+    const bool wide =
+        last && last->columns_out >= LEAST && last->columns_out > 4 * last->columns_in;
+    return wide && last->stage->entries && model->hypothesis->kind == &mg_hypothesis_linear ? last
+                                                                                            : NULL;
+}
+
+/* Of a row on its way to the last stage. */
+static int64_t width_before(const margin_model *model) {
+    int64_t width = model->inputs.count;
+    for (int s = 0; s < model->active - 1; s++)
+        width = MG_MAX(width, model->stages[s].columns_out);
+    return width;
+}
+
 static layout layout_of(const margin_model *model, margin_output what, const margin_matrix *x,
                         const int64_t *rows) {
     layout need = {.row = 0};
     if (x && mg_is_by_columns(x) && !takes_columns(model, rows)) need.row = x->columns;
-    if (model->active > 0) need.way = MG_MIN(model->active, 2) * mg_model_row_width(model);
-    if (model->active > 0 || model->hypothesis->kind->dense)
+    const mg_fitted_stage *entering = entering_stage(model);
+    if (entering) {
+        need.way = MG_MIN(model->active, 3) * width_before(model);
+        need.features = 2 * entering->columns_in + 2; /* values, columns, where rows start */
+    } else if (model->active > 0) {
+        need.way = MG_MIN(model->active, 2) * mg_model_row_width(model);
+    }
+    if (!entering && (model->active > 0 || model->hypothesis->kind->dense))
         need.features = model->hypothesis->columns;
     if (what == MARGIN_OUTPUT_LABELS || what == MARGIN_OUTPUT_CLASS_SCORES)
         need.votes = mg_decide_room(model);
@@ -71,7 +96,7 @@ static bool takes_rows(const margin_model *model, const margin_matrix *x) {
 /* One row through the first `stages` stages; `way` holds two rows (one, if there is one stage). */
 static void stage_row(const margin_model *model, int stages, const margin_matrix *x, int64_t row,
                       double *way, double *features) {
-    int64_t width = mg_model_row_width(model);
+    const int64_t width = stages < model->active ? width_before(model) : mg_model_row_width(model);
     double *in = stages > 0 ? way : features;
     mg_row_expand(x, row, in);
     for (int s = 0; s < stages; s++) {
@@ -106,6 +131,34 @@ static void stage_rows(const query *q, int64_t row, int64_t count, double *way, 
                       in + i * last->columns_in);
         mg_stage_apply_rows(last, in, some, scratch, features + first * width);
     }
+}
+
+/* Rows as the entries that the last stage makes of them, in the room for their features. */
+static margin_matrix enter_rows(const query *q, const mg_fitted_stage *last, int64_t row,
+                                int64_t count, double *way, double *features) {
+    const margin_model *model = q->model;
+    const int64_t most = last->columns_in;
+    int64_t *columns = (int64_t *)(void *)(features + count * most);
+    int64_t *starts = columns + count * most, at = 0;
+    double *in = way + MG_MIN(model->active - 1, 2) * width_before(model);
+    for (int64_t i = 0; i < count; i++) {
+        stage_row(model, model->active - 1, q->x, row + i, way, in);
+        const int64_t entries = last->stage->entries(last, in, columns + at, features + at);
+        starts[i] = at;
+        at += MG_MAX(entries, 1);
+        if (entries > 0) continue;
+        columns[at - 1] = 0; /* none: a zero; refused: no score is a number */
+        features[at - 1] = entries < 0 ? (double)NAN : 0.0;
+    }
+    starts[count] = at;
+    return (margin_matrix){.values = features,
+                           .column_indices = columns,
+                           .row_starts = starts,
+                           .rows = count,
+                           .columns = last->columns_out,
+                           .value_type = MARGIN_F64,
+                           .start_type = MARGIN_I64,
+                           .index_type = MARGIN_I64};
 }
 
 static bool has_infinity(const margin_matrix *x, int64_t row) {
@@ -144,6 +197,11 @@ static margin_status score_rows(const query *q, int64_t row, int64_t count, cons
     const mg_hypothesis *h = model->hypothesis;
     if (takes_rows(model, q->x)) return h->kind->scores(h, q->x, row, count, scores);
     double *features = scratch + need->way + need->votes;
+    const mg_fitted_stage *entering = entering_stage(model);
+    if (entering) {
+        const margin_matrix entries = enter_rows(q, entering, row, count, scratch, features);
+        return h->kind->scores(h, &entries, 0, count, scores);
+    }
     stage_rows(q, row, count, scratch, features);
     margin_matrix staged = margin_dense_f64(features, count, need->features, need->features);
     return h->kind->scores(h, &staged, 0, count, scores);
