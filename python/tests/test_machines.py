@@ -195,6 +195,16 @@ def test_perceptron_begins_where_it_ended(iris):
     with pytest.warns(ConvergenceWarning):
         once.fit(X, y), twice.fit(X, y), twice.set_params(max_iter=4).fit(X, y)
     assert np.array_equal(once.coef_, twice.coef_) and np.array_equal(once.intercept_, twice.intercept_)
+    with pytest.raises(ValueError, match="warm_start=True: .* set it to False, or fit a clone of this Perceptron"):
+        twice.fit(X[:, :2], y)
+
+
+def test_what_is_wrong_is_named_as_given(iris):
+    X, y = iris
+    with pytest.raises(margin.UnsupportedError, match="eta0=10 of Perceptron is not supported: it is at most 1"):
+        margin.Perceptron(eta0=10).fit(X, y)
+    with pytest.raises(ValueError, match=r"init of KMeans has the shape \(3, 4\); .* make it \(4, 4\)"):
+        margin.KMeans(4, init=X[:3]).fit(X)
 
 
 def test_models_go_on_learning(iris):

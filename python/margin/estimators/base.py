@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from margin.data import Data
 from margin.errors import ConvergenceWarning as OurConvergenceWarning
-from margin.errors import Cause, DataError, UnsupportedError
+from margin.errors import ArgumentError, Cause, DataError, UnsupportedError
 from margin.estimators.compat import Base, validate_data
 from margin.estimators.parameters import Facts, Options, spec_text
 from margin.estimators.recipes import RECIPES
@@ -143,6 +143,10 @@ class MarginEstimator(Base):
             )
         except DataError as error:
             raise in_their_words(error, data.x.rows)
+        except ArgumentError as error:
+            if start is None or batch or "to start from" not in str(error):
+                raise
+            raise ArgumentError(f"warm_start=True: {error}; set it to False, or fit a clone of this {type(self).__name__}") from None
         if not converged and not batch and self._warns(self.model_.report):
             warnings.warn(not_converged(self.model_.report), ConvergenceWarning, stacklevel=3)
         return self

@@ -44,7 +44,12 @@ class Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     init: Any
 
     def _centres(self) -> Any:
-        return None if isinstance(self.init, str) else self.init
+        if isinstance(self.init, str):
+            return None
+        shape, wanted = np.shape(self.init), (self.n_clusters, self.n_features_in_)
+        if shape != wanted:
+            raise ValueError(f"init of {type(self).__name__} has the shape {shape}; n_clusters and the columns of X make it {wanted}")
+        return self.init
 
     def _train(self, X: Any, target: Any, weights: Any, facts: Facts, extra: Options | None = None,
                batch: bool = False) -> Any:

@@ -76,8 +76,8 @@ def text_of(value: Any) -> str:
     return str(value)
 
 
-def number(option: str, *, low: float = -np.inf, open_low: bool = False, whole: bool = False) -> Use:
-    """A number, which None leaves at the learner's default."""
+def number(option: str, *, low: float = -np.inf, open_low: bool = False, whole: bool = False, high: float = np.inf) -> Use:
+    """A number, which None leaves at the learner's default. Above `high` it is not supported."""
 
     def use(estimator: str, name: str, value: Any, facts: Facts) -> Options:
         if value is None:
@@ -90,6 +90,8 @@ def number(option: str, *, low: float = -np.inf, open_low: bool = False, whole: 
         if value != value or value < low or (open_low and value == low):
             bound = "above" if open_low else "at least"
             raise ValueError(f"{name} of {estimator} has to be {bound} {low:g}; it is {value!r}")
+        if value > high:
+            raise fail(estimator, name, value, f"it is at most {high:g}")
         return {option: value}
 
     return use

@@ -118,7 +118,7 @@ _LEARNERS = (
         P("max_iter", None, "int or None", "limit on passes over the rows; None: 1000, more where it is known that it will end", number("passes", low=1, whole=True), "int | None"),
         P("tol", None, "float or None", "no effect: it ends when no row is misclassified", no_effect, "float | None"),
         P("shuffle", True, "bool", "visit the rows in a new random order each pass", words("order", {True: "shuffled", False: None}, "it is a bool"), "bool"),
-        _VERBOSE, P("eta0", 1.0, "float", "step of an update, up to 1; it only scales the weights", number("rate", low=0, open_low=True), "float"),
+        _VERBOSE, P("eta0", 1.0, "float", "step of an update, up to 1; it only scales the weights", number("rate", low=0, open_low=True, high=1), "float"),
         _JOBS, P("random_state", 0, "int, RandomState or None", "of the order", elsewhere),
         P("early_stopping", False, "False", "only False", only(False, why="it ends when no row is misclassified"), "bool"),
         P("validation_fraction", 0.1, "float", "no effect without early_stopping", no_effect, "float"),
@@ -147,13 +147,13 @@ _LEARNERS = (
     Recipe("Pocket", "linear", "LinearClassifier", "perceptron", "The perceptron that keeps the best weights it has seen.", (
         P("max_iter", None, "int or None", "passes over the rows; None: 100", number("passes", low=1, whole=True), "int | None"),
         P("shuffle", True, "bool", "visit the rows in a new random order each pass", words("order", {True: "shuffled", False: None}, "it is a bool"), "bool"),
-        P("eta0", 1.0, "float", "step of an update, up to 1; it only scales the weights", number("rate", low=0, open_low=True), "float"),
+        P("eta0", 1.0, "float", "step of an update, up to 1; it only scales the weights", number("rate", low=0, open_low=True, high=1), "float"),
         P("random_state", 0, "int, RandomState or None", "of the order", elsewhere), _JOBS, _CLASS_WEIGHT), fixed=(("variant", "pocket"),)),
     Recipe("KernelPerceptron", "kernel", "KernelPerceptronClassifier", "perceptron", "Rosenblatt's perceptron with a kernel: a coefficient for every row.", (
         P("kernel", "rbf", "{'linear', 'poly', 'rbf', 'sigmoid', 'laplacian'}", "k(x, z)", kernel(_PAIRWISE), "str"), _DEGREE, _GAMMA, _COEF0,
         P("max_iter", None, "int or None", "limit on passes over the rows; None: 1000", number("passes", low=1, whole=True), "int | None"),
         P("shuffle", True, "bool", "visit the rows in a new random order each pass", words("order", {True: "shuffled", False: None}, "it is a bool"), "bool"),
-        P("eta0", 1.0, "float", "step of an update, up to 1; it only scales the scores", number("rate", low=0, open_low=True), "float"),
+        P("eta0", 1.0, "float", "step of an update, up to 1; it only scales the scores", number("rate", low=0, open_low=True, high=1), "float"),
         P("random_state", 0, "int, RandomState or None", "of the order", elsewhere), _JOBS, _CLASS_WEIGHT), finish=c.kernel_options),
     Recipe("LinearSVR", "kernel", "LinearExpansion", "svm", "Linear support vector regression.", (
         P("epsilon", 0.0, "float", "errors up to this cost nothing", number("epsilon", low=0), "float"),
