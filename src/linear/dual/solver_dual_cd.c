@@ -121,7 +121,12 @@ static margin_status dual_cd_solve(mg_linear_job *job, mg_linear_solution *solut
     if (job->objective->functions > 1) return mg_crammer_singer(job, solution);
     MG_GO(dual_cd_begin(job, solution, &m));
     MG_GO(mg_dual_cd_trace(&m));
+    mg_stop_arm(&job->stop);
     status = mg_dual_cd_go_on(&m);
+    if (mg_stop_cut(&job->stop, status)) {
+        m.proven = -1; /* in the middle of an epoch */
+        status = mg_dual_cd_end(&m, MARGIN_STOPPED_TIME);
+    }
 done:
     mg_arena_free(&m.arena);
     return status;

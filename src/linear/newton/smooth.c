@@ -182,10 +182,8 @@ static mg_step step_of(const mg_smooth *s) {
     return (mg_step){s->here.value, s->there.value, s->step, s->slope, s->slope_there};
 }
 
-/* Where no penalty holds the weights they may grow until rounding is all there is of the model's
- * scores, whose terms are of about these sizes. */
+/* Without a penalty weights may grow until rounding is all there is of scores of such terms. */
 static bool keeps_digits(const mg_smooth *s, const mg_smooth_point *point) {
-    static const double most = 1e15;
     const double *shift = s->design->problem->shift, *offset = s->design->offset;
     double terms = 0.0;
     for (int64_t k = 0; k < s->functions * s->columns; k++) {
@@ -194,7 +192,7 @@ static bool keeps_digits(const mg_smooth *s, const mg_smooth_point *point) {
         if (s->factor[j] > 0.0)
             terms += fabs(point->w[k]) * (fabs(s->centre[j]) + 1.0 / s->factor[j] + moved);
     }
-    return terms <= most;
+    return terms <= 1e15;
 }
 
 static bool leads_down(const mg_smooth *s) {
