@@ -559,6 +559,33 @@ static void test_small_changes(void **state) {
     regression_free(&r);
 }
 
+/* A model fitted without an intercept proves nothing of the least with one, and the reverse. */
+static void test_spec_of_another(void **state) {
+    (void)state;
+    static char *const specs[][2] = {
+        {"kernel-ridge", "kernel-ridge(intercept=yes)"},
+        {"kernel-ridge(kernel=linear)", "kernel-ridge(intercept=yes, kernel=linear)"},
+        {"kernel-ridge(solver=cg)", "kernel-ridge(intercept=yes, solver=cg)"}};
+    regression r = made(40, 2, 19);
+    const margin_data data = regression_data(&r);
+    margin_report found = {0};
+    margin_error error = {0};
+    for (int64_t i = 0; i < r.rows; i++)
+        r.y[i] += 3;
+    for (int k = 0; k < 6; k++) {
+        char *const *pair = specs[k / 2];
+        margin_model *model = fit_proven(context, pair[k % 2], &data, NULL);
+        char *honest = model->spec;
+        model->spec = pair[!(k % 2)];
+        assert_int_equal(margin_verify(context, model, &data, &found, &error),
+                         MARGIN_STOPPED_STALLED);
+        if (k % 2 == 0) assert_true(found.gap > 1e-3);
+        model->spec = honest;
+        margin_model_free(model);
+    }
+    regression_free(&r);
+}
+
 /* Columns of unlike sizes, small penalties and weights far apart: the optimum lies in what every
  * solver states. */
 static void test_rounding_is_counted(void **state) {
@@ -627,6 +654,7 @@ int main(void) {
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_verified),
         cmocka_unit_test(test_small_changes),
+        cmocka_unit_test(test_spec_of_another),
         cmocka_unit_test(test_rounding_is_counted),
         cmocka_unit_test(test_failing_allocations),
     };

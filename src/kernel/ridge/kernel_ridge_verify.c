@@ -2,7 +2,10 @@
  *
  * The dual point u has a coefficient for every sample: that of its support row, where a row occurs
  * more than once what fits each copy's residual best. With f_u = f the distance is
- * sum c (r - alpha u / c)^2; with u = c r / alpha it is alpha |f - f_u|^2, and the less counts. */
+ * sum c (r - alpha u / c)^2; with u = c r / alpha it is alpha |f - f_u|^2, and the less counts.
+ *
+ * With an intercept u bounds P only if it sums up to 0. Where it sums up to s, u - s v does,
+ * v = c / sum c: its function is s f_v from f_u, and |f_v| <= sum v sqrt(k(x, x)). */
 #include "kernel/ridge/kernel_ridge.h"
 
 #include "learn/kernel_sums.h"
@@ -19,6 +22,7 @@ typedef struct verification {
     double *weight, *sum; /* of the rows of x: of their samples, of c r / alpha of these */
     double *r, *u;        /* count: y - f(x), dual variables */
     double *blur;         /* count: what rounding may have made of f(x) in training */
+    double shift, apart;  /* alpha s / sum c, alpha |s f_v|^2 */
     bool matches;         /* support rows are the rows of the samples */
 } verification;
 
@@ -36,6 +40,22 @@ static void share_out(verification *v) {
         const double all = v->h->view.expansion.coefficients[k];
         v->u[i] += mg_sample_weight(p, i) / v->weight[row] * (all - v->sum[row]);
     }
+}
+
+static void sum_up_to_zero(verification *v) {
+    const mg_problem *p = v->problem;
+    long double sum = 0.0L, weight = 0.0L, reach = 0.0L;
+    for (int64_t i = 0; i < v->count; i++) {
+        double blur;
+        const double c = mg_sample_weight(p, i),
+                     square =
+                         mg_kernel_sums_square(v->fit, v->h, &p->x, mg_sample_row(p, i), &blur);
+        sum += (long double)v->u[i];
+        weight += (long double)c;
+        reach += (long double)(c * sqrt(fmax(square + blur, 0.0)));
+    }
+    v->shift = v->alpha * (double)(sum / weight);
+    v->apart = (double)((long double)v->shift * sum * reach * reach / weight);
 }
 
 /* alpha |f - f_u|^2 for u = c r / alpha, as |f|^2 - 2 f.f_u + |f_u|^2; *blur: what rounding may
@@ -56,7 +76,7 @@ static margin_status distance_of_dual(verification *v, double *distance, double 
 }
 
 typedef struct sums {
-    long double loss, norm, gap, sum;
+    long double loss, norm, gap;
     double blur, gap_blur; /* what rounding may have made of P and of the gap */
 } sums;
 
@@ -66,11 +86,10 @@ static sums add_up(const verification *v) {
     sums s = {0};
     for (int64_t i = 0; i < v->count; i++) {
         const double c = mg_sample_weight(p, i), f = mg_sample_target(p, i) - b - v->r[i];
-        const double miss = v->r[i] - v->alpha * v->u[i] / c, blur = v->blur[i];
+        const double miss = v->r[i] - v->alpha * v->u[i] / c + v->shift, blur = v->blur[i];
         s.loss += (long double)c * (long double)v->r[i] * (long double)v->r[i];
         s.norm += (long double)v->u[i] * (long double)f;
         s.gap += (long double)c * (long double)miss * (long double)miss;
-        s.sum += (long double)v->u[i];
         s.blur += c * blur * (2.0 * fabs(v->r[i]) + blur) + v->alpha * fabs(v->u[i]) * blur;
         s.gap_blur += c * blur * (2.0 * fabs(miss) + blur);
     }
@@ -78,14 +97,14 @@ static sums add_up(const verification *v) {
 }
 
 static margin_status judge(verification *v, const mg_ridge_options *o) {
-    const double b = v->h->view.expansion.intercept[0], factor = o->penalty.factor;
+    const double factor = o->penalty.factor;
     bool definite;
     MG_TRY(mg_kernel_sums_definite(v->fit, v->h, &definite));
     margin_report *report = &v->fit->report;
     sums s = add_up(v);
     const double objective =
         (double)((long double)factor * (s.loss + (long double)v->alpha * fmaxl(s.norm, 0.0L)));
-    double distance = (double)s.gap + 2.0 * v->alpha * fabs(b * (double)s.sum);
+    double distance = (double)s.gap + v->apart;
     const double enough = (o->tolerance * fmax(1.0, objective)) / factor;
     if (v->matches && (o->descends || distance > enough) && !o->intercept && definite) {
         double other = 0.0, blur = 0.0;
@@ -119,6 +138,9 @@ static margin_status verify(verification *v, const mg_ridge_options *o) {
     for (int64_t row = 0; row < p->x.rows; row++)
         v->weight[row] = v->sum[row] = 0.0;
     if (v->matches && v->h->view.expansion.starts[1] > v->h->view.expansion.starts[0]) share_out(v);
+    if (o->intercept) sum_up_to_zero(v);
+    if (!o->intercept && b != 0.0)
+        v->fit->verified.contradiction = "it has an intercept, and its spec says intercept=no";
     mg_ridge_describe(o, &v->h->view.expansion.kernel, &v->fit->report);
     return judge(v, o);
 }

@@ -31,16 +31,24 @@ static double best_intercept(const mg_ridge_run *run, const double *residual) {
     return sum / run->total;
 }
 
-/* Scores may be off by `blur`, each in a direction of its own; with an intercept the coefficients
- * should add up to 0. */
+/* With an intercept the dual point sums up to 0: from coefficients that sum up to s it is s c / sum
+ * c away, which moves the residuals, and the function by s times at most `reach`. */
+static double missed_sum(const mg_ridge_run *run, int64_t t, double s, double reach) {
+    const double moved = run->alpha * s / sqrt(run->total), apart = s * reach;
+    return (2.0 * sqrt(run->gap[t]) + moved) * moved + run->alpha * apart * apart;
+}
+
+/* Scores may be off by `blur`, each in a direction of its own. */
 static void count_rounding(mg_ridge_run *run, int64_t t) {
     const int64_t m = run->count;
     const double *a = run->a + t * m, *residual = run->residual + t * m, b = run->b[t];
-    double terms = 0.0, sum = 0.0, absolute = 0.0, square = 0.0;
+    double terms = 0.0, sum = 0.0, absolute = 0.0, square = 0.0, reach = 0.0;
     for (int64_t i = 0; i < m; i++) {
-        terms += fabs(a[i]) * mg_kernel_system_root(&run->system, i);
+        const double root = mg_kernel_system_root(&run->system, i);
+        terms += fabs(a[i]) * root;
         absolute += fabs(a[i]);
         sum += a[i];
+        reach += run->c[i] * root / run->total;
     }
     for (int64_t i = 0; i < m; i++) {
         const double y = run->y[t * m + i], miss = y - run->fitted[t * m + i] - b;
@@ -50,8 +58,9 @@ static void count_rounding(mg_ridge_run *run, int64_t t) {
                            run->alpha * fabs(a[i]) * blur;
         square += own * own;
     }
-    run->rounding[t] =
-        sqrt(square) + 2.0 * run->alpha * fabs(b) * (fabs(sum) + mg_kernel_rounding * absolute);
+    run->rounding[t] = sqrt(square);
+    if (run->options->intercept)
+        run->rounding[t] += missed_sum(run, t, fabs(sum) + mg_kernel_rounding * absolute, reach);
 }
 
 static void judge_target(mg_ridge_run *run, int64_t t) {
