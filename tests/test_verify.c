@@ -6,6 +6,7 @@
 #include "model_cases.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static void test_honest_fits(void **state) {
@@ -587,6 +588,41 @@ static margin_data clouds(double *x, double *y) {
                          .y = margin_values_f64(y, STAGED_ROWS)};
 }
 
+/* A gamma that the spec leaves to a rule is what the rule makes of the rows. */
+static void test_gamma_of_a_rule(void **state) {
+    (void)state;
+    static const char *const learners[] = {"svm(kernel=rbf",
+                                           "svm(kernel=laplacian, multiclass=ovo",
+                                           "svm(kernel=rbf, task=one-class",
+                                           "svm(kernel=poly, task=regress",
+                                           "kernel-ridge(task=regress",
+                                           "kernel-logistic(class_weight=balanced",
+                                           "perceptron(kernel=rbf, passes=9"};
+    static const char *const rules[] = {"scale", "median"};
+    double x[STAGED_ROWS * STAGED_COLUMNS], y[STAGED_ROWS];
+    margin_context *context = support_context(NULL, 1);
+    margin_report report = {0};
+    for (int k = 0; k < 2 * MG_LENGTH(learners); k++) {
+        const char *learner = learners[k / 2];
+        margin_data data = clouds(x, y);
+        char given[120], ruled[120];
+        if (strstr(learner, "one-class")) data.y = (margin_vector){0};
+        snprintf(given, sizeof given, "%s, gamma=0.3)", learner);
+        snprintf(ruled, sizeof ruled, "%s, gamma=%s)", learner, rules[k % 2]);
+        margin_model *model = fit_text(context, ruled, &data, &report);
+        assert_int_equal(verified(context, model, &data), MARGIN_OK);
+        margin_model_free(model);
+        model = fit_text(context, given, &data, &report);
+        assert_int_equal(verified(context, model, &data), MARGIN_OK);
+        char *honest = model->spec;
+        model->spec = ruled;
+        assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+        model->spec = honest;
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
 /* Each number of a perceptron that has no row wrong, and updates told of other rows. */
 static void test_perceptrons_are_compared(void **state) {
     (void)state;
@@ -686,6 +722,7 @@ int main(void) {
         cmocka_unit_test(test_stages_of_permuted_rows),
         cmocka_unit_test(test_stages_of_an_update),
         cmocka_unit_test(test_forged_items),
+        cmocka_unit_test(test_gamma_of_a_rule),
         cmocka_unit_test(test_perceptrons_are_compared),
         cmocka_unit_test(test_perceptrons_of_chosen_rows),
     };

@@ -164,6 +164,23 @@ margin_status mg_kernel_fits(const margin_component *info, const mg_problem *pro
     return MARGIN_OK;
 }
 
+margin_status mg_kernel_verify(margin_context *context, const margin_component *info,
+                               const mg_option_value *options, const mg_problem *whole,
+                               const mg_hypothesis *h, mg_verified *verified, margin_error *error) {
+    static const double other_order = 1e-9;
+    mg_kernel kernel;
+    if (h->kind != &mg_hypothesis_expansion) return MARGIN_OK;
+    const mg_kernel_choice choice = mg_kernel_options_of(info, options);
+    if (choice.rule == MG_GAMMA_GIVEN) return MARGIN_OK;
+    const double has = h->view.expansion.kernel.gamma;
+    const margin_status status =
+        mg_kernel_resolve(context, &choice, info->name, whole, &kernel, error);
+    if (status < 0 && status != MARGIN_ERROR_DATA) return status;
+    if (status < 0 || !(fabs(kernel.gamma - has) <= other_order * has))
+        verified->contradiction = "its gamma is not what the spec's rule makes of the rows";
+    return MARGIN_OK;
+}
+
 mg_kernel_name mg_kernel_describe(const mg_kernel *kernel) {
     mg_kernel_name name;
     int64_t length = 0;

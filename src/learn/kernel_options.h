@@ -75,6 +75,11 @@ margin_status mg_kernel_explain(margin_context *context, const margin_component 
 margin_status mg_kernel_fits(const margin_component *info, const mg_problem *problem,
                              const mg_option_value *options, const mg_hypothesis *h,
                              margin_error *error);
+/* In a verification: that gamma is what its rule makes of all samples of the call, if it has one; a
+ * contradiction if not. */
+margin_status mg_kernel_verify(margin_context *context, const margin_component *info,
+                               const mg_option_value *options, const mg_problem *whole,
+                               const mg_hypothesis *h, mg_verified *verified, margin_error *error);
 
 /* "rbf with gamma 0.02" */
 typedef struct mg_kernel_name {

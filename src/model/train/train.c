@@ -364,6 +364,8 @@ margin_status mg_split_verify(margin_context *context, const mg_split *split,
     for (int64_t number = 1; number < split->parts; number++)
         mg_verified_join(verified, &run.results[number].verified);
     give_parts(&run, parts);
+    status = mg_kernel_verify(context, learner->info, run.options, &split->whole, model->hypothesis,
+                              verified, error);
 done:
     free_results(&run);
     return status;
