@@ -83,7 +83,9 @@ const cli_command cli_commands[] = {
      1, 1, run_separable},
     {"check", "DATA", "describe the columns of a table",
      "Reads the whole table and lists type, range, mean, missing and distinct values of every "
-     "column.",
+     "column. Missing are empty cells, ? NA N/A n/a #N/A null NULL and nan; a column with other "
+     "texts holds categories, and is refused where they are fewer than a tenth. Header and "
+     "separator are found: docs/tables.md.",
      1, 1, run_check},
     {"convert", "IN OUT", "rewrite a table in another format",
      "Formats by name: .csv .tsv .svm .npy and idx, each also .gz for text. Numbers keep every "

@@ -140,6 +140,16 @@ def missing_values(d):
     refuses(2, 'fit', 'logistic', empty, says=('empty.csv:3:3',))
 
 
+def markers_are_told(d):
+    """The help and its page name the markers of a missing value, and those are the ones."""
+    said, page = works('help', 'check').stdout, (source / 'docs' / 'tables.md').read_text()
+    for marker in ('?', 'NA', 'N/A', 'n/a', '#N/A', 'null', 'NULL', 'nan'):
+        expect(f' {marker} ' in said.replace('\n', ' ') or f' {marker};' in said, f'help check names {marker}: {said}')
+        expect(f'`{marker}`' in page, f'docs/tables.md names {marker}')
+        (d / 'marker.csv').write_text('a,b\n1,2\n' + f'{marker},3\n' * 3)
+        expect(json.loads(works('check', d / 'marker.csv', '--json').stdout)['missing'] == 3, f'{marker} is missing')
+
+
 def blanks_separate(d):
     plain, table = d / 'plain.csv', d / 'aligned.txt'
     rows = [(18.0 + k, 8, 307.25 + k, '"chevrolet malibu"' if k % 3 else 'ford') for k in range(120)]
@@ -220,7 +230,7 @@ def remedies_fit_the_cell(d):
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
     for part in (labels_keep_their_digits, measurements_are_no_classes, remedies_leak_nothing, identifiers_are_noted,
-                 missing_values, blanks_separate, formats_have_names, sparse_surprises_are_noted, remedies_fit_the_cell):
+                 missing_values, markers_are_told, blanks_separate, formats_have_names, sparse_surprises_are_noted, remedies_fit_the_cell):
         try:
             part(d)
         except Exception as problem:  # a part that breaks off is a breach, and the others still run
