@@ -136,12 +136,14 @@ margin_status cli_read_texts(cli_session *session, const char *path, const char 
 /* Reads a table whose target is the column that an option named, for its values. */
 margin_status cli_read_column(cli_session *session, const char *path, const char *option,
                               const char *column, margin_table **table);
-/* Adds to the refusal of a column of categories the option that leaves it out. */
-void cli_advise_categories(cli_session *session, const margin_data *data);
+/* Adds to a refusal of data which row of a file (NULL: leave it) it is about, and to that of a
+ * column of categories the option that leaves it out, and how many of them are numbers. */
+void cli_advise_data(cli_session *session, const margin_data *data, const char *file);
 /* For qsort, of numbers. */
 int cli_ascending(const void *a, const void *b);
-/* Columns of a table that look like identifiers: a note for each, and as JSON "notes". */
-void cli_note_identifiers(const cli_session *session, const margin_data *data);
+/* Columns of a table that look like identifiers, or like numbers with texts among them: a note for
+ * each, and as JSON "notes". */
+void cli_note_columns(const cli_session *session, const margin_data *data);
 /* The first column from `from` on that looks like an identifier; the count of columns: none. */
 int64_t cli_next_identifier(const margin_data *data, int64_t from);
 /* A note where naive Bayes takes sparse counts for measurements. */
@@ -292,7 +294,9 @@ void json_classes(cli_text *text, const char *key, const margin_model *model);
 void json_target(cli_text *text, const margin_model *model, int64_t chosen);
 /* Several targets: "a, b, ..."; rmse, mae and r2 of each. Nothing for one. */
 void text_targets(cli_text *text, const margin_model *model);
-void json_identifiers(cli_text *text, const margin_data *data);
+/* Of column j (the count of columns: the target) with numbers and texts how many; else nothing. */
+void text_numbers_among_texts(cli_text *text, const margin_data *data, int64_t j);
+void json_column_notes(cli_text *text, const cli_session *session, const margin_data *data);
 /* What a model promises (--calibrate and its like), as lines of a report and as JSON; how often its
  * intervals or sets hold the truth of held-out rows (NULL, or rows 0: there are none). */
 void text_promises(cli_text *text, const margin_model *model,

@@ -1,8 +1,10 @@
-/* What a table seems to hold and is easily overlooked: identifiers among the features, counts. */
+/* What a table seems to hold and is easily overlooked: identifiers among the features, numbers
+ * that are read as categories, counts. */
 #include "cli.h"
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,15 +87,13 @@ int64_t cli_next_identifier(const margin_data *data, int64_t from) {
 
 #define IDENTIFIER "column %s: a different value in every row; an identifier? --ignore %s"
 
-void cli_note_identifiers(const cli_session *session, const margin_data *data) {
-    if (session->arguments->quiet) return;
+static void note_identifiers(const cli_session *session, const margin_data *data) {
     for (int64_t j = cli_next_identifier(data, 0); j < data->x.columns;
          j = cli_next_identifier(data, j + 1))
         cli_note(session, IDENTIFIER, data->columns[j].name, data->columns[j].name);
 }
 
-void json_identifiers(cli_text *text, const margin_data *data) {
-    json_open(text, "notes", '[');
+static void json_identifiers(cli_text *text, const margin_data *data) {
     for (int64_t j = cli_next_identifier(data, 0); j < data->x.columns;
          j = cli_next_identifier(data, j + 1)) {
         cli_text note = {0};
@@ -101,6 +101,88 @@ void json_identifiers(cli_text *text, const margin_data *data) {
         json_string(text, NULL, note.data ? note.data : "");
         text_free(&note);
     }
+}
+
+/* ---- Numbers among texts -----------------------------------------------------------------------
+ * A marker such as '-' in a column of numbers makes categories of them all. */
+
+static bool is_number(const char *text) {
+    double value;
+    return margin_number_parse_f64(text, strlen(text), &value);
+}
+
+/* How many rows hold each category of column j (the count of columns: the target); to be freed. */
+static int64_t *count_categories(const margin_data *data, int64_t j, const margin_column *column) {
+    int64_t *counts = calloc((size_t)column->category_count + 1, sizeof *counts);
+    for (int64_t i = 0; counts && i < data->x.rows; i++) {
+        const double code =
+            j < data->x.columns ? value_at(&data->x, i, j) : ((const double *)data->y.values)[i];
+        if (code >= 0 && code < (double)column->category_count) counts[(int64_t)code]++;
+    }
+    return counts;
+}
+
+/* "3 of its 5 values are numbers; the others: '-' 1, 'none' 1" */
+static void list_texts(cli_text *text, const margin_column *column, const int64_t *counts) {
+    enum { SHOWN = 3 };
+    int64_t numbers = 0, texts = 0, shown = 0;
+    for (int64_t k = 0; k < column->category_count; k++)
+        *(is_number(column->categories[k]) ? &numbers : &texts) += counts[k];
+    if (texts == 0 || numbers < texts) return;
+    text_printf(text, "%lld of its %lld values are numbers; the others: ", (long long)numbers,
+                (long long)(numbers + texts));
+    for (int64_t k = 0; k < column->category_count && shown <= SHOWN; k++) {
+        if (counts[k] == 0 || is_number(column->categories[k])) continue;
+        text_puts(text, shown ? ", " : "");
+        if (shown++ == SHOWN) {
+            text_puts(text, "...");
+            continue;
+        }
+        text_puts(text, "'");
+        text_name(text, column->categories[k], 0, 20);
+        text_printf(text, "' %lld", (long long)counts[k]);
+    }
+}
+
+void text_numbers_among_texts(cli_text *text, const margin_data *data, int64_t j) {
+    const margin_column *column = j < data->x.columns ? &data->columns[j] : data->target;
+    if (!column || column->kind != MARGIN_CATEGORICAL || data->x.row_starts) return;
+    int64_t *counts = count_categories(data, j, column);
+    if (counts) list_texts(text, column, counts);
+    free(counts);
+}
+
+/* What is told to be categories (--categorical) surprises nobody. */
+static void find_mixed(const cli_session *session, const margin_data *data, cli_text *json) {
+    const bool told = session->arguments->categorical || !data->columns || data->targets > 1;
+    for (int64_t j = 0; !told && j <= data->x.columns; j++) {
+        cli_text note = {0};
+        text_numbers_among_texts(&note, data, j);
+        const char *name = j < data->x.columns ? data->columns[j].name
+                           : data->target      ? data->target->name
+                                               : "";
+        if (note.data && json) {
+            cli_text line = {0};
+            text_printf(&line, "column %s holds categories: %s", name, note.data);
+            json_string(json, NULL, line.data ? line.data : "");
+            text_free(&line);
+        } else if (note.data) {
+            cli_note(session, "column %s holds categories: %s", name, note.data);
+        }
+        text_free(&note);
+    }
+}
+
+void cli_note_columns(const cli_session *session, const margin_data *data) {
+    if (session->arguments->quiet) return;
+    find_mixed(session, data, NULL);
+    note_identifiers(session, data);
+}
+
+void json_column_notes(cli_text *text, const cli_session *session, const margin_data *data) {
+    json_open(text, "notes", '[');
+    find_mixed(session, data, text);
+    json_identifiers(text, data);
     json_close(text, ']');
 }
 

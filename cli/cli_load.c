@@ -127,15 +127,31 @@ static void advise_missing(cli_session *session, const char *path,
         snprintf(text + length, room, ": leave such rows out (--missing drop)");
 }
 
-void cli_advise_categories(cli_session *session, const margin_data *data) {
-    char *text = session->error.text;
-    const size_t length = strlen(text);
+static int64_t first_categories(const margin_data *data) {
     int64_t j = 0;
     while (data->columns && j < data->x.columns && data->columns[j].kind != MARGIN_CATEGORICAL)
         j++;
-    if (data->columns && j < data->x.columns && strstr(text, "leave it out or encode it"))
-        snprintf(text + length, sizeof session->error.text - length, " (--ignore %s leaves it out)",
-                 data->columns[j].name);
+    return data->columns ? j : data->x.columns;
+}
+
+void cli_advise_data(cli_session *session, const margin_data *data, const char *file) {
+    margin_error *error = &session->error;
+    const int64_t j = first_categories(data);
+    const bool categories = j < data->x.columns && strstr(error->text, "leave it out or encode it");
+    const bool row = file && error->row > 0 && error->line == 0;
+    cli_text more = {0}, mixed = {0};
+    if (row || categories) text_puts(&more, " (");
+    if (row) text_printf(&more, "row %lld of the data in %s", (long long)error->row, file);
+    if (row && categories) text_puts(&more, "; ");
+    if (categories) text_printf(&more, "--ignore %s leaves it out", data->columns[j].name);
+    if (row || categories) text_puts(&more, ")");
+    if (categories) text_numbers_among_texts(&mixed, data, j);
+    if (mixed.data)
+        text_printf(&more, ". %s: empty such cells if they stand for missing values", mixed.data);
+    const size_t length = strlen(error->text);
+    snprintf(error->text + length, sizeof error->text - length, "%s", more.data ? more.data : "");
+    text_free(&more);
+    text_free(&mixed);
 }
 
 static margin_status read_timed(cli_session *session, const char *path,

@@ -90,7 +90,7 @@ static void json_table(cli_text *text, cli_session *session, const margin_table 
         json_column(text, &summaries[j], j >= data->x.columns);
     json_close(text, ']');
     json_integer(text, "missing", count_missing(summaries, count));
-    json_identifiers(text, data);
+    json_column_notes(text, session, data);
     json_open(text, "seconds", '{');
     json_number(text, "read", session->read_seconds);
     json_number(text, "total", cli_elapsed(session));
@@ -131,7 +131,7 @@ static int describe(cli_session *session, const margin_table *table) {
         code = cli_failed(session, status);
     } else {
         cli_text text = {0};
-        if (!session->arguments->json) cli_note_identifiers(session, &data);
+        if (!session->arguments->json) cli_note_columns(session, &data);
         if (session->arguments->json)
             json_table(&text, session, table, &data, summaries, count);
         else

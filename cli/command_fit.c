@@ -236,7 +236,7 @@ static void json_answer(cli_text *text, cli_session *session, const margin_repor
     json_integer(text, "peak_memory", margin_context_peak_memory(session->context));
     if (margin_context_announced_memory(session->context) > 0)
         json_integer(text, "announced_memory", margin_context_announced_memory(session->context));
-    json_identifiers(text, &rows->train);
+    json_column_notes(text, session, &rows->train);
     if (rows->test_rows) json_findings(text, &rows->findings);
     if (session->arguments->output) json_string(text, "model", session->arguments->output);
     json_close(text, '}');
@@ -295,7 +295,7 @@ static int save_and_report(cli_session *session, const margin_report *report,
     if (arguments->json) {
         json_answer(&text, session, report, model, rows, &training);
     } else if (!arguments->quiet) {
-        if (!rows->test_rows) cli_note_identifiers(session, &rows->train);
+        if (!rows->test_rows) cli_note_columns(session, &rows->train);
         cli_note_counts(session, model, &rows->train);
         text_target(&text, model, target_why(arguments, table));
         text_left_out(&text, model, &rows->train, target_why(arguments, table));
@@ -318,16 +318,13 @@ static void advise_fit(cli_session *session, const margin_table *table) {
     margin_error *error = &session->error;
     const size_t length = strlen(error->text), room = sizeof error->text - length;
     if (error->status != MARGIN_ERROR_DATA) return;
-    if (error->row > 0 && error->line == 0)
-        snprintf(error->text + length, room, " (row %lld of the data in %s)", (long long)error->row,
-                 cli_table_details(table).name);
-    else if (strstr(error->text, "the matrix is not square") && data.x.columns < data.x.rows &&
-             data.target && !session->arguments->target)
+    cli_advise_data(session, &data, cli_table_details(table).name);
+    if (error->row == 0 && strstr(error->text, "the matrix is not square") &&
+        data.x.columns < data.x.rows && data.target && !session->arguments->target)
         snprintf(error->text + length, room,
                  "; the last column, %s, was taken as the target: put the target in a column "
                  "behind the matrix (docs/kernel-svm.md)",
                  data.target->name);
-    cli_advise_categories(session, &data);
 }
 
 static int fit_table(cli_session *session, const margin_spec *spec, const margin_table *table) {

@@ -40,8 +40,8 @@ def refuses(code, *words, says=(), never=()):
         expect(str(word) not in p.stderr, f'{line}: says "{word}": {p.stderr.strip()[:400]}')
 
 
-def works(*words, codes=(0, 3)):
-    p = run(*words)
+def works(*words, codes=(0, 3), stdin=None):
+    p = run(*words, stdin=stdin)
     expect(p.returncode in codes, f'{" ".join(map(str, words))}: exit {p.returncode}: {p.stderr.strip()[:300]}')
     return p
 
@@ -150,6 +150,25 @@ def markers_are_told(d):
         expect(json.loads(works('check', d / 'marker.csv', '--json').stdout)['missing'] == 3, f'{marker} is missing')
 
 
+def markers_among_numbers(d):
+    """A text that stands for a missing value makes categories of a column of numbers: that is told, with counts."""
+    table, told = d / 'dashes.csv', "132 of its 150 values are numbers; the others: '-' 18"
+    table.write_text('size,y\n' + ''.join(f'{"-" if k % 8 == 7 else k % 5},{k % 2}\n' for k in range(150)))
+    expect(f'column size holds categories: {told}' in works('check', table).stderr, f'check: {works("check", table).stderr}')
+    notes = json.loads(works('check', table, '--json').stdout)['notes']
+    expect(len(notes) == 1 and told in notes[0], f'check --json: {notes}')
+    expect(told in works('fit', 'onehot | logistic', table).stderr, 'fit tells it')
+    refuses(2, 'fit', 'logistic', table, says=('encode it: onehot | logistic (row 8 of the data in', 'dashes.csv; --ignore size leaves it out)', told),
+            never=(') (',))
+    expect(told not in works('check', table, '--categorical', 'size').stderr, 'who asks for categories is not told')
+    expect(told not in works('check', table, '--quiet').stderr, '--quiet')
+    few = d / 'few-numbers.csv'
+    few.write_text('code,y\n' + ''.join(f'{c},{k % 2}\n' for k, c in enumerate(['A', 'B', '7', 'C'] * 6)))
+    expect('are numbers' not in works('check', few).stderr, 'texts with a number among them are texts')
+    expect("column y holds categories: 20 of its 24 values are numbers; the others: 'no' 4" in
+           works('check', '-', stdin='x,y\n' + ''.join(f'{k},{"no" if k % 6 == 5 else k % 2}\n' for k in range(24))).stderr, 'the target, too')
+
+
 def blanks_separate(d):
     plain, table = d / 'plain.csv', d / 'aligned.txt'
     rows = [(18.0 + k, 8, 307.25 + k, '"chevrolet malibu"' if k % 3 else 'ford') for k in range(120)]
@@ -230,7 +249,7 @@ def remedies_fit_the_cell(d):
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
     for part in (labels_keep_their_digits, measurements_are_no_classes, remedies_leak_nothing, identifiers_are_noted,
-                 missing_values, markers_are_told, blanks_separate, formats_have_names, sparse_surprises_are_noted, remedies_fit_the_cell):
+                 missing_values, markers_are_told, markers_among_numbers, blanks_separate, formats_have_names, sparse_surprises_are_noted, remedies_fit_the_cell):
         try:
             part(d)
         except Exception as problem:  # a part that breaks off is a breach, and the others still run

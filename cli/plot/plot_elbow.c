@@ -116,7 +116,7 @@ static margin_status fit_one(cli_session *session, const margin_spec *set, int64
         point->simple = margin_report_item_value(&report, "simple_silhouette");
         if (status > 0) cli_warn("k = %lld stopped early: %s", (long long)point->k, report.reason);
     }
-    if (status == MARGIN_ERROR_DATA) cli_advise_categories(session, data);
+    if (status == MARGIN_ERROR_DATA) cli_advise_data(session, data, NULL);
     margin_model_free(model);
     margin_spec_free(spec);
     return status;
