@@ -220,7 +220,7 @@ def updates(d):
     expect(answer('inspect', part)['classes'] == ['0', '1', '2'], 'declared numbers')
     wrong = run('fit', 'naive-bayes', numbers, '--classes', '0,one', '-o', part)
     expect(wrong.returncode == 1 and "'one', and the target has numbers" in wrong.stderr, f'a text for a number: {wrong.stderr}')
-    refuses('fit', 'naive-bayes', numbers, '--classes', '0,2', '-o', part, says=['row 3', "'1'"])
+    refuses('fit', 'naive-bayes', numbers, '--classes', '0,2', '-o', part, says=['row 3', "'1'", 'is not among the classes that are declared (--classes): 0, 2'])
 
 
 def telling(d):

@@ -48,9 +48,12 @@ mg_name_list mg_list_classes(const margin_model *model) {
 static margin_status fail_unknown(const margin_data *data, const margin_model *model, int64_t row,
                                   const char *label, margin_error *error) {
     return mg_fail_at(error, MG_DATA(UNKNOWN_CLASS), (mg_place){.row = row + 1},
-                      "row %lld has the label '%s' in the target %s, which the model does not "
-                      "know; it knows %s",
-                      (long long)row + 1, label, mg_target_name(data), mg_list_classes(model).text);
+                      "row %lld has the label '%s' in the target %s, which %s%s",
+                      (long long)row + 1, label, mg_target_name(data),
+                      data->classes.values
+                          ? "is not among the classes that are declared (margin_data.classes): "
+                          : "the model does not know; it knows ",
+                      mg_list_classes(model).text);
 }
 
 /* Class of each category of the data's target, -1 where the model has none. */
