@@ -848,6 +848,17 @@ def kernel_pictures(d):
         expect(len(kernels) > 5 and max(apart) - min(apart) < 1e-6, f'kernels of {spec} add up to the curve but for the intercept: {max(apart) - min(apart)}')
 
 
+def folders_are_no_files(d):
+    """A folder, or one that does not exist, as the result of any command that writes one."""
+    model, table = d / 'folder.margin', examples / 'iris.csv'
+    run('fit', 'standardize', table, '-o', model)
+    for words in (('fit', 'knn', table, '-o'), ('transform', model, table, '-o'), ('convert', table), ('check', table, '-o')):
+        refuses(5, *words, d, says=(f'cannot write {d}: it is a folder; give the name of a file',))
+        refuses(5, *words, f'{d}/', says=('it is a folder',))
+        refuses(5, *words, f'{d}/none/', says=(f'the folder {d}/none does not exist',))
+        refuses(5, *words, f'{d}/none/x.csv', says=(f'the folder {d}/none does not exist',))
+
+
 def told_by_name(d):
     """Targets and columns are named where a reader could take them for others."""
     points, iris = examples / 'points.csv', examples / 'iris.csv'
@@ -1110,7 +1121,7 @@ def pictures(d):
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
     for part in (known_answers, iris_works, reports, judged, predictions_line_up, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, inputs_are_safe, little_memory, interruption, small_stacks, blocked_pipes, closed_streams,
-                 names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, told_by_name, columns_unknown, pictures):
+                 names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, folders_are_no_files, told_by_name, columns_unknown, pictures):
         try:
             part(d)
         except Exception as problem:  # a part that breaks off is a breach, and the others still run

@@ -76,6 +76,23 @@ static margin_status fail_create(margin_error *error, const mg_output *output, i
     return fail_write(error, output->path, code);
 }
 
+margin_status mg_output_check_name(const char *path, margin_error *error) {
+    struct stat old;
+    const int64_t length = (int64_t)strlen(path);
+    const bool found = stat(path, &old) == 0;
+    if (strcmp(path, "-") == 0) return MARGIN_OK;
+    if (found && S_ISDIR(old.st_mode))
+        return mg_fail_file(error, EISDIR,
+                            "cannot write %.*s: it is a folder; give the name of a file",
+                            SHOWN_PATH, path);
+    if (!found && length > 0 && path[length - 1] == '/')
+        return mg_fail_file(error, ENOENT,
+                            "cannot write %.*s: the folder %.*s does not exist; make it first, and "
+                            "give the name of a file in it",
+                            SHOWN_PATH, path, (int)MG_MIN(length - 1, 200), path);
+    return MARGIN_OK;
+}
+
 /* ---- Writing -------------------------------------------------------------------------------- */
 
 static margin_status write_bytes(mg_output *output, const char *bytes, int64_t length,
@@ -220,16 +237,10 @@ static margin_status open_target(mg_output *output, margin_error *error) {
     MG_REQUIRE(output->path[0], error, MARGIN_ERROR_FILE, "the name of the output file is empty");
     int code = resolve_links(output->path, output->target);
     if (code != 0) return fail_write(error, output->path, code);
+    MG_TRY(mg_output_check_name(output->path, error));
+    MG_TRY(mg_output_check_name(output->target, error));
     struct stat old;
-    if (stat(output->path, &old) != 0) {
-        size_t length = strlen(output->target);
-        if (output->target[length - 1] == '/') return fail_create(error, output, EISDIR);
-        return open_regular(output, NULL, error);
-    }
-    if (S_ISDIR(old.st_mode))
-        return mg_fail_file(error, EISDIR,
-                            "cannot write %.*s: it is a folder; give the name of a file",
-                            SHOWN_PATH, output->path);
+    if (stat(output->path, &old) != 0) return open_regular(output, NULL, error);
     if (S_ISREG(old.st_mode)) return open_regular(output, &old, error);
     do /* a named pipe waits here for its reader */
         output->fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);

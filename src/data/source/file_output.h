@@ -9,6 +9,8 @@
 typedef struct mg_output mg_output;
 margin_status mg_output_open(mg_heap *heap, const char *path, mg_output **output,
                              margin_error *error);
+/* Refuses a path that is a folder or ends like one. */
+margin_status mg_output_check_name(const char *path, margin_error *error);
 margin_status mg_output_write(mg_output *output, const void *bytes, int64_t length,
                               margin_error *error);
 /* True if the bytes are compressed on their way. Then they may also come in pieces that somebody

@@ -94,6 +94,7 @@ static margin_status write_data(margin_context *context, const margin_data *data
     margin_format format = MARGIN_FORMAT_AUTO;
     MG_TRY(mg_views_check_targets(context, data, error));
     MG_TRY(take_options(options, &job.options, error));
+    MG_TRY(mg_output_check_name(path, error)); /* before its ending is looked at */
     MG_TRY(mg_format_find(path, job.options.format, &format, error));
     job.rows = data->selection ? data->selected : data->x.rows;
     return write_format(&job, format, error);
