@@ -276,8 +276,9 @@ static int store_value(const cli_command *command, const cli_option *option, con
     case KIND_COUNT:
         if (!margin_number_parse_f64(value, strlen(value), &number) || number != floor(number) ||
             number < 0 || number > 9007199254740992.0)
-            return cli_usage_error(command, "%s takes a whole number, not '%s'", option->name,
-                                   value);
+            return cli_usage_error(
+                command, "%s takes a whole number, not '%s'%s", option->name, value,
+                strcmp(option->name, "--threads") != 0 ? "" : " (the target is --target)");
         if (!strcmp(option->name, "--threads") && (number < 1 || number > 1024))
             return cli_usage_error(command, "--threads takes a number from 1 to 1024, not '%s'",
                                    value);

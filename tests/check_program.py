@@ -859,6 +859,13 @@ def folders_are_no_files(d):
         refuses(5, *words, f'{d}/none/x.csv', says=(f'the folder {d}/none does not exist',))
 
 
+def other_words(d):
+    """What beginners write, and what they are told."""
+    iris = examples / 'iris.csv'
+    refuses(1, 'fit', 'knn', iris, '-t', 'species', says=("not 'species' (the target is --target)",))
+    refuses(1, 'cv', 'knn', iris, '-k', 'x', says=("--folds takes a whole number, not 'x'",))
+
+
 def told_by_name(d):
     """Targets and columns are named where a reader could take them for others."""
     points, iris = examples / 'points.csv', examples / 'iris.csv'
@@ -1121,7 +1128,7 @@ def pictures(d):
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
     for part in (known_answers, iris_works, reports, judged, predictions_line_up, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, inputs_are_safe, little_memory, interruption, small_stacks, blocked_pipes, closed_streams,
-                 names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, folders_are_no_files, told_by_name, columns_unknown, pictures):
+                 names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, folders_are_no_files, other_words, told_by_name, columns_unknown, pictures):
         try:
             part(d)
         except Exception as problem:  # a part that breaks off is a breach, and the others still run
