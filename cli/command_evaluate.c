@@ -6,6 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Says that data or model cannot be had, and of an unknown class what can be done about it. */
+static int refuse(cli_session *session, margin_status status) {
+    margin_error *error = &session->error;
+    const size_t length = strlen(error->text);
+    if (error->cause == MARGIN_CAUSE_UNKNOWN_CLASS || strstr(error->text, "in the labels is"))
+        snprintf(error->text + length, sizeof error->text - length,
+                 "; or count such rows as errors (--unknown-classes wrong)");
+    return cli_failed(session, status);
+}
+
 static int write_margins(cli_session *session, const margin_model *model, const margin_data *data) {
     const int64_t count = data->selection ? data->selected : data->x.rows;
     const size_t rows = (size_t)(count > 0 ? count : 1);
@@ -169,7 +179,7 @@ static int evaluate_data(cli_session *session, const margin_model *model, margin
     margin_status proof = MARGIN_OK, status;
     status =
         margin_evaluate_with(session->context, model, &data, &options, &metrics, &session->error);
-    if (status < 0) return cli_failed(session, status);
+    if (status < 0) return refuse(session, status);
     if (a->verify) proof = check_proof(session, model, &data, &proven);
     session->work_seconds = cli_clock() - start;
     margin_coverage_found coverage = {0};
@@ -221,7 +231,7 @@ int run_evaluate(const cli_arguments *arguments) {
     int code = cli_session_open(&session, arguments);
     if (code) return code;
     const margin_status status = cli_load_to_judge(&session, &model, &table);
-    code = status < 0 ? cli_failed(&session, status) : evaluate_table(&session, model, table);
+    code = status < 0 ? refuse(&session, status) : evaluate_table(&session, model, table);
     margin_table_free(table);
     margin_model_free(model);
     cli_session_close(&session);

@@ -95,7 +95,14 @@ def classes_are_told(d):
         expect(low <= found[name] <= high, f'{name}: {low} {found[name]} {high}')
     expect(fit['train']['accuracy'] == found['accuracy'] and '(' in run('evaluate', model, iris, '--bootstrap', 50).stdout.splitlines()[2], 'intervals in the text')
     other.write_text(iris.read_text().replace('virginica', 'unheard'))
-    refuses(2, 'evaluate', model, other, says=("'unheard'",))
+    refuses(2, 'evaluate', model, other, says=("'unheard'", '--missing drop', '--unknown-classes wrong'))
+    points, labels, numbers = d / 'points.svm', d / 'labels.margin', d / 'numbers.csv'
+    points.write_text('1 1:1\n2 1:2\n1 1:3\n2 1:4\n')
+    run('fit', 'knn(k=1)', points, '-o', labels)
+    points.write_text('1 1:1\n3 1:2\n')
+    refuses(2, 'evaluate', labels, points, says=("'3'", '--unknown-classes wrong'))
+    numbers.write_text('x1,label\n1,1\n2,3\n')
+    refuses(2, 'evaluate', labels, numbers, says=("'3'", '--unknown-classes wrong'))
     wrong = answer('evaluate', model, other, '--unknown-classes', 'wrong')
     expect(wrong['unknown'] == 50 and abs(wrong['accuracy'] - (found['confusion'][0][0] + found['confusion'][1][1]) / 150) < 1e-15, f'{wrong}')
 
