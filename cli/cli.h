@@ -279,6 +279,9 @@ void text_bayes(cli_text *text, const margin_model *model);
  * target. What was minimised, or the rule of a learner that minimises nothing; the word for how it
  * ended; whether it claims a bound of its distance from the optimum. */
 void text_target(cli_text *text, const margin_model *model, const char *why);
+/* The same of a table; why its target is that column, where nobody named it. */
+void text_table_target(cli_text *text, const margin_data *data, const char *why);
+const char *cli_target_why(const cli_arguments *arguments, const margin_table *table);
 void text_formula(cli_text *text, const margin_model *model, const margin_report *report);
 const char *cli_ending(const margin_model *model, const margin_report *report);
 bool cli_has_gap(const margin_model *model, const margin_report *report);

@@ -16,6 +16,23 @@ void text_target(cli_text *text, const margin_model *model, const char *why) {
     text_printf(text, "%s\n", why);
 }
 
+const char *cli_target_why(const cli_arguments *arguments, const margin_table *table) {
+    const bool last = !arguments->target && !arguments->labels &&
+                      cli_table_details(table).format == MARGIN_FORMAT_CSV;
+    return last ? " (the last column; --target chooses another)" : "";
+}
+
+void text_table_target(cli_text *text, const margin_data *data, const char *why) {
+    const int64_t count = data->targets > 1 ? data->targets : 1;
+    if (!data->target) return;
+    text_puts(text, count > 1 ? "targets     " : "target      ");
+    for (int64_t t = 0; t < count; t++) {
+        text_puts(text, t ? ", " : "");
+        text_name(text, data->target[t].name, 0, count > 1 ? 40 : 0);
+    }
+    text_printf(text, "%s\n", why);
+}
+
 static bool is_rule(const margin_model *model) {
     return margin_model_learner(model)->abilities & MARGIN_IS_RULE;
 }

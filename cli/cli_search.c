@@ -19,6 +19,18 @@ margin_search_options cli_search_options(const cli_session *session) {
     return options;
 }
 
+int cli_print_target(cli_session *session, const margin_table *table) {
+    const margin_data data = margin_table_data(table);
+    cli_text text = {0};
+    if (session->arguments->json) return EXIT_DONE;
+    text_table_target(&text, &data, cli_target_why(session->arguments, table));
+    return text_finish(session, &text, NULL);
+}
+
+void json_table_target(cli_text *text, const margin_data *data) {
+    if (data->target && data->targets <= 1) json_string(text, "target", data->target->name);
+}
+
 int cli_no_best(const margin_search_result *table) {
     if (table->stopped > 0) return EXIT_STOPPED_EARLY;
     for (int64_t k = 0; k < table->count; k++)

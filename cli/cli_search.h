@@ -5,6 +5,10 @@
 #include "cli.h"
 
 margin_search_options cli_search_options(const cli_session *session);
+/* Prints which column is the target, before the work; in JSON it stands with the answer. Returns an
+ * exit code. */
+int cli_print_target(cli_session *session, const margin_table *table);
+void json_table_target(cli_text *text, const margin_data *data);
 /* "converged", "stopped", "failed", "dropped" */
 const char *cli_cell_ending(const margin_search_cell *cell);
 /* The exit code where there is nothing to choose from. */

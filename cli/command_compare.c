@@ -171,9 +171,10 @@ static void json_row(cli_text *text, const margin_search_result *table, const co
 
 static void json_answer(cli_text *text, const cli_session *session,
                         const margin_search_result *table, const compared_row *rows, int64_t count,
-                        const cli_findings *findings) {
+                        const cli_findings *findings, const margin_data *data) {
     const margin_search_difference base = interval(table, table->baseline, NULL);
     json_open(text, NULL, '{');
+    json_table_target(text, data);
     json_integer(text, "rows_of_data", table->rows);
     json_string(text, "metric", table->metric);
     json_bool(text, "greater_is_better", table->greater != 0);
@@ -282,7 +283,7 @@ static int show_rows(cli_session *session, const margin_search_result *table,
     cli_find_in_data(session, data, splits, rows[0].cell->spec, table->task == MARGIN_CLASSIFY,
                      &findings);
     if (session->arguments->json)
-        json_answer(&text, session, table, rows, count, &findings);
+        json_answer(&text, session, table, rows, count, &findings, data);
     else
         print_answer(&text, session, table, rows, count, &findings);
     code = text_finish(session, &text, NULL);
@@ -301,6 +302,7 @@ static int compare_table(cli_session *session, const margin_table *table) {
     options.cell_seconds = 0;
     margin_status status = list_specs(session, &data, &list);
     int code = status < 0 ? cli_failed(session, status) : cli_split(session, &data, &splits);
+    if (!code) code = cli_print_target(session, table);
     if (!code) {
         status = margin_search_specs(session->context, (const margin_spec *const *)list.specs,
                                      list.count, &data, splits, &options, &found, &session->error);

@@ -47,6 +47,7 @@ static void json_table(cli_text *text, const cli_session *session, const char *s
                        const cli_findings *findings, const margin_data *data) {
     json_open(text, NULL, '{');
     json_string(text, "spec", spec);
+    json_table_target(text, data);
     json_integer(text, "rows", table->rows);
     json_integer(text, "columns", data->x.columns);
     json_string(text, "metric", table->metric);
@@ -270,11 +271,13 @@ static int search_table(cli_session *session, const margin_spec *spec, const mar
     margin_search_result *found = NULL;
     margin_nested_result *nested = NULL;
     int code = cli_split(session, &data, &splits);
-    if (code) return code;
-    margin_status status =
-        margin_search(session->context, spec, &data, splits, &options, &found, &session->error);
-    code = status < 0 ? cli_failed(session, status)
-                      : cli_nested(session, spec, &data, splits, &nested);
+    if (!code) code = cli_print_target(session, table);
+    if (!code) {
+        const margin_status status =
+            margin_search(session->context, spec, &data, splits, &options, &found, &session->error);
+        if (status < 0) code = cli_failed(session, status);
+    }
+    if (!code) code = cli_nested(session, spec, &data, splits, &nested);
     if (!code) code = show_search(session, spec, &data, found, nested, splits);
     margin_nested_result_free(nested);
     margin_search_result_free(found);

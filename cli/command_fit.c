@@ -255,13 +255,6 @@ static char *full_spec(const cli_arguments *arguments) {
     return text;
 }
 
-/* Why this column is the target, where nobody named it. */
-static const char *target_why(const cli_arguments *arguments, const margin_table *table) {
-    const bool last = !arguments->target && !arguments->labels &&
-                      cli_table_details(table).format == MARGIN_FORMAT_CSV;
-    return last ? " (the last column; --target chooses another)" : "";
-}
-
 /* Stages alone have no target, and the column that would be one takes no part. */
 static void text_left_out(cli_text *text, const margin_model *model, const margin_data *data,
                           const char *why) {
@@ -297,8 +290,8 @@ static int save_and_report(cli_session *session, const margin_report *report,
     } else if (!arguments->quiet) {
         if (!rows->test_rows) cli_note_columns(session, &rows->train);
         cli_note_counts(session, model, &rows->train);
-        text_target(&text, model, target_why(arguments, table));
-        text_left_out(&text, model, &rows->train, target_why(arguments, table));
+        text_target(&text, model, cli_target_why(arguments, table));
+        text_left_out(&text, model, &rows->train, cli_target_why(arguments, table));
         print_report(&text, report, model, rows, &training);
         print_file(&text, arguments->output);
         text_findings(&text, &rows->findings);

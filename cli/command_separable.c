@@ -99,13 +99,10 @@ static int answer(cli_session *session, margin_status status, const margin_separ
     if (session->arguments->json) {
         json_answer(&text, session, status, s, data);
     } else {
-        if (data->target) {
-            text_puts(&text, "target      ");
-            text_name(&text, data->target->name, 0, 0);
-            text_puts(&text, session->arguments->target || session->arguments->labels
-                                 ? "\n"
-                                 : " (the last column; --target chooses another)\n");
-        }
+        text_table_target(&text, data,
+                          session->arguments->target || session->arguments->labels
+                              ? ""
+                              : " (the last column; --target chooses another)");
         if (status == MARGIN_STOPPED_TIME && !s->separable)
             text_puts(&text,
                       "undecided   the time limit came before either proof; the nearest pair "

@@ -866,6 +866,18 @@ def other_words(d):
     refuses(1, 'cv', 'knn', iris, '-k', 'x', says=("--folds takes a whole number, not 'x'",))
 
 
+def targets_come_first(d):
+    """cv and compare say which column they predict before anything else, as fit does."""
+    iris = examples / 'iris.csv'
+    for words in (('cv', 'knn(k={1,5})', iris), ('compare', iris, 'knn', 'naive-bayes')):
+        for more, says in (((), 'target      species (the last column; --target chooses another)'), (('--target', 'species'), 'target      species')):
+            said = run(*words, *more).stdout.splitlines()
+            expect(said[0] == says and said[1].startswith('150 rows'), f'{words[0]}: {said[:2]}')
+        expect(answer(*words).get('target') == 'species', f'{words[0]} --json has it')
+    said = run('cv', 'ridge(alpha={1,10})', iris, '--ignore', 'species', '--target', 'petal_length,petal_width').stdout
+    expect(said.startswith('targets     petal_length, petal_width\n'), f'several: {said[:80]}')
+
+
 def told_by_name(d):
     """Targets and columns are named where a reader could take them for others."""
     points, iris = examples / 'points.csv', examples / 'iris.csv'
@@ -1128,7 +1140,7 @@ def pictures(d):
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
     for part in (known_answers, iris_works, reports, judged, predictions_line_up, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, inputs_are_safe, little_memory, interruption, small_stacks, blocked_pipes, closed_streams,
-                 names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, folders_are_no_files, other_words, told_by_name, columns_unknown, pictures):
+                 names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, folders_are_no_files, other_words, targets_come_first, told_by_name, columns_unknown, pictures):
         try:
             part(d)
         except Exception as problem:  # a part that breaks off is a breach, and the others still run
