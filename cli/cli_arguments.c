@@ -336,6 +336,10 @@ static const char *other_words(const char *word, size_t length) {
         {"--label", "; did you mean --target, the column to predict?"},
         {"--class", "; did you mean --target, the column to predict?"},
         {"--response", "; did you mean --target, the column to predict?"},
+        {"--probabilities", "; did you mean --proba?"},
+        {"--probability", "; did you mean --proba?"},
+        {"--delimiter", "; did you mean --separator?"},
+        {"--sep", "; did you mean --separator?"},
         {"--drop", "; did you mean --ignore, the columns to leave out?"},
         {"--test", "; did you mean --holdout, the share of the rows to judge by?"},
         {"--split", "; did you mean --holdout, the share of the rows to judge by?"}};

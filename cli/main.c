@@ -148,12 +148,13 @@ const cli_command *cli_find_command(const char *name) {
 /* What other programs call a command. */
 static const char *other_name(const char *word) {
     static const char *const names[][2] = {
-        {"train", "fit"},     {"learn", "fit"},         {"eval", "evaluate"},
-        {"search", "cv"},     {"tune", "cv"},           {"grid", "cv"},
-        {"crossval", "cv"},   {"cross-validate", "cv"}, {"score", "evaluate"},
-        {"test", "evaluate"}, {"validate", "evaluate"}, {"show", "inspect"},
-        {"info", "inspect"},  {"print", "inspect"},     {"describe", "check"},
-        {"summary", "check"}, {"apply", "predict"},     {"classify", "predict"}};
+        {"train", "fit"},        {"learn", "fit"},         {"eval", "evaluate"},
+        {"search", "cv"},        {"tune", "cv"},           {"grid", "cv"},
+        {"crossval", "cv"},      {"cross-validate", "cv"}, {"score", "evaluate"},
+        {"test", "evaluate"},    {"validate", "evaluate"}, {"show", "inspect"},
+        {"info", "inspect"},     {"print", "inspect"},     {"describe", "check"},
+        {"summary", "check"},    {"apply", "predict"},     {"classify", "predict"},
+        {"version", "--version"}};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (!strcmp(word, names[k][0])) return names[k][1];
     return NULL;

@@ -863,6 +863,14 @@ def other_words(d):
     """What beginners write, and what they are told."""
     iris = examples / 'iris.csv'
     refuses(1, 'fit', 'knn', iris, '-t', 'species', says=("not 'species' (the target is --target)",))
+    refuses(1, 'fit', 'linear-regression', iris, says=('did you mean least-squares?',))
+    refuses(1, 'fit', 'svm(kernel=gauss)', iris, says=('did you mean rbf?',))
+    refuses(1, 'fit', 'knn(n_neighbors=3)', iris, says=('did you mean k?',))
+    refuses(1, 'fit', 'naive-bayes(distribution=gauss)', iris, says=('did you mean gaussian?',))
+    refuses(1, 'predict', 'model', iris, '--probabilities', says=('did you mean --proba?',))
+    refuses(1, 'check', iris, '--delimiter', ',', says=('did you mean --separator?',))
+    refuses(1, 'cv', 'knn', iris, '--metrics', 'auc', says=('did you mean --metric?',))
+    refuses(1, 'version', says=('did you mean --version?',))
     refuses(1, 'cv', 'knn', iris, '-k', 'x', says=("--folds takes a whole number, not 'x'",))
 
 

@@ -51,8 +51,38 @@ static int likely_slips(int64_t length) {
     return length < 5 ? 1 : length < 8 ? 2 : 3;
 }
 
+/* What other programs call a component, an option or a value. */
+static const char *other_name(const char *word, int64_t length) {
+    static const char *const names[][2] = {
+        {"linear-regression", "least-squares"},
+        {"ols", "least-squares"},
+        {"lm", "least-squares"},
+        {"logistic-regression", "logistic"},
+        {"logit", "logistic"},
+        {"svc", "svm"},
+        {"svr", "svm"},
+        {"nearest-neighbours", "knn"},
+        {"nearest-neighbors", "knn"},
+        {"neighbours", "knn"},
+        {"neighbors", "knn"},
+        {"n_neighbors", "k"},
+        {"n_clusters", "k"},
+        {"scale", "standardize"},
+        {"zscore", "standardize"},
+        {"gauss", "rbf"},
+        {"gaussian", "rbf"},
+    };
+    for (int k = 0; k < MG_LENGTH(names); k++)
+        if ((int64_t)strlen(names[k][0]) == length && mg_ends_with(word, length, names[k][0]))
+            return names[k][1];
+    return NULL;
+}
+
 mg_nearest mg_nearest_begin(const char *word, int64_t length) {
-    return (mg_nearest){.word = word, .length = length, .distance = likely_slips(length) + 1};
+    return (mg_nearest){.word = word,
+                        .length = length,
+                        .distance = likely_slips(length) + 1,
+                        .other = other_name(word, length)};
 }
 
 static bool begins_with(const char *known, int64_t known_length, const char *word, int64_t length) {
@@ -66,6 +96,9 @@ void mg_nearest_offer(mg_nearest *nearest, const char *known, int64_t length) {
     if (distance >= length || (distance > 0 && distance >= nearest->length)) distance = limit + 1;
     if (begins_with(known, length, nearest->word, nearest->length))
         distance = MG_MIN(distance, limit);
+    const char *other = nearest->other;
+    if (other && (int64_t)strlen(other) == length && same_letters(known, other, length))
+        distance = 0;
     if (distance >= nearest->distance) return;
     nearest->distance = distance;
     nearest->best = known;

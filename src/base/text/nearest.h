@@ -16,8 +16,9 @@ int mg_edit_distance(const char *a, int64_t a_length, const char *b, int64_t b_l
 typedef struct mg_nearest {
     const char *word; /* the mistyped one */
     int64_t length;
-    int distance;     /* of the best so far; at first one more than is likely a slip */
-    const char *best; /* borrowed from the offer; NULL: nothing is near */
+    int distance;      /* of the best so far; at first one more than is likely a slip */
+    const char *other; /* what other programs call so; NULL: nothing */
+    const char *best;  /* borrowed from the offer; NULL: nothing is near */
     int64_t best_length;
 } mg_nearest;
 mg_nearest mg_nearest_begin(const char *word, int64_t length);
