@@ -79,6 +79,8 @@ int cli_check_made_file(const cli_command *command, const cli_arguments *argumen
 void cli_print_help(const cli_command *command); /* NULL: of the program */
 /* How many single-character edits lead from the first `length` characters of a to b. */
 size_t cli_edit_distance(const char *a, size_t length, const char *b);
+/* The first option given that says how a table is read; NULL: there is none. */
+const char *cli_table_option(const cli_arguments *arguments);
 int cli_usage_error(const cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -90,11 +92,12 @@ typedef struct cli_session {
     margin_context *whole;   /* without, for what follows a fit */
     margin_error error;
     double started, read_seconds, work_seconds;
-    const char *spec;    /* that the table is read for; NULL: none */
-    const char *path;    /* of the table that was read last */
-    bool fits;           /* the command is fit */
-    bool chooses_target; /* --target names one of the model's several targets, not columns */
-    int64_t target;      /* its number; -1: all of several */
+    const char *spec;       /* that the table is read for; NULL: none */
+    const char *path;       /* of the table that was read last */
+    const char *target_why; /* that table's target is that column */
+    bool fits;              /* the command is fit */
+    bool chooses_target;    /* --target names one of the model's several targets, not columns */
+    int64_t target;         /* its number; -1: all of several */
 } cli_session;
 
 /* Makes the context with callbacks and lets Ctrl-C and SIGTERM cancel it. Returns an exit code,
@@ -255,6 +258,8 @@ void json_numbers(cli_text *text, const char *key, const double *values, int64_t
 /* Writes the text to a file whole or not at all (NULL or "-": standard output), frees it, returns
  * an exit code. */
 int text_finish(cli_session *session, cli_text *text, const char *path);
+/* A note of the file that -o names, if it names one. */
+void cli_note_written(const cli_session *session, double bytes);
 
 /* --confidence, 0.95 without. */
 int cli_confidence(const cli_arguments *arguments, double *confidence);

@@ -267,6 +267,7 @@ margin_status cli_read_table(cli_session *session, const char *path, bool with_t
         name_option(session, "to be ignored", "--time", session->arguments->time);
     }
     free(list);
+    if (status >= 0) session->target_why = cli_target_why(session->arguments, *table);
     return status;
 }
 

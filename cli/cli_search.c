@@ -1,6 +1,8 @@
 /* Options of the commands that search. */
 #include "cli_search.h"
 
+#include <unistd.h>
+
 margin_search_options cli_search_options(const cli_session *session) {
     const cli_arguments *a = session->arguments;
     margin_search_options options = {.size = sizeof options,
@@ -19,12 +21,15 @@ margin_search_options cli_search_options(const cli_session *session) {
     return options;
 }
 
-int cli_print_target(cli_session *session, const margin_table *table) {
-    const margin_data data = margin_table_data(table);
+int cli_target_first(cli_session *session, const margin_data *data) {
     cli_text text = {0};
-    if (session->arguments->json) return EXIT_DONE;
-    text_table_target(&text, &data, cli_target_why(session->arguments, table));
+    if (session->arguments->json || !isatty(STDOUT_FILENO)) return EXIT_DONE;
+    text_table_target(&text, data, session->target_why);
     return text_finish(session, &text, NULL);
+}
+
+void text_target_on_top(cli_text *text, const cli_session *session, const margin_data *data) {
+    if (!isatty(STDOUT_FILENO)) text_table_target(text, data, session->target_why);
 }
 
 void json_table_target(cli_text *text, const margin_data *data) {

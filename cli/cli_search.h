@@ -5,9 +5,10 @@
 #include "cli.h"
 
 margin_search_options cli_search_options(const cli_session *session);
-/* Prints which column is the target, before the work; in JSON it stands with the answer. Returns an
- * exit code. */
-int cli_print_target(cli_session *session, const margin_table *table);
+/* Which column is the target: in a terminal before the work, else on top of the answer, so that
+ * nothing is printed where the command fails. The first returns an exit code. */
+int cli_target_first(cli_session *session, const margin_data *data);
+void text_target_on_top(cli_text *text, const cli_session *session, const margin_data *data);
 void json_table_target(cli_text *text, const margin_data *data);
 /* "converged", "stopped", "failed", "dropped" */
 const char *cli_cell_ending(const margin_search_cell *cell);

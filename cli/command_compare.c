@@ -232,7 +232,8 @@ static void print_row(cli_text *text, const margin_search_result *table, const c
 
 static void print_answer(cli_text *text, const cli_session *session,
                          const margin_search_result *table, const compared_row *rows, int64_t count,
-                         const cli_findings *findings) {
+                         const cli_findings *findings, const margin_data *data) {
+    text_target_on_top(text, session, data);
     text_count(text, table->rows, "rows");
     text_puts(text, ", ");
     text_count(text, table->splits, "folds");
@@ -285,7 +286,7 @@ static int show_rows(cli_session *session, const margin_search_result *table,
     if (session->arguments->json)
         json_answer(&text, session, table, rows, count, &findings, data);
     else
-        print_answer(&text, session, table, rows, count, &findings);
+        print_answer(&text, session, table, rows, count, &findings, data);
     code = text_finish(session, &text, NULL);
     if (code) return code;
     if (counts(rows[0].cell)) return cli_findings_code(session, &findings);
@@ -302,7 +303,7 @@ static int compare_table(cli_session *session, const margin_table *table) {
     options.cell_seconds = 0;
     margin_status status = list_specs(session, &data, &list);
     int code = status < 0 ? cli_failed(session, status) : cli_split(session, &data, &splits);
-    if (!code) code = cli_print_target(session, table);
+    if (!code) code = cli_target_first(session, &data);
     if (!code) {
         status = margin_search_specs(session->context, (const margin_spec *const *)list.specs,
                                      list.count, &data, splits, &options, &found, &session->error);

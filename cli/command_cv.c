@@ -140,6 +140,7 @@ static void print_choice(cli_text *text, const char *name, const margin_search_r
 static void print_table(cli_text *text, const cli_session *session,
                         const margin_search_result *table, const margin_nested_result *nested,
                         const cli_findings *findings, const margin_data *data) {
+    text_target_on_top(text, session, data);
     text_count(text, table->rows, "rows");
     text_puts(text, ", ");
     text_count(text, data->x.columns, "columns");
@@ -271,7 +272,7 @@ static int search_table(cli_session *session, const margin_spec *spec, const mar
     margin_search_result *found = NULL;
     margin_nested_result *nested = NULL;
     int code = cli_split(session, &data, &splits);
-    if (!code) code = cli_print_target(session, table);
+    if (!code) code = cli_target_first(session, &data);
     if (!code) {
         const margin_status status =
             margin_search(session->context, spec, &data, splits, &options, &found, &session->error);

@@ -265,8 +265,8 @@ static void text_left_out(cli_text *text, const margin_model *model, const margi
 }
 
 static int save_and_report(cli_session *session, const margin_report *report,
-                           const margin_model *model, const margin_table *table,
-                           const cli_fit_rows *rows, trace_writer *trace) {
+                           const margin_model *model, const cli_fit_rows *rows,
+                           trace_writer *trace) {
     const cli_arguments *arguments = session->arguments;
     if (arguments->output) {
         int code = cli_writes_to(arguments->output);
@@ -290,8 +290,8 @@ static int save_and_report(cli_session *session, const margin_report *report,
     } else if (!arguments->quiet) {
         if (!rows->test_rows) cli_note_columns(session, &rows->train);
         cli_note_counts(session, model, &rows->train);
-        text_target(&text, model, cli_target_why(arguments, table));
-        text_left_out(&text, model, &rows->train, cli_target_why(arguments, table));
+        text_target(&text, model, session->target_why);
+        text_left_out(&text, model, &rows->train, session->target_why);
         print_report(&text, report, model, rows, &training);
         print_file(&text, arguments->output);
         text_findings(&text, &rows->findings);
@@ -339,7 +339,7 @@ static int fit_table(cli_session *session, const margin_spec *spec, const margin
     if (!code) code = cli_promise(session, &rows.train, &model);
     if (!code) report.train_accuracy = margin_model_report(model)->train_accuracy;
     if (!code) code = cli_judge_held_out(session, model, &rows);
-    if (!code) code = save_and_report(session, &report, model, table, &rows, &trace);
+    if (!code) code = save_and_report(session, &report, model, &rows, &trace);
     text_free(&trace.text);
     margin_model_free(model);
     cli_fit_rows_free(&rows);

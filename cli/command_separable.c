@@ -99,10 +99,7 @@ static int answer(cli_session *session, margin_status status, const margin_separ
     if (session->arguments->json) {
         json_answer(&text, session, status, s, data);
     } else {
-        text_table_target(&text, data,
-                          session->arguments->target || session->arguments->labels
-                              ? ""
-                              : " (the last column; --target chooses another)");
+        text_table_target(&text, data, session->target_why);
         if (status == MARGIN_STOPPED_TIME && !s->separable)
             text_puts(&text,
                       "undecided   the time limit came before either proof; the nearest pair "
