@@ -8,7 +8,10 @@ mkdir -p "$out"
 cd "$out"
 out=$(pwd)
 
-say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+# bold on a terminal only
+bold= plain=
+if [ -t 1 ]; then bold=$(printf '\033[1m') plain=$(printf '\033[0m'); fi
+say() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
 # prints a command as one would type it
 show() {
     line='$'
