@@ -259,7 +259,7 @@ void json_numbers(cli_text *text, const char *key, const double *values, int64_t
  * an exit code. */
 int text_finish(cli_session *session, cli_text *text, const char *path);
 /* A note of the file that -o names, if it names one. */
-void cli_note_written(const cli_session *session, double bytes);
+void cli_note_written(const cli_session *session, const char *what);
 
 /* --confidence, 0.95 without. */
 int cli_confidence(const cli_arguments *arguments, double *confidence);

@@ -426,13 +426,41 @@ static int check_combination(const cli_command *command, const cli_arguments *a)
     return EXIT_DONE;
 }
 
+static bool is_given(const cli_option *option, const cli_arguments *arguments) {
+    const char *field = (const char *)arguments + option->field;
+    return option->kind == KIND_SWITCH ? *(const bool *)field : *(const char *const *)field != NULL;
+}
+
+/* Words and switches of the commands that read tables are about the table. */
+static bool is_of_table(const cli_option *option) {
+    if (option->field == FIELD(quiet) || option->kind > KIND_INPUT) return false;
+    return option->field == FIELD(missing) || !strcmp(option->commands, READS);
+}
+
+const char *cli_table_option(const cli_arguments *arguments) {
+    for (int i = 0; i < cli_option_count; i++)
+        if (is_of_table(&cli_options[i]) && is_given(&cli_options[i], arguments))
+            return cli_options[i].name;
+    return NULL;
+}
+
 static bool is_file(const char *path) {
     struct stat file;
     return !stat(path, &file);
 }
 
+static int missing_picture(const cli_command *plot) {
+    cli_text kinds = {0};
+    for (const char *c = cli_plot_kinds; *c; c++)
+        text_puts(&kinds, *c == ' ' ? ", " : (char[]){*c, '\0'});
+    const int code = cli_usage_error(plot, "which picture: %s", kinds.data ? kinds.data : "");
+    text_free(&kinds);
+    return code;
+}
+
 /* The next word of the usage line is the one that is missing. */
 static int missing_word(const cli_command *command, int given) {
+    if (given == 0 && !strcmp(command->name, "plot")) return missing_picture(command);
     const char *word = command->usage;
     for (; given > 0; given--)
         word += strcspn(word, " ") + 1;

@@ -149,6 +149,11 @@ int text_finish(cli_session *session, cli_text *text, const char *path) {
     return code;
 }
 
+void cli_note_written(const cli_session *session, const char *what) {
+    const char *path = session->arguments->output;
+    if (path && strcmp(path, "-") != 0) cli_note(session, "%s written to %s", what, path);
+}
+
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void json_text(cli_text *text, const char *string) {

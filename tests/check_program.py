@@ -796,7 +796,7 @@ def boundaries(d):
     mixed.write_text('town,x1,x2,y\n' + ''.join(f'{"AB"[i % 2]},{i},{i * 7 % 11},{"no" if i < 15 else "yes"}\n' for i in range(30)))
     run('fit', 'onehot | logistic', mixed, '-o', model)
     p = run('plot', 'boundary', model, mixed, '-o', d / 'p.svg')
-    expect(p.returncode == 0 and p.stderr == '' and 'x1' in (d / 'p.svg').read_text(), f'numbers by default: {p.stderr}')
+    expect(p.returncode == 0 and p.stderr.count('\n') == 1 and 'x1' in (d / 'p.svg').read_text(), f'numbers by default: {p.stderr}')
     refuses(2, 'plot', 'boundary', model, mixed, '--columns', 'town,x1', says=('town', 'categories'))
     many = d / 'many-classes.csv'
     many.write_text('x,z,y\n' + ''.join(f'{i % 26},{i * 7 % 31},c{i % 26:02}\n' for i in range(130)))
@@ -870,6 +870,7 @@ def other_words(d):
     refuses(1, 'predict', 'model', iris, '--probabilities', says=('did you mean --proba?',))
     refuses(1, 'check', iris, '--delimiter', ',', says=('did you mean --separator?',))
     refuses(1, 'cv', 'knn', iris, '--metrics', 'auc', says=('did you mean --metric?',))
+    refuses(1, 'plot', says=('which picture: trace, kdtree, elbow, settings', 'roc'))
     refuses(1, 'version', says=('did you mean --version?',))
     refuses(1, 'cv', 'knn', iris, '-k', 'x', says=("--folds takes a whole number, not 'x'",))
 
@@ -884,6 +885,43 @@ def targets_come_first(d):
         expect(answer(*words).get('target') == 'species', f'{words[0]} --json has it')
     said = run('cv', 'ridge(alpha={1,10})', iris, '--ignore', 'species', '--target', 'petal_length,petal_width').stdout
     expect(said.startswith('targets     petal_length, petal_width\n'), f'several: {said[:80]}')
+
+
+def in_a_terminal(*words):
+    """What the program prints on a terminal."""
+    master, slave = os.openpty()
+    with subprocess.Popen([program, *map(str, words)], stdin=subprocess.DEVNULL, stdout=slave, stderr=slave) as p:
+        os.close(slave)
+        said = b''
+        try:
+            while piece := os.read(master, 65536):
+                said += piece
+        except OSError:  # the terminal is closed
+            pass
+        os.close(master)
+    return p.returncode, said.decode().replace('\r', '')
+
+
+def terminals(d):
+    """A page of HTML does not go to a terminal; cv tells the target there before the work; what -o wrote is said."""
+    iris, model, page = examples / 'iris.csv', d / 'terminal.margin', d / 'page.html'
+    run('fit', 'knn', iris, '-o', model)
+    code, said = in_a_terminal('report', model)
+    expect(code == 1 and '-o PAGE.html' in said and '<' not in said, f'report in a terminal: {code} {said[:200]}')
+    code, said = in_a_terminal('cv', 'knn(k={1,200})', iris)
+    expect(code == 0 and 'target      species' in said and said.count('target      ') == 1, f'cv in a terminal: {said[:300]}')
+    code, said = in_a_terminal('cv', 'kmeans(k={2,3})', iris)
+    expect(code == 1 and said.count('target      species') == 1, f'before the work: {said[:300]}')
+    p = run('report', model, iris, '-o', page)
+    expect(p.stdout == '' and p.stderr == f'margin: page written to {page}\n', f'report says what it wrote: {p.stderr}')
+    expect(run('report', model, '-o', page, '--quiet').stderr == '', 'not with --quiet')
+    expect(run('report', model).stdout.startswith('<!doctype html>'), 'into a pipe')
+    for words in (('--target', 'foo'), ('--weights', 'x'), ('--no-header',), ('--missing', 'drop'), ('--format', 'csv')):
+        refuses(1, 'report', model, '-o', page, *words, says=(f'{words[0]} is about a table, and none is given',))
+    if subprocess.run(['which', 'gnuplot'], capture_output=True, check=False).returncode == 0:
+        p = run('plot', 'kdtree', examples / 'points.csv', '-o', d / 'tree.svg')
+        expect(p.stderr == f'margin: picture written to {d}/tree.svg\n' and p.stdout == '', f'plot says what it wrote: {p.stderr}')
+        expect(run('plot', 'kdtree', examples / 'points.csv', '-o', d / 'tree.svg', '-q').stderr == '', 'not with -q')
 
 
 def told_by_name(d):
@@ -1148,7 +1186,7 @@ def pictures(d):
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
     for part in (known_answers, iris_works, reports, judged, predictions_line_up, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, inputs_are_safe, little_memory, interruption, small_stacks, blocked_pipes, closed_streams,
-                 names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, folders_are_no_files, other_words, targets_come_first, told_by_name, columns_unknown, pictures):
+                 names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, folders_are_no_files, other_words, targets_come_first, terminals, told_by_name, columns_unknown, pictures):
         try:
             part(d)
         except Exception as problem:  # a part that breaks off is a breach, and the others still run

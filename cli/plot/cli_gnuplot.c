@@ -240,7 +240,11 @@ int picture_finish(picture *p) {
     cli_text drawn = {0};
     int code = p->script.failed ? ENOMEM : run_gnuplot(&p->script, &drawn);
     text_free(&p->script);
-    if (code == 0) return text_finish(p->session, &drawn, p->session->arguments->output);
+    if (code == 0) {
+        code = text_finish(p->session, &drawn, p->session->arguments->output);
+        if (!code) cli_note_written(p->session, "picture");
+        return code;
+    }
     text_free(&drawn);
     cli_progress_end();
     if (code == ENOENT)

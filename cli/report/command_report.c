@@ -2,6 +2,8 @@
 #include "report_page.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 static int write_page(cli_session *session, const margin_model *model, const margin_table *table) {
     const cli_arguments *a = session->arguments;
@@ -24,16 +26,31 @@ static int write_page(cli_session *session, const margin_model *model, const mar
     report_weights(session, &page, model, data);
     report_commands(session, &page, model, data);
     html_end(&page);
-    if (!code) return text_finish(session, &page, a->output);
+    if (!code) {
+        code = text_finish(session, &page, a->output);
+        if (!code) cli_note_written(session, "page");
+        return code;
+    }
     text_free(&page);
     return code;
+}
+
+static int check_arguments(const cli_arguments *a) {
+    const cli_command *report = cli_find_command("report");
+    const char *option = a->word_count < 2 ? cli_table_option(a) : NULL;
+    if (option) return cli_usage_error(report, "%s is about a table, and none is given", option);
+    if (isatty(STDOUT_FILENO) && (!a->output || !strcmp(a->output, "-")))
+        return cli_usage_error(report, "a page is no text to read in a terminal: -o PAGE.html "
+                                       "writes it to a file");
+    return EXIT_DONE;
 }
 
 int run_report(const cli_arguments *arguments) {
     cli_session session;
     margin_model *model = NULL;
     margin_table *table = NULL;
-    int code = cli_session_open(&session, arguments);
+    int code = check_arguments(arguments);
+    if (!code) code = cli_session_open(&session, arguments);
     if (code) return code;
     const margin_status status = cli_load_to_judge(&session, &model, &table);
     code = status < 0 ? cli_failed(&session, status) : write_page(&session, model, table);
