@@ -255,6 +255,27 @@ static char *full_spec(const cli_arguments *arguments) {
     return text;
 }
 
+static bool all_whole(const margin_data *data) {
+    const double *y = data->y.values;
+    for (int64_t i = 0; i < data->y.count; i++)
+        if (!isnan(y[i]) && y[i] != floor(y[i])) return false;
+    return true;
+}
+
+/* Whole numbers may be classes or measurements: which of them, where the learner chose. */
+static void text_task(cli_text *text, const margin_model *model, const margin_data *data) {
+    const margin_component *learner = margin_model_learner(model);
+    bool both = false;
+    for (int k = 0; k < learner->option_count; k++)
+        both |= !strcmp(learner->options[k].name, "task");
+    if (!both || !data->target || data->target->kind == MARGIN_CATEGORICAL || data->targets > 1 ||
+        strstr(margin_model_spec(model), "task=") || !all_whole(data))
+        return;
+    text_puts(text, margin_model_task(model) == MARGIN_CLASSIFY
+                        ? "task        classification (task=regress predicts the numbers)\n"
+                        : "task        regression (task=classify takes the numbers for classes)\n");
+}
+
 /* Stages alone have no target, and the column that would be one takes no part. */
 static void text_left_out(cli_text *text, const margin_model *model, const margin_data *data,
                           const char *why) {
@@ -291,6 +312,7 @@ static int save_and_report(cli_session *session, const margin_report *report,
         if (!rows->test_rows) cli_note_columns(session, &rows->train);
         cli_note_counts(session, model, &rows->train);
         text_target(&text, model, session->target_why);
+        text_task(&text, model, &rows->train);
         text_left_out(&text, model, &rows->train, session->target_why);
         print_report(&text, report, model, rows, &training);
         print_file(&text, arguments->output);

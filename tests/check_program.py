@@ -887,6 +887,19 @@ def targets_come_first(d):
     expect(said.startswith('targets     petal_length, petal_width\n'), f'several: {said[:80]}')
 
 
+def tasks_are_told(d):
+    """Whole numbers are classes or measurements: a learner that does both says which."""
+    few, cars = d / 'few.csv', examples / 'cars.csv'
+    few.write_text('x,y\n' + ''.join(f'{k},{k % 3}\n' for k in range(30)))
+    for learner in ('knn', 'kernel-ridge', 'svm'):
+        said = run('fit', learner, few).stdout
+        expect('task        classification (task=regress predicts' in said, f'{learner} classifies: {said}')
+        said = run('fit', learner, cars).stdout
+        expect(learner == 'svm' or 'task        regression (task=classify takes' in said, f'{learner} regresses: {said}')
+    for words in (('knn(task=regress)', few), ('knn', examples / 'iris.csv'), ('ridge', few), ('logistic', few)):
+        expect('task  ' not in run('fit', *words).stdout, f'{words} leaves no doubt')
+
+
 def in_a_terminal(*words):
     """What the program prints on a terminal."""
     master, slave = os.openpty()
@@ -1186,7 +1199,7 @@ def pictures(d):
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
     for part in (known_answers, iris_works, reports, judged, predictions_line_up, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, inputs_are_safe, little_memory, interruption, small_stacks, blocked_pipes, closed_streams,
-                 names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, folders_are_no_files, other_words, targets_come_first, terminals, told_by_name, columns_unknown, pictures):
+                 names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, folders_are_no_files, other_words, targets_come_first, tasks_are_told, terminals, told_by_name, columns_unknown, pictures):
         try:
             part(d)
         except Exception as problem:  # a part that breaks off is a breach, and the others still run
