@@ -796,6 +796,39 @@ static void test_journal(void **state) {
     support_temp_remove(folder);
 }
 
+/* What the clock ended is made again, also where an older program wrote it down. */
+static void test_journal_of_limited_fits(void **state) {
+    (void)state;
+    char folder[SUPPORT_PATH], path[SUPPORT_PATH + 20];
+    const char *text = "logistic(C={0.01..1e3 log 8})";
+    support_temp_dir(folder);
+    snprintf(path, sizeof path, "%s/journal", folder);
+    sample *s = sample_make(300, 4, 2, 0.2, 25);
+    const margin_data data = sample_data(s, DENSE_F64);
+    margin_splits *splits = folds_of(&data, 5, 1, 1);
+    margin_search_options options = {.size = sizeof options, .cell_seconds = 1e-9};
+    margin_search_result *whole = search(text, &data, splits, NULL), *found;
+    options.journal = path;
+    found = search(text, &data, splits, &options);
+    assert_int_equal(found->stopped + found->failed, found->count);
+    margin_search_result_free(found);
+    FILE *file = fopen(path, "a");
+    fputs("0 0 1 0.5 nan 2 1 0 0\tfold 1: the time limit is reached\n", file);
+    fputs("0 1 1 nan nan -7 nan 0 0\tfold 2: the time limit is reached\n", file);
+    fclose(file);
+    options.cell_seconds = 0;
+    for (int64_t resumed = 0; resumed <= whole->count; resumed += whole->count) {
+        found = search(text, &data, splits, &options);
+        assert_int_equal(found->resumed, resumed);
+        assert_same_table(whole, found);
+        margin_search_result_free(found);
+    }
+    margin_search_result_free(whole);
+    margin_splits_free(splits);
+    sample_free(s);
+    support_temp_remove(folder);
+}
+
 static void test_journal_refused(void **state) {
     (void)state;
     char folder[SUPPORT_PATH], path[SUPPORT_PATH];
@@ -1108,6 +1141,7 @@ int main(void) {
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_halving),
         cmocka_unit_test(test_journal),
+        cmocka_unit_test(test_journal_of_limited_fits),
         cmocka_unit_test(test_journal_refused),
         cmocka_unit_test(test_nested),
         cmocka_unit_test(test_nested_is_not_lucky),

@@ -90,8 +90,8 @@ typedef struct margin_search_options {
      * not tried by then is shown as failed. */
     double cell_seconds;
     /* File to which a line is added whenever a fit is finished; those that it holds already are not
-     * made again. FORMAT: a file of another search (spec, data, splits, metric, seed).
-     * NULL: none. */
+     * made again. Fits that a limit on time or memory ended are, each time. FORMAT: a file of
+     * another search (spec, data, splits, metric, seed). NULL: none. */
     const char *journal;
     int32_t baseline;    /* 1: fill in that of the result */
     int32_t predictions; /* 1: keep those of each cell: 8 bytes a row, repeat and cell */

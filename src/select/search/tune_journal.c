@@ -2,7 +2,8 @@
  * data, splits and options; then a line for each fit that is finished:
  *   cell split share value training status gap fit_seconds predict_seconds, a tab, a reason
  * Numbers are in their shortest exact form, so that a table is the same whichever way its cells
- * came. A last line without an end is of a search that was killed and is cut off. */
+ * came. What a limit on time or memory ended is not kept: another run may get further. A last line
+ * without an end is of a search that was killed and is cut off. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -176,6 +177,10 @@ void mg_journal_close(mg_tune *s) {
 
 enum { NUMBERS = 9 };
 
+static bool was_limited(int32_t status) {
+    return status == MARGIN_STOPPED_TIME || status == MARGIN_ERROR_LIMIT;
+}
+
 margin_status mg_journal_add(mg_tune *s, const mg_cell *cell, int64_t split, margin_error *error) {
     const mg_slot *slot = &cell->slots[split];
     const double numbers[NUMBERS] = {(double)(cell - s->cells),
@@ -188,7 +193,7 @@ margin_status mg_journal_add(mg_tune *s, const mg_cell *cell, int64_t split, mar
                                      (double)slot->fit_seconds,
                                      (double)slot->predict_seconds};
     mg_text text;
-    if (!s->journal) return MARGIN_OK;
+    if (!s->journal || was_limited(slot->status)) return MARGIN_OK;
     mg_text_init(&text, s->heap);
     for (int i = 0; i < NUMBERS; i++) {
         mg_text_number(&text, numbers[i]);
@@ -207,7 +212,7 @@ static bool is_below(double number, int64_t count) {
     return number >= 0 && number < (double)count && number == floor(number);
 }
 
-/* Lines of other rounds are passed over. */
+/* Lines of other rounds are passed over, and what a limit ended. */
 static margin_status take_line(const mg_tune *s, const char *line, margin_error *error) {
     double numbers[NUMBERS];
     const char *at = line;
@@ -220,7 +225,8 @@ static margin_status take_line(const mg_tune *s, const char *line, margin_error 
         return fail_format(s, "holds a line that is no fit's", error);
     mg_cell *cell = &s->cells[(int64_t)numbers[0]];
     mg_slot *slot = &cell->slots[(int64_t)numbers[1]];
-    if (!cell->active || numbers[2] != (double)s->share) return MARGIN_OK;
+    if (!cell->active || numbers[2] != (double)s->share || was_limited((int32_t)numbers[5]))
+        return MARGIN_OK;
     mg_slot_clear(s->heap, slot);
     slot->value = numbers[3];
     slot->training = numbers[4];
