@@ -23,31 +23,98 @@ int cli_hold_out(cli_session *session, const margin_spec *spec, const margin_tab
     return code;
 }
 
-/* Less than the most frequent of two classes, or the mean, would have said. */
+/* ---- What to beat ---------------------------------------------------------------------------- */
+
+static double weight_of(const margin_data *data, int64_t row) {
+    return data->weights.values ? ((const double *)data->weights.values)[row] : 1;
+}
+
+typedef struct {
+    double label, weight;
+} weighed_row;
+
+static int by_label(const void *a, const void *b) {
+    const double left = ((const weighed_row *)a)->label, right = ((const weighed_row *)b)->label;
+    return (left > right) - (left < right);
+}
+
+/* Of a selection, the lowest of equals. */
+static double most_frequent(const margin_data *data) {
+    weighed_row *rows = malloc((size_t)(data->selected + 1) * sizeof *rows);
+    double most = 0, sum = 0, label = (double)NAN;
+    for (int64_t i = 0; rows && i < data->selected; i++)
+        rows[i] = (weighed_row){((const double *)data->y.values)[data->selection[i]],
+                                weight_of(data, data->selection[i])};
+    if (rows) qsort(rows, (size_t)data->selected, sizeof *rows, by_label);
+    for (int64_t i = 0; rows && i < data->selected; i++) {
+        sum = i > 0 && rows[i].label == rows[i - 1].label ? sum + rows[i].weight : rows[i].weight;
+        if (sum <= most) continue;
+        most = sum;
+        label = rows[i].label;
+    }
+    free(rows);
+    return label;
+}
+
+/* The share of the held-out rows that are of the training rows' most frequent class. */
+static double accuracy_to_beat(const margin_data *train, const margin_data *test) {
+    const double label = most_frequent(train), *y = test->y.values;
+    double right = 0, all = 0;
+    for (int64_t i = 0; i < test->selected; i++) {
+        const double weight = weight_of(test, test->selection[i]);
+        right += y[test->selection[i]] == label ? weight : 0;
+        all += weight;
+    }
+    return right / all;
+}
+
+static double mean_of(const margin_data *data, int64_t t, double *variance) {
+    const double *y = data->y.values;
+    const int64_t targets = data->targets > 1 ? data->targets : 1;
+    double total = 0, mean = 0, squares = 0;
+    for (int64_t i = 0; i < data->selected; i++) {
+        const double weight = weight_of(data, data->selection[i]);
+        const double off = y[data->selection[i] * targets + t] - mean;
+        if (!(weight > 0)) continue;
+        total += weight;
+        mean += weight / total * off;
+        squares += weight * off * off * (1 - weight / total);
+    }
+    *variance = squares / total;
+    return mean;
+}
+
+/* Of the training rows' mean on the held-out rows. */
+static double r2_to_beat(const margin_data *train, const margin_data *test) {
+    const int64_t targets = train->targets > 1 ? train->targets : 1;
+    double r2 = 0, variance;
+    for (int64_t t = 0; t < targets; t++) {
+        const double known = mean_of(train, t, &variance),
+                     off = mean_of(test, t, &variance) - known;
+        r2 -= off * off / variance / (double)targets;
+    }
+    return r2;
+}
+
+/* No more than the most frequent class, or the mean, of the training rows would have said. */
 static void look_at_held_out(const cli_session *session, cli_fit_rows *rows) {
     const margin_metrics *m = &rows->held_out;
-    cli_finding *made = NULL;
     const bool classes = m->task == MARGIN_CLASSIFY;
-    double most = 0, all = 0;
-    for (int64_t c = 0; classes && c < m->classes; c++) {
-        double rows_of = 0;
-        for (int64_t k = 0; k < m->classes; k++)
-            rows_of += m->confusion[c * m->classes + k];
-        most = fmax(most, rows_of);
-        all += rows_of;
-    }
-    if (classes ? m->accuracy <= most / fmax(all, m->weight) : m->r2 <= 0)
+    if (rows->test.y.type != MARGIN_F64 || !rows->test.y.values) return;
+    const double found = classes ? m->accuracy : m->r2;
+    const double least = classes ? accuracy_to_beat(&rows->train, &rows->test)
+                                 : r2_to_beat(&rows->train, &rows->test);
+    cli_finding *made = NULL;
+    if (found <= least)
         made = cli_find(session, &rows->findings, "no-better",
                         "other columns, another learner, or more rows");
-    if (made && classes)
-        snprintf(
-            made->words, sizeof made->words,
-            "accuracy on the rows held out is %.4g, and the most frequent class alone is right "
-            "for %.4g of them",
-            m->accuracy, most / fmax(all, m->weight));
-    else if (made)
+    if (made)
         snprintf(made->words, sizeof made->words,
-                 "r2 on the rows held out is %.4g: their mean alone says as much", m->r2);
+                 classes ? "accuracy on the rows held out is %.4g, and the most frequent class of "
+                           "the training rows alone is right for %.4g of them"
+                         : "r2 on the rows held out is %.4g, and that of the training rows' mean "
+                           "alone is %.4g",
+                 found, least);
 }
 
 /* A class that occurs in the held-out rows alone counts as an error. */

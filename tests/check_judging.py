@@ -181,6 +181,12 @@ def findings_of_data(d):
     expect('duplicates' not in codes('cv', 'knn(k={1,3})', twins, '--groups', 'g'), 'groups keep them together')
     for words in (('cv', 'knn(k={1,3})', trap), ('compare', trap, 'knn'), ('fit', 'knn', trap, '--holdout', '0.3')):
         expect(run(*words, '--strict').returncode == 2 and run(*words).returncode == 0, f'{words[0]}: findings as an exit code')
+    plain.write_text('w,a,b,y\n' + ''.join(f'1,{r[1]},{r[2]},{i // 30}\n' for i, r in enumerate(rows)))
+    beaten = run('fit', 'standardize | logistic', plain, '--target', 'y', '--ignore', 'w', '--in-order', '--holdout', '0.1').stdout
+    expect('no-better' in beaten and 'the training rows alone is right for 0 of them' in beaten, f'the class to beat is that of the training rows: {beaten}')
+    plain.write_text('a,b,y\n' + ''.join(f'{i + draw.random()},{draw.random()},{i}\n' for i in range(100)))
+    better = answer('fit', 'standardize | ridge(alpha=40)', plain, '--in-order', '--holdout', '0.1')
+    expect(better['held_out']['r2'] < 0 and 'no-better' not in {f['code'] for f in better['findings']}, f'the mean to beat is that of the training rows: {better}')
     svm = d / 'sparse.svm'
     svm.write_text(''.join(f'{r[4] == "yes":d} 1:{r[1]} 3:{r[2]}\n' for r in rows))
     expect('leak' not in codes('cv', 'logistic(C={1,10})', svm), 'sparse tables')
