@@ -261,18 +261,6 @@ static void print_answer(cli_text *text, const cli_session *session,
 
 /* ---- Command --------------------------------------------------------------------------------- */
 
-static void look_at_best(const cli_session *session, const compared_row *best,
-                         cli_findings *found) {
-    const bool none = !(best->gain.low > 0) && !(best->gain.high < 0);
-    cli_finding *made = NULL;
-    if (best->values && none && !isnan(best->gain.low))
-        made = cli_find(session, found, "no-better", "other columns, or more rows");
-    if (made)
-        snprintf(made->words, sizeof made->words,
-                 "the best is %.4g from the baseline, with the 95 %% interval %.4g .. %.4g",
-                 best->gain.mean, best->gain.low, best->gain.high);
-}
-
 static int show_rows(cli_session *session, const margin_search_result *table,
                      const margin_data *data, const margin_splits *splits, int64_t count) {
     compared_row rows[MOST_SPECS];
@@ -280,7 +268,7 @@ static int show_rows(cli_session *session, const margin_search_result *table,
     cli_text text = {0};
     int code = fill_rows(session, table, data, rows, count);
     if (code) return code;
-    look_at_best(session, &rows[0], &findings);
+    cli_find_in_table(session, table, &findings);
     cli_find_in_data(session, data, splits, rows[0].cell->spec, table->task == MARGIN_CLASSIFY,
                      &findings);
     if (session->arguments->json)

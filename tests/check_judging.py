@@ -187,6 +187,11 @@ def findings_of_data(d):
     plain.write_text('a,b,y\n' + ''.join(f'{i + draw.random()},{draw.random()},{i}\n' for i in range(100)))
     better = answer('fit', 'standardize | ridge(alpha=40)', plain, '--in-order', '--holdout', '0.1')
     expect(better['held_out']['r2'] < 0 and 'no-better' not in {f['code'] for f in better['findings']}, f'the mean to beat is that of the training rows: {better}')
+    compared = ('compare', iris, 'knn(k={1,500})', 'standardize | logistic(max_iter=1)', 'standardize | svm(C={0.01,0.1,1})')
+    expect(codes(*compared) >= {'failed', 'stopped'}, f'a comparison tells of its settings: {codes(*compared)}')
+    expect(run(*compared, '--strict').returncode == 2 and run(*compared, '--strict', '--allow', 'failed,stopped,set-end').returncode == 0, 'compare --strict')
+    ends = {'set-end' in codes('compare', iris, 'knn(k=119)', f'knn(k={{{k}}})') for k in ('1,10,110', '60,100,110')}
+    expect(ends == {True, False}, f'a set whose end is best: {ends}')
     svm = d / 'sparse.svm'
     svm.write_text(''.join(f'{r[4] == "yes":d} 1:{r[1]} 3:{r[2]}\n' for r in rows))
     expect('leak' not in codes('cv', 'logistic(C={1,10})', svm), 'sparse tables')
