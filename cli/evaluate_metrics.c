@@ -260,7 +260,8 @@ static void print_classes(cli_text *text, const margin_model *model, const margi
     if (!(m->unknown > 0)) return;
     text_puts(text, "unknown     ");
     text_short(text, m->unknown);
-    text_printf(text, " row%s of classes that the model does not know, counted as errors\n",
+    text_printf(text,
+                " row%s of classes that the model does not know: errors, and one class more\n",
                 m->unknown > 1 ? "s" : "");
 }
 

@@ -243,6 +243,39 @@ static void test_weights_and_unknown(void **state) {
     margin_metrics_free(&plain);
 }
 
+/* 50 rows, two of them of a class that is none of three: scikit-learn's figures with its label. */
+static void test_unknown_is_a_class(void **state) {
+    (void)state;
+    int32_t truth[50], predicted[50];
+    for (int i = 0; i < 50; i++) {
+        truth[i] = i < 15 ? 0 : i < 32 ? 1 : i < 48 ? 2 : -1;
+        predicted[i] = truth[i] < 0 ? 0 : truth[i];
+    }
+    const margin_predictions p = {
+        .size = sizeof p,
+        .task = MARGIN_CLASSIFY,
+        .rows = 50,
+        .classes = 3,
+        .truth = {.values = truth, .count = 50, .type = MARGIN_I32},
+        .predicted = {.values = predicted, .count = 50, .type = MARGIN_I32}};
+    static const struct {
+        const char *name;
+        double value;
+    } expected[] = {{"accuracy", 0.96},
+                    {"recall_weighted", 0.96},
+                    {"recall_macro", 0.75},
+                    {"recall", 0.75},
+                    {"recall_micro", 0.96},
+                    {"balanced_accuracy", 0.75},
+                    {"precision_macro", (15. / 17 + 2) / 4},
+                    {"f1_macro", (30. / 32 + 2) / 4},
+                    {"precision_weighted", (15 * 15. / 17 + 33) / 50}};
+    margin_metrics m = measure(&p, NULL);
+    for (size_t k = 0; k < sizeof expected / sizeof *expected; k++)
+        assert_close(margin_metrics_value(&m, expected[k].name), expected[k].value, 1e-15);
+    margin_metrics_free(&m);
+}
+
 /* Intervals hold the metric, are the same for any number of threads, and those of an accuracy come
  * near the binomial's. */
 static void test_bootstrap(void **state) {
@@ -357,6 +390,7 @@ int main(void) {
         cmocka_unit_test(test_known),
         cmocka_unit_test(test_ranks),
         cmocka_unit_test(test_weights_and_unknown),
+        cmocka_unit_test(test_unknown_is_a_class),
         cmocka_unit_test(test_bootstrap),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_failing_allocations),

@@ -49,7 +49,8 @@ typedef struct margin_metrics {
     double auc;                   /* of the second of two classes; more: mean of one against the
                                      rest, over the classes that occur and are not all */
     double precision, recall, f1; /* two classes: of the second; more: mean over the classes that
-                                     occur or were predicted; 0 / 0 counts as 0 */
+                                     occur or were predicted; 0 / 0 counts as 0. Rows of
+                                     unknown classes are one class more in all such means */
     double brier;                 /* two classes: mean of (1 - P(true class))^2; more: mean of the
                                      squared distance of the probabilities from 0 and 1 */
     double average_precision;     /* sum of precision times gain in recall; classes as for auc */

@@ -40,11 +40,12 @@ static figures figures_of(double right, double rows, double given) {
                      classes_share(2 * right, rows + given)};
 }
 
-/* Means over the classes that occur or were predicted, and weighted by their rows. */
+/* Means over the classes that occur or were predicted, and weighted by their rows. The `unknown`
+ * rows of classes that are none of them are one more, of which nothing is right. */
 static void average(const double *right, const double *rows, const double *given, int64_t classes,
-                    double value[MG_MEASURED]) {
+                    double unknown, double value[MG_MEASURED]) {
     figures sum = {0, 0, 0}, weighted = {0, 0, 0};
-    double occur = 0, present = 0, total = 0;
+    double occur = unknown > 0, present = occur, total = unknown;
     for (int64_t c = 0; c < classes; c++) {
         const figures f = figures_of(right[c], rows[c], given[c]);
         if (!(rows[c] + given[c] > 0)) continue;
@@ -81,13 +82,13 @@ static void measure_losses(const mg_outcome *o, double value[MG_MEASURED]) {
 void mg_measure_classes(const mg_outcome *o, double *scratch, double value[MG_MEASURED]) {
     const int64_t classes = o->classes;
     double *right = scratch, *rows = right + classes, *given = rows + classes;
-    double hits = 0, total = 0, answered = 0;
+    double hits = 0, total = 0, answered = 0, unknown = 0;
     memset(scratch, 0, (size_t)(3 * classes) * sizeof *scratch);
     for (int64_t i = 0; i < o->rows; i++) {
         const double weight = mg_outcome_weight(o, i);
         const int64_t truth = o->truth[i], predicted = o->predicted[i];
         total += weight;
-        if (truth >= 0) rows[truth] += weight;
+        *(truth >= 0 ? &rows[truth] : &unknown) += weight;
         if (predicted < 0) continue;
         answered += weight;
         given[predicted] += weight;
@@ -97,7 +98,7 @@ void mg_measure_classes(const mg_outcome *o, double *scratch, double value[MG_ME
     }
     value[MG_ACCURACY] = hits / total;
     value[MG_ERROR] = 1 - value[MG_ACCURACY];
-    average(right, rows, given, classes, value);
+    average(right, rows, given, classes, unknown, value);
     value[MG_PRECISION_MICRO] = classes_share(hits, answered);
     value[MG_RECALL_MICRO] = classes_share(hits, total);
     value[MG_F1_MICRO] = classes_share(2 * hits, answered + total);
