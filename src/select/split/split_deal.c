@@ -5,7 +5,8 @@
  * one row between folds. A part of q of m rows takes every m/q-th of them (Bresenham's line), so
  * that it has exactly q rows and of each class its share to within one. Groups: from the largest to
  * the smallest, equal ones in shuffled order, each to the part where it raises sum over parts p and
- * classes c of count_pc^2 / (share_p N_c^2) least. That sum is least where every part has its share
+ * classes c of count_pc^2 / (share_p N_c^2) least, of equal ones to the one with fewer rows for its
+ * share. That sum is least where every part has its share
  * of each class; with one class and equal shares it is the rule of the least loaded machine
  * (Graham, "Bounds on multiprocessing timing anomalies", 1969). Times: runs of rows by their place
  * in order; equal times go where the first of them goes. */
@@ -140,6 +141,15 @@ static double group_cost(const grouping *g, int64_t p) {
     return g->share[0] > 0 ? cost / g->share[p] : cost;
 }
 
+static bool is_emptier(const grouping *g, int64_t p, int64_t other) {
+    double rows = 0, against = 0;
+    for (int64_t c = 0; c < g->classes; c++) {
+        rows += g->count[p * g->classes + c];
+        against += g->count[other * g->classes + c];
+    }
+    return g->share[0] > 0 ? rows * g->share[other] < against * g->share[p] : rows < against;
+}
+
 static void place_group(const mg_deal *d, grouping *g, int64_t group, int32_t *part) {
     const int64_t first = d->groups->starts[group], last = d->groups->starts[group + 1];
     const int64_t *members = d->groups->order;
@@ -151,7 +161,7 @@ static void place_group(const mg_deal *d, grouping *g, int64_t group, int32_t *p
     for (int64_t p = 0; p < g->bins; p++) {
         if (g->share[0] > 0 && !(g->share[p] > 0)) continue;
         const double cost = group_cost(g, p);
-        if (best >= 0 && cost >= least) continue;
+        if (best >= 0 && (cost > least || (cost == least && !is_emptier(g, p, best)))) continue;
         best = p;
         least = cost;
     }
