@@ -47,7 +47,16 @@ typedef struct cli_command {
 } cli_command;
 
 /* Texts that name a file which is read, or written, are kinds of their own: see cli_files.c. */
-enum { KIND_SWITCH, KIND_TEXT, KIND_INPUT, KIND_OUTPUT, KIND_COUNT, KIND_SIZE, KIND_SECONDS };
+enum {
+    KIND_SWITCH,
+    KIND_TEXT,
+    KIND_LIST, /* of choices, separated by commas */
+    KIND_INPUT,
+    KIND_OUTPUT,
+    KIND_COUNT,
+    KIND_SIZE,
+    KIND_SECONDS
+};
 
 typedef struct cli_option {
     const char *name;     /* "--threads" */

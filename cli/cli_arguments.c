@@ -174,7 +174,9 @@ const cli_option cli_options[] = {
      "findings not to mention, separated by commas (leak, identifier, duplicates, rare-class, "
      "scale, "
      "set-end, no-better, folds-disagree, overfit, stopped, failed)",
-     NULL, KIND_TEXT, FIELD(allow)},
+     "leak|identifier|duplicates|rare-class|scale|set-end|no-better|folds-disagree|overfit|stopped|"
+     "failed",
+     KIND_LIST, FIELD(allow)},
     {"--strict", 0, NULL, " fit cv compare ", "exit code 2 where there is a finding", NULL,
      KIND_SWITCH, FIELD(strict)},
     {"--journal", 0, "FILE", " cv compare ",
@@ -247,14 +249,24 @@ static bool parse_size(const char *text, double *value) {
     return *value >= 1 && *value <= 9e18;
 }
 
-static bool has_choice(const char *choices, const char *word) {
-    size_t length = strlen(word);
+static bool has_choice(const char *choices, const char *word, size_t length) {
     for (const char *at = choices; at; at = strchr(at, '|')) {
         at += *at == '|';
         size_t end = strcspn(at, "|");
         if (end == length && !memcmp(at, word, length)) return true;
     }
     return false;
+}
+
+static int check_list(const cli_command *command, const cli_option *option, const char *list) {
+    for (const char *at = list;; at++) {
+        const size_t length = strcspn(at, ",");
+        if (!has_choice(option->choices, at, length))
+            return cli_usage_error(command, "%s takes some of %s, and '%.*s' is none of them",
+                                   option->name, option->choices, (int)length, at);
+        at += length;
+        if (!*at) return EXIT_DONE;
+    }
 }
 
 static int store_value(const cli_command *command, const cli_option *option, const char *value,
@@ -268,11 +280,14 @@ static int store_value(const cli_command *command, const cli_option *option, con
     case KIND_TEXT:
     case KIND_INPUT:
     case KIND_OUTPUT:
-        if (option->choices && !has_choice(option->choices, value))
+        if (option->choices && !has_choice(option->choices, value, strlen(value)))
             return cli_usage_error(command, "%s takes one of %s, not '%s'", option->name,
                                    option->choices, value);
         *(const char **)field = value;
         return EXIT_DONE;
+    case KIND_LIST:
+        *(const char **)field = value;
+        return check_list(command, option, value);
     case KIND_COUNT:
         if (!margin_number_parse_f64(value, strlen(value), &number) || number != floor(number) ||
             number < 0 || number > 9007199254740992.0)

@@ -282,6 +282,8 @@ def mistakes(d):
     refuses(2, 'split', iris, '-k', '151', says=('150 rows cannot be split into 151 folds',))
     pure = [line.split(',')[1] for line in run('split', iris, '-k', 3, '--groups', 'species', '--stratify').stdout.splitlines()[1:]]
     expect(set(Counter(pure).values()) == {50} and len(Counter(pure)) == 3, f'equal groups of one class each: {Counter(pure)}')
+    for words in (('fit', 'logistic', iris, '--holdout', '0.2'), ('cv', 'logistic', iris), ('compare', iris, 'logistic')):
+        refuses(1, *words, '--allow', 'failed,foo', says=("'foo'", 'set-end', 'identifier'))
     refuses(2, 'split', iris, '-k', '5', '--groups', 'species', says=('3 groups cannot be split into 5 folds',))
     refuses(1, 'evaluate', 'm', iris, '--unknown-classes', 'maybe', says=('refuse|wrong',))
     refuses(1, 'fit', 'ridge', cars, '--test', '0.2', says=('--holdout',))
