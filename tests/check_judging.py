@@ -284,6 +284,8 @@ def mistakes(d):
     expect(set(Counter(pure).values()) == {50} and len(Counter(pure)) == 3, f'equal groups of one class each: {Counter(pure)}')
     for words in (('fit', 'logistic', iris, '--holdout', '0.2'), ('cv', 'logistic', iris), ('compare', iris, 'logistic')):
         refuses(1, *words, '--allow', 'failed,foo', says=("'foo'", 'set-end', 'identifier'))
+    failed = answer('compare', iris, 'knn(k=1)', 'knn(k=500)')['rows'][1]
+    expect(failed['status'] == 'failed' and all(failed[k] is None for k in ('mean', 'low', 'high')), f'nothing is known of what failed: {failed}')
     refuses(2, 'split', iris, '-k', '5', '--groups', 'species', says=('3 groups cannot be split into 5 folds',))
     refuses(1, 'evaluate', 'm', iris, '--unknown-classes', 'maybe', says=('refuse|wrong',))
     refuses(1, 'fit', 'ridge', cars, '--test', '0.2', says=('--holdout',))
