@@ -150,7 +150,10 @@ static int check_parts(cli_session *session, const margin_splits *splits) {
 
 static int write_parts(cli_session *session, const margin_splits *splits, const margin_data *data) {
     cli_text report = {0};
+    const char *weights = session->arguments->weights;
     int code = check_parts(session, splits);
+    if (!code && weights && strcmp(weights, "weight") != 0)
+        cli_warn("the files have the weights as column weight: --weights weight");
     for (int64_t s = 0; s < margin_splits_count(splits) && !code; s++)
         for (int32_t p = 0; p < 3 && !code; p++)
             code = write_part(session, splits, s, p, *data, &report);

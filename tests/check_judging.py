@@ -286,6 +286,10 @@ def mistakes(d):
         refuses(1, *words, '--allow', 'failed,foo', says=("'foo'", 'set-end', 'identifier'))
     failed = answer('compare', iris, 'knn(k=1)', 'knn(k=500)')['rows'][1]
     expect(failed['status'] == 'failed' and all(failed[k] is None for k in ('mean', 'low', 'high')), f'nothing is known of what failed: {failed}')
+    weighed = d / 'weighed.csv'
+    weighed.write_text('w,x,y\n' + ''.join(f'{1 + i % 3},{i},{i % 2}\n' for i in range(30)))
+    p = run('split', weighed, '--holdout', '0.3', '--target', 'y', '--weights', 'w', '-o', weighed)
+    expect(p.returncode == 0 and '--weights weight' in p.stderr and (d / 'weighed.train.csv').read_text().startswith('x,weight,y\n'), f'{p}')
     refuses(2, 'split', iris, '-k', '5', '--groups', 'species', says=('3 groups cannot be split into 5 folds',))
     refuses(1, 'evaluate', 'm', iris, '--unknown-classes', 'maybe', says=('refuse|wrong',))
     refuses(1, 'fit', 'ridge', cars, '--test', '0.2', says=('--holdout',))
