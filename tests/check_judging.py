@@ -290,6 +290,15 @@ def mistakes(d):
     weighed.write_text('w,x,y\n' + ''.join(f'{1 + i % 3},{i},{i % 2}\n' for i in range(30)))
     p = run('split', weighed, '--holdout', '0.3', '--target', 'y', '--weights', 'w', '-o', weighed)
     expect(p.returncode == 0 and '--weights weight' in p.stderr and (d / 'weighed.train.csv').read_text().startswith('x,weight,y\n'), f'{p}')
+    for how in (['--groups', 'petal_width'], ['--in-order']):
+        run('fit', 'logistic', iris, '--holdout', '0.2', *how, '-o', d / 'a.margin')
+        run('split', iris, '--holdout', '0.2', *how, '-o', d / 'iris.csv')
+        if how[0] == '--in-order':
+            run('fit', 'logistic', d / 'iris.train.csv', '-o', d / 'b.margin')
+            expect((d / 'a.margin').read_bytes() == (d / 'b.margin').read_bytes(), f'split writes the rows of a fit: {how}')
+        else:
+            trained = json.loads(run('inspect', d / 'a.margin', '--json').stdout)['report']['rows']
+            expect(trained == len((d / 'iris.train.csv').read_text().splitlines()) - 1, f'{how}: {trained}')
     refuses(2, 'split', iris, '-k', '5', '--groups', 'species', says=('3 groups cannot be split into 5 folds',))
     refuses(1, 'evaluate', 'm', iris, '--unknown-classes', 'maybe', says=('refuse|wrong',))
     refuses(1, 'fit', 'ridge', cars, '--test', '0.2', says=('--holdout',))
