@@ -57,6 +57,28 @@ int cli_groups(cli_session *session, int64_t rows, margin_table **table, margin_
     return read_column(session, "--groups", session->arguments->groups, rows, table, groups);
 }
 
+/* "2024-03-17", and whatever follows: such text sorts as the times do. */
+static bool is_iso_date(const char *text) {
+    static const char form[] = "dddd-dd-dd";
+    for (size_t k = 0; form[k]; k++)
+        if (form[k] == '-' ? text[k] != '-' : text[k] < '0' || text[k] > '9') return false;
+    return text[10] < '0' || text[10] > '9';
+}
+
+static int read_times(cli_session *session, int64_t rows, cli_split_request *asked) {
+    const char *name = session->arguments->time;
+    const int code = read_column(session, "--time", name, rows, &asked->time, &asked->options.time);
+    const margin_column *column = code || !name ? NULL : margin_table_data(asked->time).target;
+    if (!column || column->kind != MARGIN_CATEGORICAL) return code;
+    for (int64_t c = 0; c < column->category_count; c++)
+        if (!is_iso_date(column->categories[c]))
+            return cli_usage_error(NULL,
+                                   "--time takes numbers or dates such as 2024-03-17, and column "
+                                   "%s holds '%.40s', whose place in time is not known",
+                                   name, column->categories[c]);
+    return EXIT_DONE;
+}
+
 static int64_t folds_of(const cli_arguments *a) {
     enum { USUAL_FOLDS = 5 };
     if (a->leave_one_out) return MARGIN_LEAVE_ONE_OUT;
@@ -85,7 +107,7 @@ int cli_split_asked(cli_session *session, const margin_data *data, bool stratify
     if (!code)
         code =
             read_column(session, "--groups", a->groups, data->x.rows, &asked->groups, &o->groups);
-    if (!code) code = read_column(session, "--time", a->time, data->x.rows, &asked->time, &o->time);
+    if (!code) code = read_times(session, data->x.rows, asked);
     return code;
 }
 

@@ -299,6 +299,16 @@ def mistakes(d):
         else:
             trained = json.loads(run('inspect', d / 'a.margin', '--json').stdout)['report']['rows']
             expect(trained == len((d / 'iris.train.csv').read_text().splitlines()) - 1, f'{how}: {trained}')
+    dated = d / 'dated.csv'
+    days = [f'2024-{1 + k % 12:02}-{1 + k % 28:02}' for k in range(60)]
+    for form, ok in ((lambda day: day, True), (lambda day: day + 'T09:30', True), (lambda day: '/'.join(str(int(p)) for p in reversed(day.split('-'))), False)):
+        dated.write_text('date,x,y\n' + ''.join(f'{form(day)},{k},{k % 2}\n' for k, day in enumerate(days)))
+        words = ('split', dated, '--time', 'date', '--target', 'y', '--holdout', '0.2')
+        if ok:
+            parts = [line.split(',')[1] for line in run(*words).stdout.splitlines()[1:]]
+            expect(max(t for t, p in zip(days, parts) if p == 'train') < min(t for t, p in zip(days, parts) if p == 'test'), f'{form(days[0])}: the test part is later')
+        else:
+            refuses(1, *words, says=('2024-03-17', 'column date holds', 'place in time'))
     refuses(2, 'split', iris, '-k', '5', '--groups', 'species', says=('3 groups cannot be split into 5 folds',))
     refuses(1, 'evaluate', 'm', iris, '--unknown-classes', 'maybe', says=('refuse|wrong',))
     refuses(1, 'fit', 'ridge', cars, '--test', '0.2', says=('--holdout',))
