@@ -212,18 +212,11 @@ static void csv_answer(cli_text *text, const margin_search_result *table, double
         text_cell(text, table->class_names[(int64_t)value]);
 }
 
-/* The answers for each row by the fit of the best setting that did not see it. */
-static int write_predictions(cli_session *session, const margin_search_result *table,
-                             const margin_data *data, int64_t folds) {
+static int write_answers(cli_session *session, const margin_search_result *table,
+                         const margin_search_cell *cell, const margin_data *data, int64_t folds) {
     const char *path = session->arguments->predictions;
-    cli_text text = {0};
-    if (!path || table->best < 0) return EXIT_DONE;
-    const margin_search_cell *cell = margin_search_cell_at(table, table->best);
     const int64_t targets = data->targets > 1 ? data->targets : 1, repeats = table->splits / folds;
-    if (!cell->predictions) {
-        cli_warn("%s is not written: the best setting came from the journal", path);
-        return EXIT_DONE;
-    }
+    cli_text text = {0};
     const int code = cli_writes_to(path);
     if (code) return code;
     text_puts(&text, "row");
@@ -242,6 +235,30 @@ static int write_predictions(cli_session *session, const margin_search_result *t
     return text_finish(session, &text, path);
 }
 
+/* The answers for each row by the fit of the best setting that did not see it. A setting that came
+ * from the journal has none, and is fitted again. */
+static int write_predictions(cli_session *session, const margin_search_result *table,
+                             const margin_data *data, const margin_splits *splits) {
+    const margin_search_cell *cell = margin_search_cell_at(table, table->best);
+    const margin_search_options options = {
+        .size = sizeof options, .predictions = 1, .metric = table->metric};
+    const int64_t folds = margin_splits_folds(splits);
+    margin_spec *spec = NULL;
+    margin_search_result *again = NULL;
+    if (!session->arguments->predictions || !cell) return EXIT_DONE;
+    if (cell->predictions) return write_answers(session, table, cell, data, folds);
+    margin_status status = margin_spec_parse(session->context, cell->spec, &spec, &session->error);
+    if (status >= 0)
+        status =
+            margin_search(session->context, spec, data, splits, &options, &again, &session->error);
+    const int code =
+        status < 0 ? cli_failed(session, status)
+                   : write_answers(session, again, margin_search_cell_at(again, 0), data, folds);
+    margin_search_result_free(again);
+    margin_spec_free(spec);
+    return code;
+}
+
 /* ---- Command --------------------------------------------------------------------------------- */
 
 static int show_search(cli_session *session, const margin_spec *spec, const margin_data *data,
@@ -250,7 +267,7 @@ static int show_search(cli_session *session, const margin_spec *spec, const marg
     cli_findings findings = {0};
     cli_text text = {0};
     int code = write_table(session, table);
-    if (!code) code = write_predictions(session, table, data, margin_splits_folds(splits));
+    if (!code) code = write_predictions(session, table, data, splits);
     if (!code) code = cli_write_choice(session, table, data);
     if (code) return code;
     cli_find_in_table(session, table, &findings);

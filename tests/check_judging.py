@@ -309,6 +309,10 @@ def mistakes(d):
             expect(max(t for t, p in zip(days, parts) if p == 'train') < min(t for t, p in zip(days, parts) if p == 'test'), f'{form(days[0])}: the test part is later')
         else:
             refuses(1, *words, says=('2024-03-17', 'column date holds', 'place in time'))
+    resumed = [d / 'first.csv', d / 'second.csv']
+    for path in resumed:
+        expect(run('cv', 'knn(k={1,5,15})', iris, '--journal', d / 'kept', '--predictions', path).returncode == 0 and path.exists(), f'{path} is written')
+    expect(resumed[0].read_bytes() == resumed[1].read_bytes(), 'predictions of what the journal knew')
     refuses(2, 'split', iris, '-k', '5', '--groups', 'species', says=('3 groups cannot be split into 5 folds',))
     refuses(1, 'evaluate', 'm', iris, '--unknown-classes', 'maybe', says=('refuse|wrong',))
     refuses(1, 'fit', 'ridge', cars, '--test', '0.2', says=('--holdout',))
