@@ -313,6 +313,8 @@ def mistakes(d):
     for path in resumed:
         expect(run('cv', 'knn(k={1,5,15})', iris, '--journal', d / 'kept', '--predictions', path).returncode == 0 and path.exists(), f'{path} is written')
     expect(resumed[0].read_bytes() == resumed[1].read_bytes(), 'predictions of what the journal knew')
+    ends = [f['finding'] for f in answer('cv', 'poly(degree={1,2,3}) | standardize | ridge(alpha={1e5,1e6,1e7})', cars)['findings'] if f['code'] == 'set-end']
+    expect(len(ends) == 1 and 'degree' in ends[0] and 'alpha' in ends[0], f'every set whose end is best: {ends}')
     refuses(2, 'split', iris, '-k', '5', '--groups', 'species', says=('3 groups cannot be split into 5 folds',))
     refuses(1, 'evaluate', 'm', iris, '--unknown-classes', 'maybe', says=('refuse|wrong',))
     refuses(1, 'fit', 'ridge', cars, '--test', '0.2', says=('--holdout',))

@@ -620,6 +620,10 @@ static void test_one_se(void **state) {
     found = search("ridge(alpha={1000,100,1e4})", &data, splits, NULL);
     assert_string_equal(found->set_end, "alpha");
     margin_search_result_free(found);
+    found = search("kernel-ridge(kernel=rbf, gamma={1e-7,1e-8,1e-9}, alpha={1e4,1e5,1e6})", &data,
+                   splits, NULL);
+    assert_string_equal(found->set_end, "gamma, alpha");
+    margin_search_result_free(found);
     found = search("ridge(C={1e-4..100 log 7})", &data, splits, NULL);
     assert_true(found->best_one_se < found->best);
     margin_search_result_free(found);

@@ -63,8 +63,9 @@ typedef struct margin_search_result {
     const double *baseline; /* of each split: the metric of the answer that looks at no column (most
                                frequent class, shares of the classes, mean); NULL: not asked for */
     double test_share;      /* test rows / training rows, as a mean over the splits */
-    const char *set_end; /* option of which the best cell has the least or greatest number of a set
-                            of three or more: a wider one may hold a better; NULL: none */
+    const char *set_end;    /* options ("C, gamma") of which the best cell has the least or greatest
+                               number of a set of three or more: a wider one may hold a better; NULL:
+                               none */
 } margin_search_result;
 
 typedef enum margin_search_method {

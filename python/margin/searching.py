@@ -85,7 +85,7 @@ class SearchTable:
     baseline : ndarray or None
         The metric of the answer that looks at no column, for each split.
     set_end : str or None
-        The option whose best value is at the end of its set: a wider set may hold a better one.
+        The options ("C, gamma") whose best value is at the end of its set: a wider set may hold a better one.
     """
 
     cells: tuple[Cell, ...]

@@ -147,8 +147,10 @@ void mg_tune_choose(const mg_tune *search, int64_t *best, int64_t *best_one_se);
 /* Fills in s->baseline, if it is asked for. */
 margin_status mg_tune_baseline(mg_tune *search, margin_error *error);
 
-/* The first option, if any, of which a cell has the first or last number of its set. */
-const char *mg_cell_set_end(const mg_tune *search, const mg_cell *cell);
+/* The options of which a cell has the first or last number of its set: "C, gamma", NULL: none.
+ * False without memory. */
+bool mg_cell_set_end(const mg_tune *search, const mg_cell *cell, mg_arena *arena,
+                     const char **names);
 
 /* A line for each finished fit. FILE, FORMAT: another search. Without a path: none. */
 margin_status mg_journal_open(mg_tune *search, margin_error *error);

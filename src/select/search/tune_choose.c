@@ -1,6 +1,7 @@
 /* What a setting is worth, and which to take. */
 #include "select/search/tune.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- One setting ----------------------------------------------------------------------------- */
@@ -99,25 +100,32 @@ bool mg_cells_near(const mg_tune *s, const mg_cell *a, const mg_cell *b) {
     return compare_sets(s, a, b, false) == 0;
 }
 
-const char *mg_cell_set_end(const mg_tune *s, const mg_cell *cell) {
+static bool is_at_end(const margin_spec *spec, const mg_spec_set *set, int64_t at) {
+    const margin_option *option = &spec->components[set->component].info->options[set->option];
+    const double value = mg_spec_set_value(spec, set, at).number;
+    double least = value, most = value;
+    if (option->type != MARGIN_OPTION_NUMBER && option->type != MARGIN_OPTION_INTEGER) return false;
+    for (int64_t i = 0; i < set->count; i++) {
+        least = fmin(least, mg_spec_set_value(spec, set, i).number);
+        most = fmax(most, mg_spec_set_value(spec, set, i).number);
+    }
+    const bool beyond = value == least ? least > option->low : most < option->high;
+    return set->count > 2 && (value == least || value == most) && beyond;
+}
+
+bool mg_cell_set_end(const mg_tune *s, const mg_cell *cell, mg_arena *arena, const char **names) {
     const margin_spec *spec = s->specs[cell->owner];
+    char text[400] = "";
+    size_t length = 0;
     for (int k = 0; k < spec->set_count; k++) {
         const mg_spec_set *set = &spec->sets[k];
-        const margin_option *option = &spec->components[set->component].info->options[set->option];
-        const int64_t at = digit(spec, cell->number, k);
-        const double value = mg_spec_set_value(spec, set, at).number;
-        const bool numbers =
-            option->type == MARGIN_OPTION_NUMBER || option->type == MARGIN_OPTION_INTEGER;
-        double least = value, most = value;
-        for (int64_t i = 0; numbers && i < set->count; i++) {
-            least = fmin(least, mg_spec_set_value(spec, set, i).number);
-            most = fmax(most, mg_spec_set_value(spec, set, i).number);
-        }
-        const bool beyond = value == least ? least > option->low : most < option->high;
-        if (numbers && set->count > 2 && (value == least || value == most) && beyond)
-            return option->name;
+        if (!is_at_end(spec, set, digit(spec, cell->number, k)) || length >= sizeof text) continue;
+        length +=
+            (size_t)snprintf(text + length, sizeof text - length, "%s%s", length ? ", " : "",
+                             spec->components[set->component].info->options[set->option].name);
     }
-    return NULL;
+    *names = length ? mg_keep_text(arena, text) : NULL;
+    return !length || *names;
 }
 
 /* ---- Choice ---------------------------------------------------------------------------------- */

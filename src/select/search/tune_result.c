@@ -117,8 +117,8 @@ static bool fill(const mg_tune *s, owned_result *own) {
     table->seconds = mg_clock() - s->started;
     table->threads = mg_threads(s->context);
     mg_tune_choose(s, &table->best, &table->best_one_se);
-    if (table->best >= 0) table->set_end = mg_cell_set_end(s, &s->cells[table->best]);
-    return true;
+    return table->best < 0 ||
+           mg_cell_set_end(s, &s->cells[table->best], &own->arena, &table->set_end);
 }
 
 margin_status mg_tune_result_make(const mg_tune *s, margin_search_result **result,
