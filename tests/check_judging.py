@@ -315,6 +315,10 @@ def mistakes(d):
     expect(resumed[0].read_bytes() == resumed[1].read_bytes(), 'predictions of what the journal knew')
     ends = [f['finding'] for f in answer('cv', 'poly(degree={1,2,3}) | standardize | ridge(alpha={1e5,1e6,1e7})', cars)['findings'] if f['code'] == 'set-end']
     expect(len(ends) == 1 and 'degree' in ends[0] and 'alpha' in ends[0], f'every set whose end is best: {ends}')
+    lone = d / 'lone.csv'
+    lone.write_text('x,y\n' + ''.join(f'{k},{1 if k < 30 else k}\n' for k in range(60)))
+    cell = json.loads(run('cv', 'ridge', lone, '--in-order', '-k', 4, '--metric', 'r2', '--json').stdout)['cells'][0]
+    expect(cell['mean'] is None and 'not defined' in cell['reason'], f'a metric without a value says so: {cell}')
     refuses(2, 'split', iris, '-k', '5', '--groups', 'species', says=('3 groups cannot be split into 5 folds',))
     refuses(1, 'evaluate', 'm', iris, '--unknown-classes', 'maybe', says=('refuse|wrong',))
     refuses(1, 'fit', 'ridge', cars, '--test', '0.2', says=('--holdout',))

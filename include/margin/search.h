@@ -25,7 +25,8 @@ typedef struct margin_search_cell {
     int64_t number;     /* of this setting among those of its spec, as margin_spec_variant counts */
     int32_t status;     /* margin_status: OK; STOPPED_*, the worst of its fits; below 0: failed */
     int32_t dropped;    /* halving: the round (from 1) after which it was given up; 0: never */
-    const char *reason; /* one sentence, with the fold; "" if all its fits converged */
+    const char *reason; /* one sentence, with the fold; "" if all its fits converged and the
+                           metric is a finite number on all splits */
     int64_t rows;       /* most rows that one of its fits learned from */
     double mean;        /* of the values; NaN if the setting failed */
     double deviation;   /* sample standard deviation of the values; NaN for fewer than 2 */

@@ -7,10 +7,12 @@
 /* ---- One setting ----------------------------------------------------------------------------- */
 
 double mg_cell_mean(const mg_cell *cell, int64_t splits, double *deviation) {
-    double sum = 0, squares = 0;
-    for (int64_t k = 0; k < splits; k++)
+    double sum = 0, squares = 0, total = 0;
+    for (int64_t k = 0; k < splits; k++) {
+        total += cell->slots[k].value;
         sum += cell->slots[k].value - cell->slots[0].value;
-    const double mean = cell->slots[0].value + sum / (double)splits;
+    }
+    const double mean = isinf(total) ? total : cell->slots[0].value + sum / (double)splits;
     for (int64_t k = 0; k < splits; k++) {
         const double off = cell->slots[k].value - mean;
         squares += off * off;

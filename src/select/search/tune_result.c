@@ -36,8 +36,11 @@ void mg_cell_describe(const mg_tune *s, const mg_cell *cell, margin_search_cell 
                                 .rows = cell->rows,
                                 .predictions =
                                     count_known(cell, s->split_count) ? NULL : cell->predictions};
-    out->reason = worst->reason ? worst->reason : "";
     out->mean = mg_cell_mean(cell, s->split_count, &out->deviation);
+    out->reason = worst->reason      ? worst->reason
+                  : isnan(out->mean) ? "the metric is not defined on the test rows of a fold"
+                  : isinf(out->mean) ? "the metric is infinite on the test rows of a fold"
+                                     : "";
     for (int64_t k = 0; k < s->split_count; k++) {
         const mg_slot *slot = &cell->slots[k];
         out->gap = k == 0 || slot->gap > out->gap || isnan(slot->gap) ? slot->gap : out->gap;
