@@ -53,8 +53,8 @@ typedef struct margin_search_result {
     int64_t best;
     /* The simplest cell whose mean is within one standard error of the best one's (Breiman,
      * Friedman, Olshen and Stone 1984): deviation / sqrt(folds). Simpler: set after set in the
-     * order of the spec the lower degree, the stronger penalty, more neighbours, the wider kernel;
-     * other options rank by their place in the set. */
+     * order of the canonical spec the lower degree, the stronger penalty, more neighbours, the
+     * wider kernel; other options rank by their place in the set. */
     int64_t best_one_se;
     int64_t stopped, failed, resumed; /* settings of each kind; read from the journal */
     int64_t classes;                  /* 0 for regression */
