@@ -1031,6 +1031,7 @@ def clusters_and_curves(d, model, line, logistic):
            f'centres lie at the means of their rows: {means} {parts[3:]}')
     script.unlink()
     refuses(2, 'plot', 'clusters', line, cars, says=('kmeans', 'boundary'))
+    refuses(2, 'plot', 'residuals', line, cars, '--target', '', '-o', d / 'p.svg', says=('no target', '--target'))
     refuses(2, 'plot', 'clusters', deep, iris, '--columns', 'petal_length,petal', says=("'petal'",))
     refuses(1, 'plot', 'clusters', deep, iris, '--columns', '1,1', says=('two different columns',))
     run('fit', 'kmeans(k=2)', cars, '--target', 'dist', '-o', d / 'one.margin')

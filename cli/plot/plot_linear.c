@@ -377,6 +377,12 @@ int plot_residuals(picture *pic, const margin_model *model, const margin_table *
               stderr);
         return EXIT_BAD_INPUT;
     }
+    if (!data.y.values) {
+        fputs("margin: the data has no target for the residuals; name a column of it (--target), "
+              "or for npy and idx the file of the labels (--labels)\n",
+              stderr);
+        return EXIT_BAD_INPUT;
+    }
     p.fitted = malloc(rows * (size_t)margin_model_target_count(model) * sizeof *p.fitted);
     p.residual = malloc(rows * sizeof *p.residual);
     if (!p.fitted || !p.residual) {
