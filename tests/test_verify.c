@@ -588,6 +588,27 @@ static margin_data clouds(double *x, double *y) {
                          .y = margin_values_f64(y, STAGED_ROWS)};
 }
 
+/* Rows on the plane, where errors may be as many as rounding lets them be: a whole number. */
+static void test_counts_are_whole(void **state) {
+    (void)state;
+    static const double x[12] = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}, y[6] = {0, 1, 0, 1, 0, 1};
+    const margin_data data = {.x = margin_dense_f64(x, 6, 2, 2), .y = margin_values_f64(y, 6)};
+    static const char *const names[] = {"errors", "mistakes"};
+    margin_context *context = support_context(NULL, 1);
+    margin_report report = {0};
+    margin_model *model = fit_text(context, "perceptron(passes=9, intercept=no)", &data, &report);
+    assert_int_equal(verified(context, model, &data), MARGIN_OK);
+    for (int k = 0; k < 2; k++) {
+        const margin_report honest = model->report;
+        mg_report_set(&model->report, names[k],
+                      margin_report_item_value(&honest, names[k]) + 0.013);
+        assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+        model->report = honest;
+    }
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
 /* A gamma that the spec leaves to a rule is what the rule makes of the rows. */
 static void test_gamma_of_a_rule(void **state) {
     (void)state;
@@ -722,6 +743,7 @@ int main(void) {
         cmocka_unit_test(test_stages_of_permuted_rows),
         cmocka_unit_test(test_stages_of_an_update),
         cmocka_unit_test(test_forged_items),
+        cmocka_unit_test(test_counts_are_whole),
         cmocka_unit_test(test_gamma_of_a_rule),
         cmocka_unit_test(test_perceptrons_are_compared),
         cmocka_unit_test(test_perceptrons_of_chosen_rows),

@@ -3,7 +3,8 @@
  * Compared are: task, formula, rows, columns, classes, sub-problems; the tolerance (that of the
  * spec), status (converged or not), objective, gap (no lower than what is found); accuracy, rmse
  * and r2 on the training rows, here of the model's own predictions; every item that the learner's
- * verification finds (an exact silhouette and a perceptron's margin if they are there); that the
+ * verification finds (an exact silhouette and a perceptron's margin if they are there); that counts
+ * are whole numbers; the gamma of a rule; that the
  * number of iterations is none below 0; that the folded weights are those of the learner, folded;
  * that the stages are what this data gives, but for what a seed draws; and what the learner says of
  * dual coefficients, signs and intercepts. Not compared is what describes the work and cannot be
@@ -16,6 +17,7 @@
 #include "model/predict/fit_score.h"
 #include "model/predict/predict.h"
 #include "model/problem/multiclass.h"
+#include "neighbors/learner/index.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -141,6 +143,26 @@ static const char *unknown_item(const margin_model *model, const margin_report *
     return NULL;
 }
 
+/* A count is a whole number, whatever rounding lets it be. */
+static const char *broken_count(const margin_report *stored) {
+    static const char counts[] = " best_run relocated mistakes rank errors support_vectors "
+                                 "bounded_vectors nonzero ";
+    for (int64_t i = 0; i < stored->item_count; i++) {
+        const double value = stored->items[i].value;
+        char name[40];
+        snprintf(name, sizeof name, " %.36s ", stored->items[i].name);
+        if (strstr(counts, name) && value - floor(value) > 0) return stored->items[i].name;
+    }
+    return NULL;
+}
+
+/* Whether the model names its rows by number, or keeps them in their order. */
+static bool names_rows(const margin_model *model) {
+    const mg_hypothesis *h = model->hypothesis;
+    return h->dual_starts || h->kind == &mg_hypothesis_expansion ||
+           h->kind == &mg_hypothesis_neighbors;
+}
+
 /* What was not looked at is told. */
 static void tell_agreement(const margin_model *model, margin_report *found) {
     char stages[120] = "";
@@ -159,7 +181,13 @@ static void compare_all(const margin_model *model, const mg_verified *verified, 
                         const char *stages, margin_report *found) {
     comparison c = {.stored = &model->report, .found = found, .verified = verified};
     const char *contradiction = verified->contradiction;
+    const char *order = names_rows(model) ? "the rows are in another order, or " : "";
     char item[80];
+    if (broken_count(&model->report)) {
+        snprintf(item, sizeof item, "its %.24s are counted, and not a whole number",
+                 broken_count(&model->report));
+        contradiction = item;
+    }
     if (unknown_item(model, found)) {
         snprintf(item, sizeof item, "its report has the item %.24s, which is none of %s",
                  unknown_item(model, found), model->learner->info.name);
@@ -181,10 +209,10 @@ static void compare_all(const margin_model *model, const mg_verified *verified, 
     else if (c.name)
         mg_report_reason(found,
                          "the %s is %s on this data and %s in the model's report: this is not the "
-                         "data it was trained on, or the model was changed",
-                         c.name, mg_number(c.is).text, mg_number(c.was).text);
+                         "data it was trained on, or %sthe model was changed",
+                         c.name, mg_number(c.is).text, mg_number(c.was).text, order);
     else if (contradiction)
-        mg_report_reason(found, "%s: the model was changed", contradiction);
+        mg_report_reason(found, "%s: %sthe model was changed", contradiction, order);
     else
         tell_agreement(model, found);
 }
