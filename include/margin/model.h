@@ -496,8 +496,10 @@ MARGIN_API MARGIN_CHECKED margin_status margin_margins(margin_context *context,
  * coverage). OK if it agrees with the stored report; STOPPED_STALLED if not (reason says where:
  * other data, or a model that was changed). ARGUMENT if the learner makes no claim of that kind.
  * Rows may be in another order but where a stage takes the median of some of them (rbf beyond 2^20
- * distances, gamma=median beyond 1000 rows). Cost: a fit of the stages and some passes over the
- * data. */
+ * distances, gamma=median beyond 1000 rows), and where the model names rows by number or keeps them
+ * in order: svm, knn, kernel-ridge, kernel-logistic, perceptron with a kernel or form=dual. The
+ * rows of svm and of the perceptron have the numbers they had in the data of the fit, selections
+ * included. Cost: a fit of the stages and some passes over the data. */
 MARGIN_API MARGIN_CHECKED margin_status margin_verify(margin_context *context,
                                                       const margin_model *model,
                                                       const margin_data *data, margin_report *found,
