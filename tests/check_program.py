@@ -900,6 +900,15 @@ def tasks_are_told(d):
         expect('task  ' not in run('fit', *words).stdout, f'{words} leaves no doubt')
 
 
+def ones_are_singular(d):
+    """One step, one column, one row."""
+    cars = examples / 'cars.csv'
+    said = run('fit', 'logistic(max_iter=1)', examples / 'iris.csv').stdout + run('fit', 'ridge(solver=gd, max_iter=1)', cars).stdout + \
+        run('fit', 'knn(k=3, algorithm=brute)', cars).stdout + run('fit', 'kernel-ridge(solver=gd, max_iter=1)', cars).stdout
+    expect(not re.search(r'(^|[^0-9.])1 [\w-]*( ?steps|columns|rows|passes|numbers)', said), f'one is singular: {said}')
+    expect('limit of 1 ' in said, f'limits of one: {said}')
+
+
 def in_a_terminal(*words):
     """What the program prints on a terminal."""
     master, slave = os.openpty()
@@ -1200,7 +1209,7 @@ def pictures(d):
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
     for part in (known_answers, iris_works, reports, judged, predictions_line_up, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, inputs_are_safe, little_memory, interruption, small_stacks, blocked_pipes, closed_streams,
-                 names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, folders_are_no_files, other_words, targets_come_first, tasks_are_told, terminals, told_by_name, columns_unknown, pictures):
+                 names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, folders_are_no_files, other_words, targets_come_first, ones_are_singular, tasks_are_told, terminals, told_by_name, columns_unknown, pictures):
         try:
             part(d)
         except Exception as problem:  # a part that breaks off is a breach, and the others still run

@@ -8,6 +8,9 @@
 
 #include "base/text/decimal.h"
 
+#include <stdio.h>
+#include <string.h>
+
 /* ---- The text of a number -------------------------------------------------------------------- */
 
 enum { EXACT_DIGITS = 19 }; /* every number of 19 digits fits 64 bits */
@@ -293,4 +296,13 @@ bool mg_number_loses_digits(const char *text, int64_t length) {
     if (length > MOST || !margin_number_parse_f64(text, (size_t)length, &value)) return true;
     return margin_number_print_f64(value, printed) != length ||
            memcmp(printed, text, (size_t)length) != 0;
+}
+
+mg_counted_text mg_counted(int64_t count, const char *plural) {
+    mg_counted_text counted;
+    const int64_t length = (int64_t)strlen(plural);
+    const int many = count != 1 ? 0 : length > 4 && !strcmp(plural + length - 4, "sses") ? 2 : 1;
+    snprintf(counted.text, sizeof counted.text, "%lld %.*s", (long long)count, (int)(length - many),
+             plural);
+    return counted;
 }

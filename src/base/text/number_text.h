@@ -19,3 +19,9 @@ const char *mg_read_f32(const char *text, const char *end, float *value);
  * the same digits: it is beyond 2^53, and as a label or identifier it would turn into another one.
  * Leading zeros and a sign do not matter. */
 bool mg_number_loses_digits(const char *text, int64_t length);
+
+/* "1 pass", "2 passes": a count and its noun, which is given in the plural. */
+typedef struct mg_counted_text {
+    char text[64];
+} mg_counted_text;
+mg_counted_text mg_counted(int64_t count, const char *plural);

@@ -1,4 +1,5 @@
 /* The target from a file of its own. */
+#include "base/text/number_text.h"
 #include "data/arrays/array.h"
 #include "data/table/encoder.h"
 
@@ -32,8 +33,9 @@ static margin_status check_shape(const mg_array *array, const margin_table *tabl
                (long long)array->columns, array->columns == 1 ? "" : "s", (long long)expected,
                expected == 1 ? "" : "s");
     MG_REQUIRE(array->rows == table->x.view.rows, error, MARGIN_ERROR_DATA,
-               "%s has %lld labels, but %s has %lld rows", array->source->name,
-               (long long)array->rows, table->name, (long long)table->x.view.rows);
+               "%s has %s, but %s has %s", array->source->name,
+               mg_counted(array->rows, "labels").text, table->name,
+               mg_counted(table->x.view.rows, "rows").text);
     return MARGIN_OK;
 }
 

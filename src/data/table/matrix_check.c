@@ -2,6 +2,8 @@
  * place is looked for only after something was found. */
 #include "data/table/matrix.h"
 
+#include "base/text/number_text.h"
+
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -239,8 +241,8 @@ static margin_status check_vector(const margin_vector *v, int64_t rows, const ch
                                   margin_error *error) {
     MG_TRY(check_numbers(v, name, error));
     MG_REQUIRE(!v->values || v->count == rows, error, MARGIN_ERROR_ARGUMENT,
-               "%s has %lld numbers and x has %lld rows", name, (long long)v->count,
-               (long long)rows);
+               "%s has %s and x has %s", name, mg_counted(v->count, "numbers").text,
+               mg_counted(rows, "rows").text);
     return MARGIN_OK;
 }
 
@@ -267,8 +269,8 @@ static margin_status check_selection(const margin_data *data, margin_error *erro
     for (int64_t i = 0; i < data->selected; i++)
         MG_REQUIRE(data->selection[i] >= 0 && data->selection[i] < data->x.rows, error,
                    MARGIN_ERROR_ARGUMENT,
-                   "selection[%lld] is row %lld (counted from 0), and x has %lld rows",
-                   (long long)i, (long long)data->selection[i], (long long)data->x.rows);
+                   "selection[%lld] is row %lld (counted from 0), and x has %s", (long long)i,
+                   (long long)data->selection[i], mg_counted(data->x.rows, "rows").text);
     return MARGIN_OK;
 }
 

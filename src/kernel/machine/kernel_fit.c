@@ -1,6 +1,8 @@
 /* Fits of functions of kernels. */
 #include "kernel/machine/kernel_fit.h"
 
+#include "base/text/number_text.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -32,11 +34,11 @@ static margin_status fit_one(mg_kernel_task *task, mg_fit *fit) {
     report->status = walk.ended;
     snprintf(report->iteration_name, sizeof report->iteration_name, "%s", walk.step_name);
     if (walk.ended == MARGIN_STOPPED_TIME)
-        mg_report_reason(report, "the time limit came after %lld %s", (long long)walk.steps,
-                         walk.step_name);
+        mg_report_reason(report, "the time limit came after %s",
+                         mg_counted(walk.steps, walk.step_name).text);
     if (walk.ended == MARGIN_STOPPED_ITERATIONS)
-        mg_report_reason(report, "the limit of %lld %s is reached: raise max_iter",
-                         (long long)walk.steps, walk.step_name);
+        mg_report_reason(report, "the limit of %s is reached: raise max_iter",
+                         mg_counted(walk.steps, walk.step_name).text);
     report->objective = point.value;
     report->gap = mg_kernel_point_gap(&point);
     report->tolerance = task->tolerance;

@@ -54,20 +54,21 @@ margin_status mg_goal_end(const mg_linear_job *job, mg_linear_solution *solution
 void mg_explain_end(margin_status status, const char *unit, int64_t count, double gap,
                     double tolerance, char *why, size_t room) {
     const mg_number_text at = mg_about(gap), asked = mg_number(tolerance);
+    const mg_counted_text made = mg_counted(count, unit);
     if (status == MARGIN_OK)
         snprintf(why, room, "the gap is proven");
     else if (status == MARGIN_STOPPED_ITERATIONS)
-        snprintf(why, room, "the limit of %lld %s is reached at a gap of %s; raise max_iter",
-                 (long long)count, unit, at.text);
+        snprintf(why, room, "the limit of %s is reached at a gap of %s; raise max_iter", made.text,
+                 at.text);
     else if (status == MARGIN_STOPPED_TIME)
-        snprintf(why, room, "the time limit is reached at a gap of %s after %lld %s", at.text,
-                 (long long)count, unit);
+        snprintf(why, room, "the time limit is reached at a gap of %s after %s", at.text,
+                 made.text);
     else
         snprintf(why, room,
-                 "rounding, or columns of unlike sizes, end progress at a gap of %s after %lld %s, "
+                 "rounding, or columns of unlike sizes, end progress at a gap of %s after %s, "
                  "above tol=%s: ask for less, give a stronger penalty, or bring the columns to one "
                  "scale (standardize | ...)",
-                 at.text, (long long)count, unit, asked.text);
+                 at.text, made.text, asked.text);
 }
 
 bool mg_explain_endless(const mg_endless *endless, char *why, size_t room) {

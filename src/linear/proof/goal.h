@@ -1,6 +1,7 @@
 /* What a solver is after: a gap that is proven to be as small as was asked for. */
 #pragma once
 
+#include "base/text/number_text.h"
 #include "linear/objective/objective.h"
 #include "linear/objective/solver.h"
 

@@ -26,6 +26,7 @@ static margin_status find_safe_rate(mg_descent *d, double *safe) {
 
 static void explain_rate(const mg_descent *d, double safe_rate, char *why, size_t room) {
     const mg_number_text rate = mg_about(d->rate);
+    const mg_counted_text made = mg_counted(d->units, d->unit_name);
     char safe[120] = "";
     if (!isnan(safe_rate))
         snprintf(safe, sizeof safe,
@@ -33,17 +34,16 @@ static void explain_rate(const mg_descent *d, double safe_rate, char *why, size_
                  mg_about(safe_rate).text);
     if (d->diverged)
         snprintf(why, room,
-                 "it diverges: after %lld %s with rate=%s the objective is %s, from %s at the "
+                 "it diverges: after %s with rate=%s the objective is %s, from %s at the "
                  "start%s; leave rate out, or bring the columns to one scale (standardize | ...); "
                  "kept is the best point seen",
-                 (long long)d->units, d->unit_name, rate.text, mg_about(d->here.value).text,
-                 mg_about(d->start_value).text, safe);
+                 made.text, rate.text, mg_about(d->here.value).text, mg_about(d->start_value).text,
+                 safe);
     else
         snprintf(why, room,
                  "steps with rate=%s overshoot%s; leave rate out, or take a smaller one (gap %s "
-                 "after %lld %s)",
-                 rate.text, safe, mg_about(d->solution->gap).text, (long long)d->units,
-                 d->unit_name);
+                 "after %s)",
+                 rate.text, safe, mg_about(d->solution->gap).text, made.text);
 }
 
 static void explain_end(const mg_descent *d, margin_status ended, char *why, size_t room) {
@@ -52,15 +52,15 @@ static void explain_end(const mg_descent *d, margin_status ended, char *why, siz
         snprintf(why, room, "the gap is proven");
     else if (ended == MARGIN_STOPPED_ITERATIONS)
         snprintf(why, room,
-                 "the limit of %lld %s%s is reached at a gap of %s: raise max_iter, bring the "
+                 "the limit of %s%s is reached at a gap of %s: raise max_iter, bring the "
                  "columns to one scale (standardize | ...), or take solver=auto, which needs few "
                  "passes",
-                 (long long)d->limit, d->unit_name,
+                 mg_counted(d->limit, d->unit_name).text,
                  d->is_default ? " (max_iter was not given)" : "", gap.text);
     else if (ended == MARGIN_STOPPED_TIME)
         snprintf(why, room,
-                 "the time limit is reached at a gap of %s after %lld %s; solver=auto is faster",
-                 gap.text, (long long)d->units, d->unit_name);
+                 "the time limit is reached at a gap of %s after %s; solver=auto is faster",
+                 gap.text, mg_counted(d->units, d->unit_name).text);
     else if (d->noisy)
         snprintf(why, room,
                  "no pass of the last %d came to a better point, at a gap of %s: with a constant "

@@ -1,6 +1,7 @@
 /* Making an index: where the coordinates are, which method, and why. */
 #include "neighbors/learner/index.h"
 
+#include "base/text/number_text.h"
 #include "neighbors/tree/tree_build.h"
 
 #include <stdio.h>
@@ -256,6 +257,6 @@ void mg_neighbors_explain(const mg_neighbors_choice *choice, const mg_neighbors 
     else if (choice->tree)
         snprintf(text, capacity, "kd-tree of %lld leaves", (long long)index->tree->leaves);
     else
-        snprintf(text, capacity, "brute force over %lld rows of %lld columns",
-                 (long long)index->rows, (long long)index->columns);
+        snprintf(text, capacity, "brute force over %s of %s", mg_counted(index->rows, "rows").text,
+                 mg_counted(index->columns, "columns").text);
 }
