@@ -9,6 +9,7 @@ stand out from what is behind it. The pictures go to FOLDER. Without chromium th
 import csv
 import html
 import json
+import os
 import random
 import re
 import shutil
@@ -171,7 +172,7 @@ def made_again(d):
         page = report(model, data, *both, '--title', "it's a title")[0]
         commands = html.unescape(page.split('To make it again')[1].split('<pre>')[1].split('</pre>')[0])
         model.rename(folder / 'first.margin')
-        p = subprocess.run(['sh', '-ec', f'margin() {{ "$PROGRAM" "$@"; }}\n{commands}'], cwd=d, env={'PROGRAM': str(Path(program).resolve())},
+        p = subprocess.run(['sh', '-ec', f'margin() {{ "$PROGRAM" "$@"; }}\n{commands}'], cwd=d, env={**os.environ, 'PROGRAM': str(Path(program).resolve())},
                            capture_output=True, text=True)
         expect(p.returncode == 0 and model.exists() and model.read_bytes() == first, f'the same bytes by {commands}: {p.stderr}')
         expect((d / 'report.html').exists() and (d / 'report.html').read_text() == page, f'the same page by {commands}')

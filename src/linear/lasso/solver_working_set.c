@@ -37,8 +37,7 @@ enum {
     FIRST_SPARSE = 128 /* columns of the first working set */
 };
 static const double rounding = 1e-12;
-/* Of the gap: a step that gains less of it leaves so many more that it is no progress; and where
- * the gap is within tol already. */
+/* Of the gap: a step that gains less is no progress; the same where the gap is within tol. */
 static const double little = 1e-6, little_more = 1e-3;
 
 /* ---- What it can ----------------------------------------------------------------------------- */

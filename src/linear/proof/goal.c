@@ -6,14 +6,13 @@
 #include <string.h>
 
 double mg_wanted_gap(double tolerance, double value, double constant) {
-    static const double rounding = 1e-13;
     const double size = fabs(value), gain = sqrt(tolerance) * (constant - value);
-    return fmin(tolerance * fmax(1.0, size), fmax(gain, rounding * size));
+    return fmin(tolerance * fmax(1.0, size), fmax(gain, 1e-13 * size)); /* rounding */
 }
 
 double mg_wanted_gap_l1(double tolerance, double value, double constant) {
-    const double own = tolerance * fmax(fabs(value), 1e-3 * (constant - value));
-    return fmin(mg_wanted_gap(tolerance, value, constant), own);
+    return fmin(mg_wanted_gap(tolerance, value, constant),
+                tolerance * fmax(fabs(value), 1e-3 * (constant - value)));
 }
 
 margin_status mg_goal_prove(mg_goal *goal, const double *w, const double *b) {
