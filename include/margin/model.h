@@ -113,11 +113,10 @@ typedef struct margin_fit_options {
     /* Called in order, from the calling thread. Nonzero ends the fit with CANCELLED. */
     int (*trace)(const margin_trace_step *step, void *user);
     void *user;
-    /* A linear model of as many features, targets and (of the same names) classes, of other rows,
-     * another penalty or an earlier fit that stopped: an iterative solver with a smooth loss begins
-     * there, and so does the perceptron in primal form if its spec names no start; others as
-     * always. It changes the way and not what is proven (but for a perceptron's `bound`, which is
-     * NaN then). ARGUMENT if it does not fit. NULL: none. Only read during the call. */
+    /* A linear model of as many features, targets and (of the same names) classes: an iterative
+     * solver with a smooth loss begins there, and the perceptron in primal form, if its spec names
+     * no start; others as always. What is proven is the same (a perceptron's `bound` is NaN then).
+     * ARGUMENT if it does not fit. NULL: none. Only read during the call. */
     const margin_model *start;
     /* What the rows of each class count, in the order of the model's classes: the learner's option
      * class_weight with these numbers, as the model's spec then says. ARGUMENT: not as many as
@@ -496,10 +495,9 @@ MARGIN_API MARGIN_CHECKED margin_status margin_margins(margin_context *context,
  * coverage). OK if it agrees with the stored report; STOPPED_STALLED if not (reason says where:
  * other data, or a model that was changed). ARGUMENT if the learner makes no claim of that kind.
  * Rows may be in another order but where a stage takes the median of some of them (rbf beyond 2^20
- * distances, gamma=median beyond 1000 rows), and where the model names rows by number or keeps them
- * in order: svm, knn, kernel-ridge, kernel-logistic, perceptron with a kernel or form=dual. The
- * rows of svm and of the perceptron have the numbers they had in the data of the fit, selections
- * included. Cost: a fit of the stages and some passes over the data. */
+ * distances, gamma=median beyond 1000 rows), and where the model keeps rows in order or by their
+ * numbers: svm, knn, kernel-ridge, kernel-logistic, perceptron with a kernel or form=dual; numbers
+ * of svm and perceptron are those in the data of the fit. Cost: a fit of the stages and passes. */
 MARGIN_API MARGIN_CHECKED margin_status margin_verify(margin_context *context,
                                                       const margin_model *model,
                                                       const margin_data *data, margin_report *found,
