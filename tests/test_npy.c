@@ -762,7 +762,7 @@ static void wrong_labels_are_refused(void **state) {
     } cases[] = {
         {"<f8", "(4,)", values, 32, MARGIN_ERROR_DATA, "has 4 labels, but t.npy has 3 rows"},
         {"|S1", "(3, 2)", values, 6, MARGIN_ERROR_DATA, "text must be one column, this file has 2"},
-        {"<f8", "(1, 3)", values, 24, MARGIN_ERROR_DATA, "has 1 labels, but t.npy has 3 rows"},
+        {"<f8", "(1, 3)", values, 24, MARGIN_ERROR_DATA, "has 1 label, but t.npy has 3 rows"},
         {"<U1", "(3,)", "\0\0\x11\0a\0\0\0b\0\0\0", 12, MARGIN_ERROR_FORMAT, "row 1"},
         {"<U1", "(3,)", "a\0\0\0\0\xd8\0\0b\0\0\0", 12, MARGIN_ERROR_FORMAT, "row 2"},
         {"<U2", "(3,)", "a\0\0\0b\0\0\0a\0\0\0b\0\0\0\0\0\0\0c\0\0\0", 24, MARGIN_ERROR_FORMAT,
