@@ -133,8 +133,8 @@ def test_neighbors_of_models(iris):
     assert np.allclose(a.kneighbors(X[:9])[0], b.kneighbors(X[:9])[0])
     with pytest.raises(ValueError, match="n_samples_fit"):
         a.kneighbors(X[:9], 151)
-    with pytest.raises(margin.ModelError, match="stages"):
-        margin.fit("standardize | knn", X, y).neighbors
+    staged, plain = margin.fit("standardize | knn", X, y).neighbors, margin.Neighbors((X - X.mean(0)) / X.std(0))
+    assert np.allclose(staged.nearest(X[:9], 3)[0], plain.nearest((X[:9] - X.mean(0)) / X.std(0), 3)[0])
     assert margin.fit("knn", X, y).neighbors.nearest(X[:2], 1)[1].ravel().tolist() == [0, 1]
 
 
