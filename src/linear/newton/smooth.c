@@ -182,22 +182,8 @@ static mg_step step_of(const mg_smooth *s) {
     return (mg_step){s->here.value, s->there.value, s->step, s->slope, s->slope_there};
 }
 
-/* Without a penalty weights may grow until rounding is all there is of scores of such terms. */
-static bool keeps_digits(const mg_smooth *s, const mg_smooth_point *point) {
-    const double *shift = s->design->problem->shift, *offset = s->design->offset;
-    double terms = 0.0;
-    for (int64_t k = 0; k < s->functions * s->columns; k++) {
-        const int64_t j = k % s->columns;
-        const double moved = (shift ? fabs(shift[j]) : 0.0) + (offset ? fabs(offset[j]) : 0.0);
-        if (s->factor[j] > 0.0)
-            terms += fabs(point->w[k]) * (fabs(s->centre[j]) + 1.0 / s->factor[j] + moved);
-    }
-    return terms <= 1e15;
-}
-
 static bool leads_down(const mg_smooth *s) {
     const mg_step step = step_of(s);
-    if (mg_is_unpenalised(s->objective) && !keeps_digits(s, &s->there)) return false;
     return mg_step_leads_down(&step, rounding_of(s));
 }
 
