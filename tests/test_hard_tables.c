@@ -345,70 +345,27 @@ static void test_huge_values(void **state) {
     margin_context_free(context);
 }
 
-/* y = x1 + 2 x2 / size + 3 x3 + rest: the middle column is tiny, as are its products with rows of
- * `weight`. */
-static margin_data tiny_column(double *numbers, double size, double weight, bool centred) {
-    enum { ROWS = 12 };
-    double *x = numbers, *y = x + 3 * ROWS, *w = y + ROWS;
-    for (int i = 0; i < ROWS; i++) {
-        x[3 * i] = sin(i);
-        x[3 * i + 1] = size * (centred ? (i % 2 ? -1 : 1) * (1 + i / 2) : cos(3 * i));
-        x[3 * i + 2] = cos(i * i);
-        y[i] = x[3 * i] + 2 * (x[3 * i + 1] / size) + 3 * x[3 * i + 2] + 0.1 * sin(7 * i) + 5;
-        w[i] = weight * (1 + i % 3);
-    }
-    return (margin_data){.x = margin_dense_f64(x, ROWS, 3, 3),
-                         .y = margin_values_f64(y, ROWS),
-                         .weights = margin_values_f64(w, ROWS)};
-}
-
-/* What varies is no constant, however little: the answer is that of the column in other units. */
+/* Squares that vanish are outside the domain, and said so. */
 static void test_tiny_columns(void **state) {
     (void)state;
-    static const char *const specs[] = {"least-squares",
-                                        "least-squares(solver=normal)",
-                                        "least-squares(solver=qr)",
-                                        "least-squares(solver=cg)",
-                                        "least-squares(intercept=no)",
-                                        "ridge(alpha=1e-320, solver=qr)"};
-    static const double sizes[][2] = {{1e-165, 1}, {1e-25, 1e-300}, {1e-280, 1}, {1e-140, 1e-100}};
-    margin_context *context = seeded(0);
-    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++)
-        for (size_t l = 0; l < 2 * sizeof sizes / sizeof *sizes; l++) {
-            double numbers[60], plain[60];
-            const double *size = sizes[l / 2];
-            const margin_data data = tiny_column(numbers, size[0], size[1], l % 2),
-                              other = tiny_column(plain, 1, 1, l % 2);
-            const fitted a = fit_verified(context, specs[k], &data),
-                         b = fit_verified(context, "least-squares", &other);
-            if (strstr(specs[k], "=no") || strstr(specs[k], "ridge")) continue;
-            assert_bound(specs[k], a.report.objective, a.report.gap, b.report.objective, 1e-12);
-        }
-    margin_context_free(context);
-}
-
-/* Too small for weights to be numbers: said so, and nothing beside a penalty. */
-static void test_tiniest_columns(void **state) {
-    (void)state;
-    double numbers[60], plain[60];
-    const margin_data data = tiny_column(numbers, 1e-305, 1, true);
-    margin_data other = tiny_column(plain, 1, 1, true);
+    double x[24], y[12];
     margin_context *context = seeded(0);
     margin_error error = {0};
     margin_model *model = NULL;
-    for (int i = 0; i < 12; i++)
-        plain[3 * i + 1] = 0;
-    for (int k = 0; k < 2; k++) {
-        margin_spec *spec =
-            parse_text(context, k ? "least-squares(solver=qr)" : "least-squares(solver=normal)");
+    for (int i = 0; i < 12; i++) {
+        x[2 * i] = sin(i);
+        x[2 * i + 1] = 1e-165 * cos(3 * i);
+        y[i] = x[2 * i] + 2e165 * x[2 * i + 1];
+    }
+    const margin_data data = {.x = margin_dense_f64(x, 12, 2, 2), .y = margin_values_f64(y, 12)};
+    static const char *const specs[] = {"least-squares", "least-squares(solver=qr)", "ridge",
+                                        "least-squares(solver=cg, intercept=no)"};
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        margin_spec *spec = parse_text(context, specs[k]);
         assert_int_equal(margin_fit(context, spec, &data, &model, NULL, &error), MARGIN_ERROR_DATA);
-        assert_contains(error.text, "column x2 differ by less than 1e-290");
+        assert_contains(error.text, "column x2 are below 1e-130");
         margin_spec_free(spec);
     }
-    const fitted a = fit_verified(context, "ridge", &data),
-                 b = fit_verified(context, "ridge", &other);
-    assert_int_equal(a.report.status, MARGIN_OK);
-    assert_true(fabs(a.report.objective - b.report.objective) <= 1e-12);
     margin_context_free(context);
 }
 
@@ -426,29 +383,6 @@ static void test_least_norm(void **state) {
         assert_bound(specs[k], f.report.objective, f.report.gap, least, 1e-15);
     }
     margin_table_free(table);
-    margin_context_free(context);
-}
-
-/* Squares of targets and weights that leave the range of numbers: R2 is that of other units. */
-static void test_errors_in_any_unit(void **state) {
-    (void)state;
-    static const double units[][2] = {{1, 1e-300}, {1e-160, 1}, {1e-160, 1e-300}, {1e150, 1e9}};
-    static const char *const specs[] = {"least-squares", "ridge(alpha=1e-3, solver=qr)",
-                                        "least-squares(intercept=no)"};
-    margin_context *context = seeded(0);
-    for (int k = 0; k < 3; k++)
-        for (int l = 0; l < 4; l++) {
-            double numbers[60], plain[60];
-            margin_data data = tiny_column(numbers, 1, units[l][1], false),
-                        other = tiny_column(plain, 1, 1, false);
-            for (int i = 0; i < 12; i++)
-                numbers[36 + i] *= units[l][0];
-            const fitted a = fit_verified(context, specs[k], &data),
-                         b = fit_verified(context, specs[k], &other);
-            if (k == 1) continue; /* a penalty weighs otherwise */
-            assert_true(fabs(a.report.train_r2 - b.report.train_r2) <= 1e-9);
-            assert_true(fabs(a.report.train_rmse / units[l][0] / b.report.train_rmse - 1) <= 1e-9);
-        }
     margin_context_free(context);
 }
 
@@ -477,9 +411,7 @@ int main(void) {
         cmocka_unit_test(test_wide_functions), cmocka_unit_test(test_huge_values),
         cmocka_unit_test(test_least_norm),     cmocka_unit_test(test_corner),
         cmocka_unit_test(test_enough_smooth),  cmocka_unit_test(test_enough_l1),
-        cmocka_unit_test(test_tiny_columns),   cmocka_unit_test(test_tiniest_columns),
-        cmocka_unit_test(test_least_norm),     cmocka_unit_test(test_errors_in_any_unit),
-        cmocka_unit_test(test_sum_overflows),
+        cmocka_unit_test(test_tiny_columns),   cmocka_unit_test(test_sum_overflows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

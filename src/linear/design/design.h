@@ -130,13 +130,9 @@ margin_status mg_design_gram(mg_design *d, const mg_weighted_gram *request, doub
 double mg_design_gram_rounding(const mg_design *d);
 
 /* Weighted mean and standard deviation of each column of A, of all samples (`exact`, one pass) or
- * of at most 4096 samples evenly spread: for preconditioning. A constant column has deviation 0,
- * and one whose squares underflow. */
+ * of at most 4096 samples evenly spread: for preconditioning. A constant column has deviation 0. */
 margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *deviation,
                                 margin_error *error);
-/* The same of all samples; deviation 0 is that of a constant. One pass more where columns are 0. */
-margin_status mg_design_close_moments(mg_design *d, double *mean, double *deviation,
-                                      margin_error *error);
 
 /* Coordinates for solvers: columns e_j = (a_j - centre_j) factor_j of mean 0 and deviation about 1;
  * without an intercept the centre is 0 and the root mean square 1. A constant column has factor 0.

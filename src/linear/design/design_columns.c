@@ -38,7 +38,7 @@ typedef struct column_walk {
     const mg_design *d;
     void (*visit)(const struct column_walk *walk, int64_t j);
     const double *r;
-    double unit, total;     /* of weights */
+    double total;
     double *first, *second; /* columns: results */
 } column_walk;
 
@@ -93,27 +93,23 @@ static void find_moments(const column_walk *walk, int64_t j) {
     const int64_t begin = x->starts[j], end = x->starts[j + 1];
     double sum = 0.0, stored = 0.0, squares = 0.0;
     for (int64_t k = begin; k < end; k++) {
-        const double weight = walk->unit * mg_sample_weight(problem, x->samples[k]);
+        const double weight = mg_sample_weight(problem, x->samples[k]);
         sum += weight * x->values[k];
         stored += weight;
     }
     const double mean = sum / walk->total;
     for (int64_t k = begin; k < end; k++) {
         const double off = x->values[k] - mean;
-        squares += walk->unit * mg_sample_weight(problem, x->samples[k]) * off * off;
+        squares += mg_sample_weight(problem, x->samples[k]) * off * off;
     }
     if (end - begin < problem->count) squares += fmax(walk->total - stored, 0.0) * mean * mean;
     walk->first[j] = mean;
     walk->second[j] = squares / walk->total;
 }
 
-margin_status mg_design_column_moments(const mg_design *d, double unit, double total, double *mean,
+margin_status mg_design_column_moments(const mg_design *d, double total, double *mean,
                                        double *variance, margin_error *error) {
-    column_walk walk = {.d = d,
-                        .visit = find_moments,
-                        .unit = unit,
-                        .total = total,
-                        .first = mean,
-                        .second = variance};
+    column_walk walk = {
+        .d = d, .visit = find_moments, .total = total, .first = mean, .second = variance};
     return mg_parallel(d->context, RANGES, visit_range, &walk, error);
 }

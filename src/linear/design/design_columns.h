@@ -18,7 +18,6 @@ margin_status mg_design_store_columns(mg_design *d, margin_error *error);
 /* gradient_j = sum_i r_i x_ij, in X's units. CANCELLED. */
 margin_status mg_design_column_sums(const mg_design *d, const double *r, double *gradient,
                                     margin_error *error);
-/* Weighted mean and variance of the columns of x, each weight times `unit`; total: their sum.
- * CANCELLED. */
-margin_status mg_design_column_moments(const mg_design *d, double unit, double total, double *mean,
+/* Weighted mean and variance of the columns of x; total: the sum of the weights. CANCELLED. */
+margin_status mg_design_column_moments(const mg_design *d, double total, double *mean,
                                        double *variance, margin_error *error);

@@ -3,7 +3,7 @@
  * Sums of (x - k) and (x - k)^2 with k the mean of an evenly spread sample, so that nothing cancels
  * (Chan, Golub, LeVeque, "Algorithms for computing the sample variance", 1983). Sparse rows add
  * their stored values and the weight of these; the zeros, whose weight is the rest, are added at
- * the end. Weights are in a unit in which they add up to 1 at most. */
+ * the end. */
 #include "linear/design/design_block.h"
 #include "linear/design/design_columns.h"
 
@@ -15,7 +15,6 @@ enum { SAMPLE_ROWS = 4096 };
 typedef struct moment_walk {
     mg_visit_list list;
     const double *center; /* k; NULL: 0 */
-    double unit, lift;    /* powers of two: of the weights, and of all sums */
     bool sparse;
 } moment_walk;
 
@@ -64,9 +63,8 @@ static margin_status add_moments(void *state, const mg_block *block, void *argum
         const int64_t first = block->first + at, count = MG_MIN(chunk, block->count - at);
         for (int64_t k = 0; k < count; k++) {
             const int64_t i = mg_visit_sample(&walk->list, first + k);
-            weights[k] = walk->unit * mg_sample_weight(problem, i);
+            weights[k] = mg_sample_weight(problem, i);
             sums->weight += weights[k];
-            weights[k] *= walk->lift;
             if (walk->sparse) add_sparse_row(walk, mg_sample_row(problem, i), weights[k], sums);
         }
         if (!walk->sparse)
@@ -83,11 +81,11 @@ static void finish_moments(const moment_walk *walk, moment_sums *sums) {
     for (int64_t j = 0; j < d->columns; j++) {
         const double *own = sums->numbers + j * (walk->sparse ? SPARSE : 1);
         const double k = walk->center ? walk->center[j] : 0.0;
-        const double zeros = walk->sparse ? walk->lift * sums->weight - own[2] : 0.0;
+        const double zeros = walk->sparse ? sums->weight - own[2] : 0.0;
         const double all = walk->sparse ? own[0] - zeros * k : own[0];
         const double squares = walk->sparse ? own[1] + zeros * k * k : second[j];
-        const double lifted = all / sums->weight, mean = lifted / walk->lift;
-        second[j] = fmax(squares / sums->weight - lifted * mean, 0.0);
+        const double mean = all / sums->weight;
+        second[j] = fmax(squares / sums->weight - mean * mean, 0.0);
         sums->numbers[j] = k + mean;
     }
 }
@@ -102,29 +100,15 @@ static margin_status sum_moments(mg_design *d, moment_walk *walk, int64_t sample
 
 /* In A's units; a spread that rounding alone could make is none. Differences from the mean, which
  * a first walk found, are exact: of a constant they leave a hundred-millionth of the mean's
- * rounding, and one row that differs in its last bit makes more. Lifted sums are for columns whose
- * centre is a number. */
-static void hand_over(const moment_walk *walk, moment_sums *sums, double *mean, double *deviation) {
-    const mg_design *d = walk->list.design;
+ * rounding, and one row that differs in its last bit makes more. */
+static void hand_over(const mg_design *d, moment_sums *sums, double *mean, double *deviation) {
     const double rounding = 1e-21, *variance = squares_of(d, sums);
     for (int64_t j = 0; j < d->columns; j++) {
         const double scale = d->scale ? d->scale[j] : 1.0, center = sums->numbers[j];
-        const double spread = sqrt(variance[j]) / sqrt(walk->lift);
-        if (walk->lift > 1.0 && isnan(walk->center[j])) continue;
+        const double spread = sqrt(variance[j]);
         mean[j] = scale * center + (d->shift ? d->shift[j] : 0.0);
         deviation[j] = spread > rounding * fabs(center) ? fabs(scale) * spread : 0.0;
     }
-}
-
-/* The largest weight times as many samples is then 1 at most. */
-static double unit_of_weights(const mg_design *d) {
-    int of_weight, of_count;
-    double most = 0.0;
-    for (int64_t i = 0; i < d->samples; i++)
-        most = fmax(most, mg_sample_weight(d->problem, i));
-    frexp(most, &of_weight);
-    frexp((double)d->samples, &of_count);
-    return ldexp(1.0, MG_MIN(-of_weight - of_count, 1023));
 }
 
 /* Every stride-th sample. */
@@ -138,84 +122,39 @@ static margin_status choose_samples(const mg_design *d, int64_t **chosen, int64_
     return MARGIN_OK;
 }
 
-static margin_status moments_by_column(const moment_walk *walk, moment_sums *sums,
-                                       margin_error *error) {
-    const mg_design *d = walk->list.design;
+static margin_status moments_by_column(mg_design *d, moment_sums *sums, double *mean,
+                                       double *deviation, margin_error *error) {
     sums->weight = 0.0;
     for (int64_t i = 0; i < d->samples; i++)
-        sums->weight += walk->unit * mg_sample_weight(d->problem, i);
-    return mg_design_column_moments(d, walk->unit, sums->weight, sums->numbers, squares_of(d, sums),
-                                    error);
+        sums->weight += mg_sample_weight(d->problem, i);
+    MG_TRY(mg_design_column_moments(d, sums->weight, sums->numbers, squares_of(d, sums), error));
+    hand_over(d, sums, mean, deviation);
+    return MARGIN_OK;
 }
 
-/* A value of f32 has a square, but for its weight. */
-static bool may_underflow(const mg_design *d, double mean, double variance, int64_t j) {
-    static const double small = 1e-130, smaller = 1e-290;
-    const mg_problem *problem = d->problem;
-    if (problem->x.value_type == MARGIN_F32 && !problem->maker && !problem->weight) return false;
-    if (d->by_column && d->by_column->starts[j] == d->by_column->starts[j + 1]) return false;
-    return fabs(mean) < small && variance < smaller;
-}
-
-/* Squares that underflow are summed up once more, times a power of two. */
-static margin_status lift_small(mg_design *d, const moment_walk *walk, moment_sums *sums,
-                                double *mean, double *deviation, margin_error *error) {
-    moment_walk lifted = *walk;
-    double *center;
-    bool some = false;
-    margin_status status = MARGIN_OK;
-    MG_NEW(d->heap, center, d->columns, "means of the columns", error);
-    for (int64_t j = 0; j < d->columns; j++) {
-        const bool small = may_underflow(d, sums->numbers[j], squares_of(d, sums)[j], j);
-        center[j] = small ? sums->numbers[j] : (double)NAN;
-        some |= small;
-    }
-    lifted.center = center;
-    lifted.lift = 0x1p1022;
-    lifted.list.chosen = NULL;
-    if (some) status = sum_moments(d, &lifted, d->samples, sums, error);
-    if (some && status >= 0) hand_over(&lifted, sums, mean, deviation);
-    mg_free(d->heap, center);
-    return status;
-}
-
-static margin_status find_moments(mg_design *d, bool exact, bool close, double *mean,
-                                  double *deviation, margin_error *error) {
+margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *deviation,
+                                margin_error *error) {
     int64_t *chosen = NULL, count = 0;
-    moment_walk walk = {.list = {d, NULL},
-                        .unit = unit_of_weights(d),
-                        .lift = 1.0,
-                        .sparse = mg_is_csr(&d->problem->x)};
+    moment_walk walk = {.list = {d, NULL}, .sparse = mg_is_csr(&d->problem->x)};
     const int64_t numbers = HEAD + numbers_summed(d) + d->columns;
     moment_sums *sums = mg_new(d->heap, numbers, sizeof(double));
     margin_status status;
     if (!sums) return mg_no_memory(d->heap, numbers, sizeof(double), "means of the columns", error);
     if (exact && d->by_column) {
-        MG_GO(moments_by_column(&walk, sums, error));
-    } else {
-        MG_GO(choose_samples(d, &chosen, &count, error));
-        walk.list.chosen = chosen;
-        MG_GO(sum_moments(d, &walk, count, sums, error));
-        memcpy(mean, sums->numbers, (size_t)d->columns * sizeof *mean);
-        walk.center = mean;
-        if (exact) walk.list.chosen = NULL;
-        MG_GO(sum_moments(d, &walk, exact ? d->samples : count, sums, error));
+        status = moments_by_column(d, sums, mean, deviation, error);
+        goto done;
     }
-    hand_over(&walk, sums, mean, deviation);
-    if (close) MG_GO(lift_small(d, &walk, sums, mean, deviation, error));
+    MG_GO(choose_samples(d, &chosen, &count, error));
+    walk.list.chosen = chosen;
+    MG_GO(sum_moments(d, &walk, count, sums, error));
+    memcpy(mean, sums->numbers, (size_t)d->columns * sizeof *mean);
+    walk.center = mean;
+    if (exact) walk.list.chosen = NULL;
+    MG_GO(sum_moments(d, &walk, exact ? d->samples : count, sums, error));
+    hand_over(d, sums, mean, deviation);
 done:
     MG_FREE(d->heap, chosen, sums);
     return status;
-}
-
-margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *deviation,
-                                margin_error *error) {
-    return find_moments(d, exact, false, mean, deviation, error);
-}
-
-margin_status mg_design_close_moments(mg_design *d, double *mean, double *deviation,
-                                      margin_error *error) {
-    return find_moments(d, true, true, mean, deviation, error);
 }
 
 /* ---- Coordinates ----------------------------------------------------------------------------- */

@@ -96,9 +96,6 @@ struct mg_squares {
 mg_squares mg_squares_of(mg_fit *fit, bool intercept);
 margin_status mg_squares_begin(mg_squares *s);
 void mg_squares_end(mg_squares *s);
-/* Of a column that is not 0: 1 / norm is a number, and so is what weights of that size sum up to.
- */
-#define MG_SQUARES_LEAST_NORM 1e-290
 /* Exact means and norms of the columns, one pass. */
 margin_status mg_squares_moments(mg_squares *s);
 /* The sentence for a value that is not finite, where nobody has looked yet; reads the rows. */

@@ -56,8 +56,7 @@ static void set_columns(mg_squares *s, const products *p, bool *unsure) {
         const double length = square > 0.0 ? sqrt(square) / p->factor[j] : square - square;
         const double left = s->intercept ? sums[j] / s->total / p->factor[j] : 0.0;
         s->mean[j] = p->start[j] + left;
-        const double offset = sqrt(s->total) * fabs(s->mean[j]);
-        const double least = fmax(rounding * offset, MG_SQUARES_LEAST_NORM);
+        const double least = rounding * sqrt(s->total) * fabs(s->mean[j]);
         s->norm[j] = length > least || isnan(length) ? length : 0.0;
         *unsure |= s->norm[j] == 0.0;
     }
@@ -66,7 +65,7 @@ static void set_columns(mg_squares *s, const products *p, bool *unsure) {
 /* Whether columns that seem constant are not: their differences are then for QR. */
 static margin_status find_constants(mg_squares *s, bool *doubtful) {
     double *mean = s->step, *deviation = s->gradient;
-    MG_TRY(mg_design_close_moments(&s->design, mean, deviation, s->error));
+    MG_TRY(mg_design_moments(&s->design, true, mean, deviation, s->error));
     *doubtful = false;
     for (int64_t j = 0; j < s->columns; j++)
         *doubtful |= s->norm[j] == 0.0 && (deviation[j] > 0.0 || (!s->intercept && mean[j] != 0.0));

@@ -79,42 +79,33 @@ margin_status mg_squares_check_values(const mg_problem *problem, margin_context 
 }
 
 margin_status mg_squares_check_norms(mg_squares *s) {
-    const double most = 1e150;
+    const double most = 1e150, least = 1e-130;
     char buffer[32];
     bool finite = true;
     for (int64_t j = 0; j < s->columns; j++)
         finite &= isfinite(s->norm[j]) && isfinite(s->mean[j]);
     if (!finite) MG_TRY(mg_squares_check_values(s->problem, s->context, s->error));
-    for (int64_t j = 0; j < s->columns; j++)
-        MG_REQUIRE(s->norm[j] < most && fabs(s->mean[j]) < most, s->error, MG_DATA(OVERFLOW),
+    for (int64_t j = 0; j < s->columns; j++) {
+        const double size = fmax(s->norm[j], fabs(s->mean[j]));
+        MG_REQUIRE(size < most, s->error, MG_DATA(OVERFLOW),
                    "the squares of column %s overflow: divide it by a power of ten",
                    mg_column_name(s->problem->columns, j, buffer));
-    return MARGIN_OK;
-}
-
-/* Columns that are almost 0: under a penalty they change nothing. */
-static margin_status check_small(mg_squares *s) {
-    char buffer[32];
-    for (int64_t j = 0; j < s->columns; j++) {
-        const bool small = s->norm[j] > 0.0 && s->norm[j] < MG_SQUARES_LEAST_NORM;
-        MG_REQUIRE(!small || s->alpha > 0.0, s->error, MG_DATA(OVERFLOW),
-                   "the values of column %s differ by less than 1e-290: multiply it by a power of "
-                   "ten, or leave it out",
+        MG_REQUIRE(size == 0.0 || size > least, s->error, MG_DATA(OVERFLOW),
+                   "the values of column %s are below 1e-130, where squares vanish: multiply it by "
+                   "a power of ten, or leave it out",
                    mg_column_name(s->problem->columns, j, buffer));
-        if (small) s->norm[j] = 0.0;
     }
     return MARGIN_OK;
 }
 
 margin_status mg_squares_moments(mg_squares *s) {
-    MG_TRY(mg_design_close_moments(&s->design, s->mean, s->norm, s->error));
+    MG_TRY(mg_design_moments(&s->design, true, s->mean, s->norm, s->error));
     MG_TRY(mg_squares_check_norms(s));
     for (int64_t j = 0; j < s->columns; j++) {
         const double deviation = s->intercept ? s->norm[j] : hypot(s->mean[j], s->norm[j]);
         if (!s->intercept) s->mean[j] = 0.0;
         s->norm[j] = sqrt(s->total) * deviation;
     }
-    MG_TRY(check_small(s));
     return mg_squares_check_norms(s);
 }
 

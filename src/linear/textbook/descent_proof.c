@@ -17,7 +17,7 @@ margin_status mg_descent_measure_columns(mg_descent *d) {
     const double *c = d->objective->c, *y = d->design->problem->target;
     double centre = 0.0;
     if (!d->mean) return MARGIN_OK;
-    MG_TRY(mg_design_close_moments(d->design, d->mean, d->norm, d->job->error));
+    MG_TRY(mg_design_moments(d->design, true, d->mean, d->norm, d->job->error));
     for (int64_t j = 0; j < d->columns; j++) {
         if (!d->objective->intercept) {
             d->norm[j] = hypot(d->mean[j], d->norm[j]);

@@ -4,64 +4,32 @@
 
 #include <math.h>
 
-/* So many targets are scored at a time: their values in a row are a cache line. */
-enum { LANES = 8 };
-
-/* Powers of two by which weights and numbers are 1 at most, so that no product leaves the range. */
-typedef struct value_units {
-    double weight, value[LANES];
-} value_units;
-
-static double unit_for(double most) {
-    enum { GREATEST = 1000 };
-    int exponent = 0;
-    if (most > 0 && isfinite(most)) frexp(most, &exponent);
-    return ldexp(1.0, -MG_MAX(exponent, -GREATEST));
-}
-
-static value_units find_units(const double *values, int64_t stride, const double *targets,
-                              int lanes, const double *weights, int64_t rows) {
-    double weight = 0, size[LANES] = {0};
-    value_units units;
-    for (int64_t i = 0; i < rows; i++) {
-        if (weights) weight = fmax(weight, weights[i]);
-        for (int k = 0; k < lanes; k++)
-            size[k] =
-                fmax(size[k], fmax(fabs(targets[k * rows + i]), fabs(values[i * stride + k])));
-    }
-    units.weight = weights ? unit_for(weight) : 1.0;
-    for (int k = 0; k < lanes; k++)
-        units.value[k] = unit_for(size[k]);
-    return units;
-}
-
-/* In those units. */
-static double mean_target(const double *targets, double unit, const double *weights,
-                          double unit_of_weights, int64_t rows, double *total) {
+static double mean_target(const double *targets, const double *weights, int64_t rows,
+                          double *total) {
     double mean = 0;
     *total = 0;
     for (int64_t i = 0; i < rows; i++) {
-        const double weight = weights ? unit_of_weights * weights[i] : 1.0;
+        const double weight = weights ? weights[i] : 1.0;
         *total += weight;
-        mean += weight * (unit * targets[i] - unit * targets[0]);
+        mean += weight * (targets[i] - targets[0]);
     }
-    return unit * targets[0] + mean / *total;
+    return targets[0] + mean / *total;
 }
+
+/* So many targets are scored at a time: their values in a row are a cache line. */
+enum { LANES = 8 };
 
 /* values: those of sample i from i * stride on; targets: one after the other. */
 static void score_targets(const double *values, int64_t stride, const double *targets, int lanes,
                           const double *weights, int64_t rows, mg_value_score *scores) {
     double mean[LANES], squares[LANES] = {0}, deviations[LANES] = {0}, spread[LANES] = {0};
-    const value_units units = find_units(values, stride, targets, lanes, weights, rows);
     double total = 0;
     for (int k = 0; k < lanes; k++)
-        mean[k] =
-            mean_target(targets + k * rows, units.value[k], weights, units.weight, rows, &total);
+        mean[k] = mean_target(targets + k * rows, weights, rows, &total);
     for (int64_t i = 0; i < rows; i++) {
-        const double weight = weights ? units.weight * weights[i] : 1.0;
+        const double weight = weights ? weights[i] : 1.0;
         for (int k = 0; k < lanes; k++) {
-            const double unit = units.value[k], y = unit * targets[k * rows + i];
-            const double miss = unit * values[i * stride + k] - y;
+            const double y = targets[k * rows + i], miss = values[i * stride + k] - y;
             squares[k] += weight * miss * miss;
             deviations[k] += weight * fabs(miss);
             spread[k] += weight * (y - mean[k]) * (y - mean[k]);
@@ -69,10 +37,10 @@ static void score_targets(const double *values, int64_t stride, const double *ta
     }
     for (int k = 0; k < lanes; k++)
         scores[k] =
-            (mg_value_score){.weight = total / units.weight,
-                             .mse = squares[k] / total / units.value[k] / units.value[k],
-                             .rmse = sqrt(squares[k] / total) / units.value[k],
-                             .mae = deviations[k] / total / units.value[k],
+            (mg_value_score){.weight = total,
+                             .mse = squares[k] / total,
+                             .rmse = sqrt(squares[k] / total),
+                             .mae = deviations[k] / total,
                              .r2 = spread[k] > 0 ? 1 - squares[k] / spread[k] : (double)NAN};
 }
 
