@@ -12,7 +12,8 @@ import numpy as np
 from common import head, in_turn, options, row, seconds
 
 SHAPES = ((200_000, 20, ('ridge', 'logistic')), (100_000, 50, ('ridge', 'logistic')),
-          (60_000, 100, ('ridge', 'logistic', 'lasso(lambda=0.05)')), (60_000, 300, ('ridge', 'logistic')))
+          (60_000, 100, ('ridge', 'logistic', 'lasso(lambda=0.05)', 'least-squares', 'svm')),
+          (60_000, 300, ('ridge', 'logistic', 'svm(C=0.01)')))
 
 
 def timed(spec, x, y):
@@ -30,7 +31,7 @@ def main():
         value = x @ rng.standard_normal(columns) + rng.standard_normal(rows)
         turned = np.asfortranarray(x)
         for spec in specs:
-            y = (value > 0).astype(int) if spec == 'logistic' else value
+            y = (value > 0).astype(int) if spec.startswith(('logistic', 'svm')) else value
             (plain, one), (by_columns, other) = in_turn(
                 given.repeats, lambda: timed(spec, x, y), lambda: timed(spec, turned, y))
             assert one == other, 'other bytes'
