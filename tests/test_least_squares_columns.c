@@ -64,21 +64,11 @@ static void test_sizes_of_numbers(void **state) {
         if (status != MARGIN_OK) fail_msg("%s: %s%s", specs[k], error.text, found.reason);
         margin_model_free(model);
     }
-    for (int64_t k = 0; k < ROWS * COLUMNS; k++)
-        x[k] *= 1e-300;
-    static const char *const tiny[] = {"ridge", "ridge(solver=normal)", "ridge(solver=qr)",
-                                       "ridge(alpha=1e300)", "ridge(alpha=1e-300)"};
-    for (size_t k = 0; k < sizeof tiny / sizeof *tiny; k++) {
-        margin_model *model = fit_proven(context, tiny[k], &data, &report);
-        assert_true(report.iterations >= 0);
-        assert_close(margin_model_intercept(model, 0), 1e11, 1e-10);
-        margin_model_free(model);
-    }
     for (int64_t i = 0; i < ROWS; i++)
         r.y[i] -= 1e11;
     for (int64_t k = 0; k < ROWS * COLUMNS; k++)
-        x[k] *= 1e-20;
-    margin_model_free(fit_proven(context, "ridge", &data, NULL));
+        x[k] *= 1e-310;
+    fit_refused(context, "ridge", &data, MARGIN_ERROR_DATA, "are below 1e-130");
     margin_model_free(fit_proven(context, "lasso", &data, NULL));
     margin_model_free(fit_proven(context, "lasso(alpha=1e300)", &data, NULL));
     regression_free(&r);

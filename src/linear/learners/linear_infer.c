@@ -195,8 +195,8 @@ static margin_status infer_logistic(infer_run *run) {
     sum_likelihood(run);
     MG_TRY(check_rows(run, out->weight, run->intercept ? 1 : 0));
     MG_TRY(check_separation(run));
+    MG_TRY(check_recession(run)); /* first: there the curvature of columns vanishes */
     MG_TRY(mg_column_variances_make(run->fit, run->h, run->intercept, &run->v, out));
-    MG_TRY(check_recession(run));
     MG_TRY(check_rows(run, out->weight, out->rank + run->intercept));
     return measure_distance(run, 1.0);
 }

@@ -182,7 +182,8 @@ static margin_status find_sums(mg_verification *k, bool balanced) {
 static real slope_of(const mg_verification *k, int64_t i, int64_t m) {
     const bool sparse = mg_is_csr(&k->problem->x); /* from others large means are taken off */
     const real near = fmaxl(1e-9L, sparse ? unit * k->terms[m] : 0.0L);
-    if (!k->loss->smooth) return k->loss->coupled || at_loss(k, i) < 1.0L + near ? 1.0L : 0.0L;
+    if (!k->loss->smooth)
+        return k->loss->coupled || (real)at_loss(k, i) < 1.0L + near ? 1.0L : 0.0L;
     const bool shares = k->loss->coupled || k->loss->kind == MG_LOSS_LOGISTIC;
     const real slope =
         k->loss->coupled ? mg_verify_share(k, i, m) : (real)k->loss->slope(at_loss(k, i));
