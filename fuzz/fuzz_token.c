@@ -6,7 +6,7 @@
 #include "base/machine/cpu.h"
 #include "base/text/number_text.h"
 
-enum { PAD = 64, LONGEST = 300 };
+enum { PAD = 64, LONGEST = 96 }; /* every place x every length is tried */
 
 static int same_f64(double a, double b) {
     return memcmp(&a, &b, sizeof a) == 0;

@@ -96,7 +96,7 @@ margin_status mg_check_given(const mg_given *given, int count, margin_error *err
 #define MG_MIN(a, b)     ((a) < (b) ? (a) : (b))
 #define MG_MAX(a, b)     ((a) > (b) ? (a) : (b))
 
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(MG_NO_HINTS)
 #define MG_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define MG_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define MG_INLINE      static inline __attribute__((always_inline))

@@ -5,11 +5,6 @@
 
 #include <math.h>
 
-#ifdef __SANITIZE_ADDRESS__ /* with all of it inlined, the compiler takes minutes */
-#undef MG_INLINE
-#define MG_INLINE static inline
-#endif
-
 typedef struct lanes8 {
     float at[8];
 } lanes8;
