@@ -235,6 +235,35 @@ static void test_corner(void **state) {
     margin_context_free(context);
 }
 
+/* One row in hundreds has a value, a few another class: constants and means leave more rounding
+ * than the numbers that are told. */
+static void test_rare(void **state) {
+    (void)state;
+    static const struct {
+        const char *spec;
+        int64_t rows;
+        int every; /* rows of the rare class, or target 1 */
+    } cases[] = {{"lasso(alpha=0.01)", 735, 735},
+                 {"lasso(alpha=1)", 2957, 2957},
+                 {"standardize | lasso(alpha=1e-6)", 735, 735},
+                 {"elastic-net(alpha=0.001)", 735, 735},
+                 {"logistic(l1_ratio=1)", 735, 245},
+                 {"minmax | softmax", 2695, 48},
+                 {"softmax", 12000, 60}};
+    double x[12000], y[12000];
+    margin_context *context = seeded(0);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        for (int64_t i = 0; i < cases[k].rows; i++) {
+            x[i] = i == 100;
+            y[i] = i % cases[k].every == 0;
+        }
+        const margin_data data = {.x = margin_dense_f64(x, cases[k].rows, 1, 1),
+                                  .y = margin_values_f64(y, cases[k].rows)};
+        fit_verified(context, cases[k].spec, &data);
+    }
+    margin_context_free(context);
+}
+
 /* An objective below tol is a gap below tol, whatever the slopes are. */
 static void test_enough_smooth(void **state) {
     (void)state;
@@ -412,6 +441,7 @@ int main(void) {
         cmocka_unit_test(test_least_norm),     cmocka_unit_test(test_corner),
         cmocka_unit_test(test_enough_smooth),  cmocka_unit_test(test_enough_l1),
         cmocka_unit_test(test_tiny_columns),   cmocka_unit_test(test_sum_overflows),
+        cmocka_unit_test(test_rare),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -662,6 +662,25 @@ static void test_touching(void **state) {
     regression_free(&r);
 }
 
+/* b = a + 9, and a is alike in nearly all rows: rounding does not make the two tell apart. */
+static void test_rounded_dependence(void **state) {
+    (void)state;
+    enum { ROWS = 57 };
+    double x[2 * ROWS], y[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        x[2 * i] = i < 4 ? 2 : 1;
+        x[2 * i + 1] = x[2 * i] + 9;
+        y[i] = (7 * i * i) % 11;
+    }
+    const margin_data data = {.x = margin_dense_f64(x, ROWS, 2, 2),
+                              .y = margin_values_f64(y, ROWS)};
+    margin_statistics_result s = statistics_of("least-squares", &data, NULL);
+    assert_int_equal(s.rank, 1);
+    assert_int_equal(s.dependence_count, 1);
+    assert_true(isnan(margin_statistics_coefficient(&s, 0)->error));
+    margin_statistics_free(&s);
+}
+
 /* No noise at all: the weights are exact, and that is no reason to refuse. */
 static void test_exact_fit(void **state) {
     (void)state;
@@ -749,6 +768,7 @@ int main(void) {
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_touching),
         cmocka_unit_test(test_exact_fit),
+        cmocka_unit_test(test_rounded_dependence),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_cancel),
     };

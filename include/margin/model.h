@@ -50,7 +50,7 @@ typedef struct margin_report {
     /* Value of `formula` at the model, summed over sub-problems or targets. Of a learner that
      * minimises nothing (MARGIN_IS_RULE) a number that tells its training data: see its page. */
     double objective;
-    /* The proof: (objective - least possible) / max(1, objective) is at most this, whatever the
+    /* The proof: (objective - least possible) / max(1, |objective|) is at most this, whatever the
      * data are; of several sub-problems or targets that of the sum. A model that converged has one
      * of at most `tolerance`. Infinity: there is no bound. NaN: nothing is minimised (knn),
      * or nothing tells how low it could be (kmeans). */

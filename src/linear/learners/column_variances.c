@@ -120,7 +120,8 @@ static margin_status sort_columns(mg_column_variances *v, double *l, mg_inferenc
     const mg_squares *s = &v->s;
     const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
     const int64_t n = v->f.count;
-    const double blur = mg_squares_blur(s, &v->f);
+    /* nearer than the digits of the rows: weights of such columns mean nothing one by one */
+    const double blur = 64.0 * mg_squares_blur(s, &v->f);
     for (int64_t k = 0; k < n; k++) {
         const int64_t rank = v->kept_count;
         double *column = l + k * n;

@@ -196,7 +196,12 @@ static margin_status infer_logistic(infer_run *run) {
     MG_TRY(check_rows(run, out->weight, run->intercept ? 1 : 0));
     MG_TRY(check_separation(run));
     MG_TRY(check_recession(run)); /* first: there the curvature of columns vanishes */
-    MG_TRY(mg_column_variances_make(run->fit, run->h, run->intercept, &run->v, out));
+    const margin_status status =
+        mg_column_variances_make(run->fit, run->h, run->intercept, &run->v, out);
+    MG_REQUIRE(status != MARGIN_ERROR_DATA, run->fit->error, MARGIN_ERROR_DATA,
+               "the weights are so far out that the likelihood has no curvature left, and standard "
+               "errors mean nothing: train with a penalty");
+    MG_TRY(status);
     MG_TRY(check_rows(run, out->weight, out->rank + run->intercept));
     return measure_distance(run, 1.0);
 }

@@ -105,7 +105,8 @@ static void chunk_scores(const pass_walk *walk, int64_t first, int64_t count,
             z[r * o->functions + k] += o->coupled->offsets[k];
 }
 
-/* Losses of a chunk; for the softmax the scores become shares. */
+/* Losses of a chunk; for the softmax the scores become shares. A chunk has a sum of its own, as
+ * thousands of equal losses added to a large number are all rounded the same way. */
 static void chunk_losses(const pass_walk *walk, int64_t first, int64_t count, double *z,
                          pass_sums *sums) {
     const mg_objective *o = walk->o;
@@ -113,11 +114,12 @@ static void chunk_losses(const pass_walk *walk, int64_t first, int64_t count, do
     const double *c = o->c + first;
     const int64_t functions = o->functions;
     double behind[MG_CHUNK_ROWS]; /* the greatest score less the own one */
+    double value = 0.0;
     for (int64_t r = 0; r < count; r++) {
         double *at = z + r * functions;
         sums->errors += is_error(at, functions, code[r]);
         if (o->loss->kind == MG_LOSS_CRAMMER_SINGER) {
-            sums->value += c[r] * hinge_loss(at, functions, code[r]);
+            value += c[r] * hinge_loss(at, functions, code[r]);
             continue;
         }
         const double most = greatest(at, functions);
@@ -125,13 +127,13 @@ static void chunk_losses(const pass_walk *walk, int64_t first, int64_t count, do
         for (int64_t k = 0; k < functions; k++)
             at[k] -= most;
     }
-    if (o->loss->kind == MG_LOSS_CRAMMER_SINGER) return;
-    mg_vector_exp(o->design->isa, z, count * functions, z);
-    for (int64_t r = 0; r < count; r++) {
+    const bool shares = o->loss->kind != MG_LOSS_CRAMMER_SINGER;
+    if (shares) mg_vector_exp(o->design->isa, z, count * functions, z);
+    for (int64_t r = 0; r < count && shares; r++) {
         double *at = z + r * functions;
-        sums->value +=
-            c[r] * (settle_shares(at, functions, sum_but_one(at, functions)) + behind[r]);
+        value += c[r] * (settle_shares(at, functions, sum_but_one(at, functions)) + behind[r]);
     }
+    sums->value += value;
 }
 
 /* To f32 in place: a number is read before it is written to. */
