@@ -84,8 +84,8 @@ static void finish_moments(const moment_walk *walk, moment_sums *sums) {
         const double zeros = walk->sparse ? sums->weight - own[2] : 0.0;
         const double all = walk->sparse ? own[0] - zeros * k : own[0];
         const double squares = walk->sparse ? own[1] + zeros * k * k : second[j];
-        const double mean = all / sums->weight;
-        second[j] = fmax(squares / sums->weight - mean * mean, 0.0);
+        const double mean = all / sums->weight, variance = squares / sums->weight - mean * mean;
+        second[j] = variance < 0.0 ? 0.0 : variance; /* NaN where squares overflow */
         sums->numbers[j] = k + mean;
     }
 }
@@ -107,7 +107,7 @@ static void hand_over(const mg_design *d, moment_sums *sums, double *mean, doubl
         const double scale = d->scale ? d->scale[j] : 1.0, center = sums->numbers[j];
         const double spread = sqrt(variance[j]);
         mean[j] = scale * center + (d->shift ? d->shift[j] : 0.0);
-        deviation[j] = spread > rounding * fabs(center) ? fabs(scale) * spread : 0.0;
+        deviation[j] = spread <= rounding * fabs(center) ? 0.0 : fabs(scale) * spread;
     }
 }
 

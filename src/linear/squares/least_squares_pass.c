@@ -87,10 +87,15 @@ margin_status mg_squares_check_norms(mg_squares *s) {
     if (!finite) MG_TRY(mg_squares_check_values(s->problem, s->context, s->error));
     for (int64_t j = 0; j < s->columns; j++) {
         const double size = fmax(s->norm[j], fabs(s->mean[j]));
-        MG_REQUIRE(size < most, s->error, MG_DATA(OVERFLOW),
+        const double shift = s->problem->shift ? s->problem->shift[j] : 0.0;
+        const double scale = s->problem->scale ? s->problem->scale[j] : 1.0;
+        const double raw = fabs((s->mean[j] - shift) / scale); /* before the stages */
+        MG_REQUIRE(s->norm[j] < most && size < most, s->error, MG_DATA(OVERFLOW),
                    "the squares of column %s overflow: divide it by a power of ten",
                    mg_column_name(s->problem->columns, j, buffer));
-        MG_REQUIRE(size == 0.0 || size > least, s->error, MG_DATA(OVERFLOW),
+        MG_REQUIRE((size == 0.0 || size > least) &&
+                       !(s->norm[j] == 0.0 && raw > 0.0 && raw < least),
+                   s->error, MG_DATA(OVERFLOW),
                    "the values of column %s are below 1e-130, where squares vanish: multiply it by "
                    "a power of ten, or leave it out",
                    mg_column_name(s->problem->columns, j, buffer));
