@@ -435,13 +435,104 @@ static void test_large_headers(void **state) {
     free(text);
 }
 
+/* ---- Options of stages ----------------------------------------------------------------------- */
+
+/* The k-th value of an option to try; false: there are no more. */
+static bool value_of(const margin_option *option, int k, char value[32]) {
+    static const char *const numbers[] = {"2", "4"}, *const words[] = {"no", "yes"};
+    const int fixed = option->type == MARGIN_OPTION_CHOICE ? 0 : 2;
+    int64_t length = 0;
+    if (k < fixed) {
+        const bool text = option->type == MARGIN_OPTION_TEXT;
+        const char *const *of = option->type == MARGIN_OPTION_SWITCH ? words : numbers;
+        snprintf(value, 32, "%s", text ? (k ? "'1,2'" : "'1'") : of[k]);
+        return true;
+    }
+    if (!option->choices || k - fixed >= mg_choice_count(option->choices)) return false;
+    const char *word = mg_choice_at(option->choices, k - fixed, &length);
+    snprintf(value, 32, "%.*s", (int)length, word);
+    return true;
+}
+
+static margin_model *fit_stage(margin_context *context, const char *text) {
+    const margin_data data = {.x = margin_dense_f64(store_points, 6, 3, 3),
+                              .y = margin_values_f64(store_points, 6)};
+    margin_spec *spec = NULL;
+    margin_model *model = NULL;
+    if (margin_spec_parse(context, text, &spec, NULL) >= 0 &&
+        margin_fit(context, spec, &data, &model, NULL, NULL) < 0)
+        assert_null(model);
+    margin_spec_free(spec);
+    return model;
+}
+
+/* The model as a file whose spec says something else of the stage. */
+static void assert_held(margin_context *context, margin_model *model, const char *spec,
+                        const char *option) {
+    char *const own = model->spec, said[200], part[100];
+    snprintf(said, sizeof said, "%s", spec);
+    model->spec = said;
+    const store_bytes forged = store_encode(model);
+    model->spec = own;
+    snprintf(part, sizeof part, "has another %s than its spec says", option);
+    assert_refused(context, forged.bytes, forged.length, part);
+    free(forged.bytes);
+}
+
+/* Every value of an option; returns how many fits there were. */
+static int try_option(margin_context *context, const margin_component *stage,
+                      const margin_option *option) {
+    const char *learner = strcmp(option->name, "target") == 0 ? " | ridge" : "";
+    char value[32], spec[200], bare[200];
+    int fits = 0;
+    snprintf(bare, sizeof bare, "%s%s", stage->name, learner);
+    for (int k = 0; value_of(option, k, value); k++) {
+        snprintf(spec, sizeof spec, "%s(%s=%s)%s", stage->name, option->name, value, learner);
+        margin_model *model = fit_stage(context, spec), *again = NULL;
+        if (!model) continue;
+        const store_bytes honest = store_encode(model);
+        margin_error error = {0};
+        if (margin_model_decode(context, honest.bytes, honest.length, &again, &error) < 0)
+            fail_msg("%s: %s", spec, error.text);
+        const mg_option_value *has = model->stages[0].options;
+        margin_model *plain = fit_stage(context, bare);
+        const int at = mg_option_index(stage, option->name);
+        if (!mg_option_equal(&has[at], &plain->stages[0].options[at])) {
+            assert_held(context, model, bare, option->name);
+            assert_held(context, plain, model->spec, option->name);
+        }
+        margin_model_free(plain);
+        margin_model_free(again);
+        margin_model_free(model);
+        free(honest.bytes);
+        fits++;
+    }
+    return fits;
+}
+
+/* A stage has the options of the spec, and where it says nothing the defaults: not others that the
+ * entry of the stage names. Honest files load, whatever the option. */
+static void test_options_of_stages(void **state) {
+    (void)state;
+    margin_context *context = support_context(NULL, 1);
+    for (int c = 0; c < margin_component_count(); c++) {
+        const margin_component *stage = margin_component_at(c);
+        int fits = 0;
+        if (stage->kind != MARGIN_STAGE) continue;
+        for (int k = 0; k < stage->option_count; k++) /* some go with others only */
+            fits += try_option(context, stage, &stage->options[k]);
+        if (fits < 2) fail_msg("%s: %d fits", stage->name, fits);
+    }
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cut_anywhere),    cmocka_unit_test(test_any_byte_changed),
         cmocka_unit_test(test_checksum),        cmocka_unit_test(test_forgeries),
         cmocka_unit_test(test_newer_version),   cmocka_unit_test(test_unknown_entries),
         cmocka_unit_test(test_hostile_numbers), cmocka_unit_test(test_damaged_headers),
-        cmocka_unit_test(test_large_headers),
+        cmocka_unit_test(test_large_headers),   cmocka_unit_test(test_options_of_stages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,12 +96,12 @@ static margin_status parse_stage(const mg_store_reader *r, const json_t *entry,
     return MARGIN_OK;
 }
 
-/* What the spec of the model says of a stage is what the stage was fitted with. Options that it
- * leaves out had the defaults of the version that wrote the file. */
+/* What the spec of the model says of a stage, defaults included, is what the stage was fitted
+ * with. */
 static margin_status check_options(const mg_store_reader *r, const mg_spec_component *component,
                                    const mg_option_value *fitted) {
     for (int k = 0; k < component->info->option_count; k++)
-        if (component->options[k].given && !mg_option_equal(&component->options[k], &fitted[k]))
+        if (!mg_option_equal(&component->options[k], &fitted[k]))
             return mg_fail_stored(r, "its stage %s has another %s than its spec says",
                                   component->info->name, component->info->options[k].name);
     return MARGIN_OK;

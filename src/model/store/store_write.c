@@ -54,8 +54,7 @@ static margin_status collect_pieces(store_writer *w) {
 
 /* ---- Header ---------------------------------------------------------------------------------- */
 
-/* The stage as a spec with every option that has a value, so that a later change of defaults does
- * not change what an old file means. */
+/* The stage as a spec with every option that has a value: a later change of defaults is noticed. */
 static void write_stage_spec(mg_text *out, mg_heap *heap, const mg_fitted_stage *stage) {
     const margin_component *info = &stage->stage->info;
     const char *before = "(";
