@@ -30,7 +30,7 @@ static void test_threads_and_refits(void **state) {
         margin_context_free(contexts[t]);
 }
 
-/* Rows enough for several blocks: merging must not depend on threads either. */
+/* Rows enough for several blocks: merging must not depend on threads or on the stride either. */
 static void test_threads_on_many_rows(void **state) {
     contract *f = *state;
     sample *s = sample_make(9000, 6, 2, 0.02, 7);
@@ -41,14 +41,14 @@ static void test_threads_on_many_rows(void **state) {
         bool slow = strstr(e->text, "kernel") || strstr(e->text, "dual") ||
                     strstr(e->text, "nystroem") || strstr(e->text, "fourier") ||
                     strstr(e->text, "order=first") || strstr(e->text, "order=random");
-        margin_data data = sample_data(s, DENSE_F32);
-        if (slow) data.x.rows = data.y.count = 300;
-        margin_model *models[3];
-        for (int t = 0; t < 3; t++) {
-            models[t] = fit_text(contexts[t], e->text, &data, NULL);
+        margin_data data = sample_data(s, DENSE_F32), wide = sample_data(s, STRIDED_F32);
+        if (slow) data.x.rows = data.y.count = wide.x.rows = wide.y.count = 300;
+        margin_model *models[4];
+        for (int t = 0; t < 4; t++) {
+            models[t] = fit_text(contexts[t % 3], e->text, t < 3 ? &data : &wide, NULL);
             assert_same_model(models[0], models[t]);
         }
-        for (int t = 0; t < 3; t++)
+        for (int t = 0; t < 4; t++)
             margin_model_free(models[t]);
     }
     for (int t = 0; t < 3; t++)

@@ -208,7 +208,7 @@ double mg_row_length(const margin_matrix *x) {
 
 int64_t mg_row_bytes(const margin_matrix *x) {
     int64_t size = mg_type_size(x->value_type);
-    if (!mg_is_csr(x)) return (mg_is_by_columns(x) ? x->columns : x->stride) * size;
+    if (!mg_is_csr(x)) return x->columns * size;
     int64_t stored = mg_row_start(x, x->rows) - mg_row_start(x, 0);
     int64_t average = x->rows > 0 ? stored / x->rows + 1 : 1;
     return average * (size + mg_type_size(x->index_type)) + mg_type_size(x->start_type);

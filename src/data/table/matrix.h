@@ -92,7 +92,7 @@ void mg_rows_from_columns(const margin_matrix *x, const int64_t *rows, int64_t f
 void mg_row_from_columns(const margin_matrix *x, int64_t row, int64_t first, int64_t count,
                          double *out);
 
-/* Bytes per row (dense: stride; CSR: average), for mg_block_rows. */
+/* Bytes per row (dense: of its columns, not its stride; CSR: average), for mg_block_rows. */
 int64_t mg_row_bytes(const margin_matrix *x);
 
 /* Column name for messages and reports: the description's, or "x3" (1-based) written into buffer.
