@@ -797,6 +797,16 @@ static void wrong_labels_are_refused(void **state) {
     options = (margin_read_options){.labels = "no/such/file.npy"};
     assert_int_equal(parse(&x, &options, &table, &error), MARGIN_ERROR_FILE);
     assert_contains(error.text, "no/such/file.npy");
+    static const char *const others[][2] = {{"t.csv", "a,y\n1,2\n"}, {"t.svm", "1 1:2\n"}};
+    for (int k = 0; k < MG_LENGTH(others); k++) { /* the target of other tables is in them */
+        margin_context *context = support_context(NULL, 1);
+        assert_int_equal(margin_table_parse(context, others[k][1], (int64_t)strlen(others[k][1]),
+                                            others[k][0], &options, &table, &error),
+                         MARGIN_ERROR_ARGUMENT);
+        assert_contains(error.text, "go with npy and idx data, and this is");
+        assert_null(table);
+        margin_context_free(context);
+    }
     bytes text = array_of("|S1", false, "(3,)", "abc", 3);
     assert_refused(&text, NULL, MARGIN_ERROR_FORMAT, "holds text");
 }

@@ -169,6 +169,18 @@ static margin_status take_options(const margin_read_options *given, margin_read_
     return MARGIN_OK;
 }
 
+/* A file of labels goes with arrays: other tables have their target within. */
+static margin_status refuse_labels(const mg_reader *reader, const char *name,
+                                   const margin_read_options *options, margin_error *error) {
+    MG_REQUIRE(!options->labels || reader == &mg_reader_npy || reader == &mg_reader_idx, error,
+               MARGIN_ERROR_ARGUMENT,
+               "%s: labels in a file of their own (margin_read_options.labels) go with npy and idx "
+               "data, and this is %s: its target is in the table itself "
+               "(margin_read_options.target)",
+               name, reader->name);
+    return MARGIN_OK;
+}
+
 /* Reads an open source and closes it. `name` is the path as given. */
 static margin_status read_source(margin_context *context, mg_source *source, const char *name,
                                  const margin_read_options *options, margin_table **table,
@@ -176,6 +188,7 @@ static margin_status read_source(margin_context *context, mg_source *source, con
     const mg_reader *reader = NULL;
     margin_table *made = NULL;
     margin_status status = choose_reader(source, name, options->format, &reader, error);
+    if (status == MARGIN_OK) status = refuse_labels(reader, name, options, error);
     if (status == MARGIN_OK) status = reader->read(context, source, options, &made, error);
     if (status == MARGIN_OK) status = mg_source_unchanged(source, error);
     mg_source_close(source);
