@@ -10,7 +10,7 @@
 static int refuse(cli_session *session, margin_status status) {
     margin_error *error = &session->error;
     const size_t length = strlen(error->text);
-    if (error->cause == MARGIN_CAUSE_UNKNOWN_CLASS || strstr(error->text, "in the labels is"))
+    if (error->cause == MARGIN_CAUSE_UNKNOWN_CLASS)
         snprintf(error->text + length, sizeof error->text - length,
                  "; or count such rows as errors (--unknown-classes wrong)");
     return cli_failed(session, status);

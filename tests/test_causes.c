@@ -185,6 +185,40 @@ static void cells_of_files_say_it_too(void **state) {
     assert_int_equal(error.line, 4);
 }
 
+/* A class that a model does not know is none in every format, a category of a feature is one. */
+static void unknown_words_of_files_are_told_apart(void **state) {
+    (void)state;
+    static const char *const words[] = {"a", "b"};
+    const margin_column kinds = {
+        .name = "y", .kind = MARGIN_CATEGORICAL, .categories = words, .category_count = 2};
+    const margin_column number = {.name = "x"};
+    margin_column word = kinds;
+    word.name = "x";
+    const struct {
+        const char *name, *text;
+        const margin_column *feature;
+        margin_cause cause;
+    } files[] = {{"t.csv", "x,y\n1,a\n2,c\n", &number, MARGIN_CAUSE_UNKNOWN_CLASS},
+                 {"t.csv", "x,y\na,a\nc,b\n", &word, MARGIN_CAUSE_UNKNOWN_CATEGORY},
+                 {"t.svm", "a 1:1\nc 1:2\n", &number, MARGIN_CAUSE_UNKNOWN_CLASS}};
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        const margin_read_options options = {.size = sizeof options,
+                                             .expected = files[k].feature,
+                                             .expected_count = 1,
+                                             .expected_target = &kinds,
+                                             .unknown = MARGIN_UNKNOWN_ERROR,
+                                             .unknown_target = MARGIN_UNKNOWN_ERROR};
+        margin_table *table = NULL;
+        margin_error error = {0};
+        const margin_status status =
+            margin_table_parse(context, files[k].text, (int64_t)strlen(files[k].text),
+                               files[k].name, &options, &table, &error);
+        assert_true(status == MARGIN_ERROR_DATA || status == MARGIN_ERROR_FORMAT);
+        if (error.cause != (int32_t)files[k].cause)
+            fail_msg("%s: cause %d: %s", files[k].name, error.cause, error.text);
+    }
+}
+
 static void files_carry_the_reason_of_the_system(void **state) {
     (void)state;
     margin_error error;
@@ -216,6 +250,7 @@ int main(void) {
         cmocka_unit_test(categories_are_told_apart),
         cmocka_unit_test(judging_and_predicting_say_it_too),
         cmocka_unit_test(cells_of_files_say_it_too),
+        cmocka_unit_test(unknown_words_of_files_are_told_apart),
         cmocka_unit_test(files_carry_the_reason_of_the_system),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);

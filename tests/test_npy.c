@@ -85,14 +85,15 @@ static margin_table *parse_good(const bytes *b, const margin_read_options *optio
     return table;
 }
 
-static void assert_refused(const bytes *b, const margin_read_options *options, margin_status status,
-                           const char *part) {
+static int32_t assert_refused(const bytes *b, const margin_read_options *options,
+                              margin_status status, const char *part) {
     margin_table *table = NULL;
     margin_error error = {0};
     assert_int_equal(parse(b, options, &table, &error), status);
     assert_null(table);
     assert_contains(error.text, part);
     assert_contains(error.text, "t.npy");
+    return error.cause;
 }
 
 static double at(const margin_table *table, int64_t row, int64_t column) {
@@ -511,10 +512,14 @@ static void a_model_finds_its_columns_by_position(void **state) {
     assert_int_equal(table_details(table).unknown_classes, 1);
     margin_table_free(table);
     options.unknown = MARGIN_UNKNOWN_ERROR;
-    assert_refused(&b, &options, MARGIN_ERROR_DATA, "row 2: '3' in column kind is unknown");
+    assert_int_equal(
+        assert_refused(&b, &options, MARGIN_ERROR_DATA, "row 2: '3' in column kind is unknown"),
+        MARGIN_CAUSE_UNKNOWN_CATEGORY);
     options.unknown = MARGIN_UNKNOWN_MISSING;
     options.unknown_target = MARGIN_UNKNOWN_ERROR;
-    assert_refused(&b, &options, MARGIN_ERROR_DATA, "row 3: '7' in column class is unknown");
+    assert_int_equal(
+        assert_refused(&b, &options, MARGIN_ERROR_DATA, "row 3: '7' in column class is unknown"),
+        MARGIN_CAUSE_UNKNOWN_CLASS);
     margin_error error = {0};
     options.unknown = (margin_unknown)7;
     assert_int_equal(parse(&b, &options, &table, &error), MARGIN_ERROR_ARGUMENT);

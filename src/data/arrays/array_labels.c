@@ -79,7 +79,7 @@ static margin_status read_categories(margin_context *context, const mg_array *ar
     const margin_column *expected = options->expected_target;
     mg_encoder encoder = {0};
     margin_status status;
-    MG_GO(mg_encoder_init(table->heap, expected, options->unknown_target, &encoder, error));
+    MG_GO(mg_encoder_init(table->heap, expected, options, true, &encoder, error));
     MG_GO(read_codes(context, array, &encoder, table, error));
     status = mg_encoder_describe(&encoder, expected ? expected->name : label_name, table->y,
                                  MARGIN_F64, array->rows, 1, &table->target, error);
@@ -129,7 +129,7 @@ static margin_status prune_categories(margin_table *table, margin_error *error) 
     mg_encoder encoder = {0};
     mg_columns pruned = {0};
     margin_status status;
-    MG_GO(mg_encoder_init(table->heap, NULL, MARGIN_UNKNOWN_MISSING, &encoder, error));
+    MG_GO(mg_encoder_init(table->heap, NULL, NULL, true, &encoder, error));
     for (int64_t i = 0; i < table->x.view.rows; i++) {
         const char *name = target->categories[(int64_t)table->y[i]];
         int64_t code;

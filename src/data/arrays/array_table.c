@@ -221,9 +221,7 @@ static margin_status encode_column(array_reader *reader, int64_t j, void *values
                table->name, name);
     snprintf(what, sizeof what, "column %.60s", name);
     margin_status status;
-    MG_GO(mg_encoder_init(table->heap, plan->expected,
-                          target ? reader->options.unknown_target : reader->options.unknown,
-                          &encoder, error));
+    MG_GO(mg_encoder_init(table->heap, plan->expected, &reader->options, target, &encoder, error));
     MG_GO(encode_numbers(&encoder, table->name, what, inexact ? reader->array : NULL, j, values,
                          type, table->x.view.rows, step, error));
     MG_GO(mg_encoder_describe(&encoder, name, values, type, table->x.view.rows, step, out, error));

@@ -215,12 +215,9 @@ static margin_status encode_piece(coder *c) {
 
 static margin_status encode_pieces(coder *c, int64_t j) {
     const mg_arrow *arrow = c->arrow;
-    const margin_read_options *options = arrow->options;
     const mg_column_plan *plan = &c->column->plan;
-    const bool target = plan->role == MG_ROLE_TARGET;
-    MG_TRY(mg_encoder_init(arrow->heap, plan->expected,
-                           target ? options->unknown_target : options->unknown, &c->encoder,
-                           c->error));
+    MG_TRY(mg_encoder_init(arrow->heap, plan->expected, arrow->options,
+                           plan->role == MG_ROLE_TARGET, &c->encoder, c->error));
     for (int64_t b = 0; b < arrow->batch_count; b++) {
         c->piece = mg_arrow_piece_of(arrow, &arrow->batches[b], j);
         MG_TRY(encode_piece(c));

@@ -94,8 +94,7 @@ static margin_status make_categories(mg_svmlight *reader, const mg_column_plan *
     margin_table *table = reader->table;
     mg_encoder encoder = {0};
     margin_status status;
-    MG_GO(mg_encoder_init(table->heap, label->expected, reader->options.unknown_target, &encoder,
-                          error));
+    MG_GO(mg_encoder_init(table->heap, label->expected, &reader->options, true, &encoder, error));
     MG_GO(encode_rows(reader, &encoder, error));
     status = mg_encoder_describe(&encoder, name, table->y, MARGIN_F64, table->x.view.rows, 1,
                                  &table->target, error);

@@ -27,9 +27,13 @@ static margin_status list_expected(const margin_column *expected, mg_encoder *en
     return MARGIN_OK;
 }
 
-margin_status mg_encoder_init(mg_heap *heap, const margin_column *expected, margin_unknown unknown,
-                              mg_encoder *encoder, margin_error *error) {
-    mg_encoder made = {.heap = heap, .refuses = unknown == MARGIN_UNKNOWN_ERROR};
+margin_status mg_encoder_init(mg_heap *heap, const margin_column *expected,
+                              const margin_read_options *options, bool target, mg_encoder *encoder,
+                              margin_error *error) {
+    const int32_t unknown = !options ? MARGIN_UNKNOWN_MISSING
+                            : target ? options->unknown_target
+                                     : options->unknown;
+    mg_encoder made = {.heap = heap, .refuses = unknown == MARGIN_UNKNOWN_ERROR, .target = target};
     mg_dictionary_init(&made.texts, heap);
     if (expected && expected->kind == MARGIN_CATEGORICAL) {
         made.fixed = unknown != MARGIN_UNKNOWN_KEEP;
@@ -52,7 +56,8 @@ margin_status mg_encoder_refuse(const mg_encoder *encoder, const char *file, int
     mg_name_list known = {.most = 12};
     for (int64_t k = 0; k < encoder->listed && !known.full; k++)
         mg_name_list_add(&known, encoder->texts.entries[k].text, "");
-    return mg_fail_at(error, MG_DATA(UNKNOWN_CATEGORY), (mg_place){.row = row + 1},
+    return mg_fail_at(error, encoder->target ? MG_DATA(UNKNOWN_CLASS) : MG_DATA(UNKNOWN_CATEGORY),
+                      (mg_place){.row = row + 1},
                       "%s: row %lld: '%s' in %s is unknown to the model, which knows %s", file,
                       (long long)row + 1, mg_excerpt(text, length).text, what, known.text);
 }

@@ -9,6 +9,7 @@ typedef struct mg_encoder {
     mg_heap *heap;
     bool fixed;          /* no category joins those of a model */
     bool refuses;        /* the caller is to refuse what is unknown */
+    bool target;         /* texts are classes */
     int64_t listed;      /* categories of a model, which come first */
     int64_t unknown;     /* texts so far that are not among them */
     mg_dictionary texts; /* all categories */
@@ -16,15 +17,17 @@ typedef struct mg_encoder {
     int32_t *ranks;      /* finished: rank of each code; NULL: the same */
 } mg_encoder;
 
-/* `expected` NULL or numeric: categories as they come. `unknown`: what becomes of others. */
-margin_status mg_encoder_init(mg_heap *heap, const margin_column *expected, margin_unknown unknown,
-                              mg_encoder *encoder, margin_error *error);
+/* `expected` NULL or numeric: categories as they come. Options say what becomes of others; NULL:
+ * they are missing. */
+margin_status mg_encoder_init(mg_heap *heap, const margin_column *expected,
+                              const margin_read_options *options, bool target, mg_encoder *encoder,
+                              margin_error *error);
 /* The code of a text, -1 if it is unknown and not to be kept. */
 margin_status mg_encoder_code(mg_encoder *encoder, const char *text, int64_t length, int64_t *code,
                               margin_error *error);
 /* Whether a model's categories have the text. */
 bool mg_encoder_knows(const mg_encoder *encoder, const char *text, int64_t length);
-/* DATA: row `row` (from 0) of `file` has a category that is refused. */
+/* DATA: row `row` (from 0) of `file` has a class or category that is refused. */
 margin_status mg_encoder_refuse(const mg_encoder *encoder, const char *file, int64_t row,
                                 const char *what, const char *text, int64_t length,
                                 margin_error *error);

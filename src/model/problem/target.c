@@ -171,7 +171,7 @@ static margin_status learn_digits(const margin_data *data, const mg_samples *sam
     mg_encoder labels = {0};
     int64_t *present = NULL, code;
     margin_status status;
-    MG_GO(mg_encoder_init(model->heap, NULL, MARGIN_UNKNOWN_MISSING, &labels, error));
+    MG_GO(mg_encoder_init(model->heap, NULL, NULL, true, &labels, error));
     for (int64_t i = 0; i < samples->count; i++) {
         char text[MARGIN_NUMBER_TEXT];
         const int length = mg_label_print(data, mg_samples_row(samples, i), text);
