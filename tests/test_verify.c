@@ -47,6 +47,8 @@ static void test_at_the_radius(void **state) {
     margin_model *model = fit_text(context, "knn(radius=0.7810249675906654)", &data, &report);
     assert_true(report.objective > 0.5);
     assert_int_equal(verified(context, model, &data), MARGIN_OK);
+    model->report.objective *= 1.001; /* no row is in doubt */
+    assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
     margin_model_free(model);
     margin_context_free(context);
 }

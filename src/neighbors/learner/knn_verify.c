@@ -1,9 +1,9 @@
 /* The claim of a fit, and its proof: the rows that the model keeps are those of the data, and for a
- * sample of them the neighbours are found once by the model's own method and once by plain loops
- * over the data. What it answers without neighbours is computed again. The distance is the one of
- * metric.h in both, so that a row at the radius, or as far as another one, is so for both.
- * Coordinates that stages made may have been rounded otherwise by another instruction set: of such
- * a distance the terms are the coordinates. */
+ * sample of them the neighbours are found once by the model's own method and once by plain loops.
+ * What it answers without neighbours is computed again. Coordinates that stages made may have been
+ * rounded otherwise by another instruction set, so kept rows are the data's to rounding; the plain
+ * loops go over kept rows, with the distance of metric.h. So a row at the radius, or as far as
+ * another one, is so for the fit, the model and the proof, and no tie is in doubt. */
 #include "neighbors/learner/knn.h"
 
 enum { CHECKED = 32, LOOK_UP = 1024 }; /* rows of the sample; rows between two looks at cancel */
@@ -69,37 +69,29 @@ margin_status mg_knn_claim(mg_fit *fit, const mg_hypothesis *h) {
 
 typedef struct plain {
     mg_fit *fit;
-    const mg_metric *metric;
-    double k, radius;
-    bool by_distance;
+    const mg_neighbors *index;
     double unit;      /* of the scores: the largest |target|, so that no sum overflows */
+    int64_t *slot;    /* of the model, for every training row */
     double *distance; /* of every training row */
-    double blur;      /* what rounding may have made of any of them */
     int64_t *order;   /* rows not taken yet: a heap, the nearest on top */
     int64_t left;
     double *q, *x;
     double *scores, *found;
 } plain;
 
-static double size_of(const double *x, int64_t columns) {
-    double sum = 0;
-    for (int64_t j = 0; j < columns; j++)
-        sum += fabs(x[j]);
-    return sum;
+static void read_kept(const plain *v, int64_t sample, double *out) {
+    for (int64_t j = 0; j < v->index->columns; j++)
+        out[j] = mg_neighbors_coordinate(v->index, v->slot[sample], j);
 }
 
 static margin_status measure_all(plain *v) {
-    const mg_problem *problem = v->fit->problem;
-    const int64_t columns = problem->x.columns;
-    double most = 0;
-    for (int64_t i = 0; i < problem->count; i++) {
+    for (int64_t i = 0; i < v->index->rows; i++) {
         if (i % LOOK_UP == 0 && mg_cancelled(v->fit->context))
             return mg_fail_cancelled(v->fit->error);
-        knn_verify_read_row(problem, i, v->x);
-        v->distance[i] = mg_metric_distance(v->metric, v->x, false, v->q, columns);
-        most = fmax(most, size_of(v->x, columns));
+        read_kept(v, i, v->x);
+        v->distance[i] =
+            mg_metric_distance(&v->index->metric, v->x, false, v->q, v->index->columns);
     }
-    v->blur = MG_ROUNDING * (most + size_of(v->q, columns));
     return MARGIN_OK;
 }
 
@@ -143,32 +135,24 @@ static void add_share(plain *v, int64_t row, double weight) {
 }
 
 static double plain_share(const plain *v, double weight, double nearest, double distance) {
-    if (!v->by_distance) return weight;
+    if (!v->index->by_distance) return weight;
     return nearest == 0 ? weight * (double)(distance == 0) : weight * (nearest / distance);
 }
 
 /* What the votes of a query come to, beside v->scores. */
 typedef struct answer {
-    double shares;   /* weight of the votes */
-    double last;     /* distance of the last row that took part */
-    double rounding; /* of `last` */
-    bool tied;       /* rounding decides who takes part, or who with a part of its weight */
+    double shares; /* weight of the votes */
+    double last;   /* distance of the last row that took part */
 } answer;
 
-/* Tied where the last distance is not clearly less than the next, or, where k cut the last row's
- * weight, not clearly more than the one before. */
 static answer plain_nearest(plain *v) {
-    const double near = 2 * v->blur; /* two distances as near may be in either order */
-    answer a = {.last = -1, .rounding = v->blur};
-    double taken = 0, nearest = 0, before = -1;
-    bool cut = false;
+    const double k = v->index->k;
+    answer a = {.last = -1};
+    double taken = 0, nearest = 0;
     take_none(v);
-    while (taken < v->k * (1 - 1e-12) && v->left > 0) { /* other weights than the fit's: fewer */
+    while (taken < k * (1 - 1e-12) && v->left > 0) { /* other weights than the fit's: fewer */
         const int64_t row = take_nearest(v);
-        const double own = mg_sample_weight(v->fit->problem, row);
-        const double weight = fmin(own, v->k - taken);
-        cut = weight < own;
-        before = a.last;
+        const double weight = fmin(mg_sample_weight(v->fit->problem, row), k - taken);
         a.last = v->distance[row];
         if (taken == 0) nearest = a.last;
         taken += weight;
@@ -176,32 +160,23 @@ static answer plain_nearest(plain *v) {
         a.shares += share;
         add_share(v, row, share);
     }
-    a.tied = (v->left > 0 && v->distance[v->order[0]] <= a.last + near) ||
-             (cut && before >= a.last - near);
     return a;
 }
 
-/* Within the radius. Tied where a row is on its edge, which may be the last one or not. */
 static answer plain_within(plain *v) {
-    const mg_problem *problem = v->fit->problem;
-    const bool has_edge = isfinite(v->radius) && v->radius > 0;
-    double nearest = (double)INFINITY, inside = 0, outmost = 0;
+    double nearest = (double)INFINITY;
     answer a = {.last = -1};
-    for (int64_t i = 0; i < problem->count; i++)
+    for (int64_t i = 0; i < v->index->rows; i++)
         nearest = fmin(nearest, v->distance[i]);
-    for (int64_t i = 0; i < problem->count; i++) {
+    for (int64_t i = 0; i < v->index->rows; i++) {
         const double distance = v->distance[i];
-        const bool at_edge = has_edge && fabs(distance - v->radius) <= v->blur;
-        a.tied = a.tied || at_edge;
-        if (at_edge) outmost = fmax(outmost, distance);
-        if (!(distance <= v->radius)) continue;
-        if (!at_edge) inside = fmax(inside, distance);
-        const double share = plain_share(v, mg_sample_weight(problem, i), nearest, distance);
+        if (!(distance <= v->index->radius)) continue;
+        const double weight = mg_sample_weight(v->fit->problem, i);
+        const double share = plain_share(v, weight, nearest, distance);
         a.last = fmax(a.last, distance);
         a.shares += share;
         add_share(v, i, share);
     }
-    a.rounding = v->blur + (a.tied ? fmax(outmost - inside, 0) : 0);
     return a;
 }
 
@@ -209,7 +184,7 @@ static answer plain_within(plain *v) {
 static answer plain_scores(plain *v, int64_t functions) {
     for (int64_t f = 0; f < functions; f++)
         v->scores[f] = 0;
-    const answer a = isinf(v->k) ? plain_within(v) : plain_nearest(v);
+    const answer a = isinf(v->index->k) ? plain_within(v) : plain_nearest(v);
     for (int64_t f = 0; f < functions; f++)
         v->scores[f] /= a.shares;
     return a;
@@ -237,22 +212,30 @@ static margin_status verify_rows(plain *v, const mg_hypothesis *h) {
     mg_verified *verified = &v->fit->verified;
     double sum = 0, differing = 0;
     for (int64_t i = 0; i < count; i++) {
-        knn_verify_read_row(problem, checked_row(problem, i), v->q);
+        read_kept(v, checked_row(problem, i), v->q);
         MG_TRY(measure_all(v));
         const answer a = plain_scores(v, h->functions);
         sum += a.last;
-        verified->objective += a.rounding / (double)count;
+        verified->objective += MG_ROUNDING * a.last / (double)count;
         const margin_matrix one = margin_dense_f64(v->q, 1, h->columns, h->columns);
         MG_TRY(h->kind->scores(h, &one, 0, 1, v->found));
-        differing += !a.tied && scores_differ(v, h->functions);
+        differing += scores_differ(v, h->functions);
     }
     set_report(&v->fit->report, sum, (double)count, differing);
     return MARGIN_OK;
 }
 
+static double size_of(const double *x, int64_t columns) {
+    double sum = 0;
+    for (int64_t j = 0; j < columns; j++)
+        sum += fabs(x[j]);
+    return sum;
+}
+
 /* Whether the row in a slot of the model is the sample's, with its weight and its target. */
-static bool keeps_row(plain *v, const mg_neighbors *index, int64_t slot, int64_t sample) {
+static bool keeps_row(plain *v, int64_t slot, int64_t sample) {
     const mg_problem *problem = v->fit->problem;
+    const mg_neighbors *index = v->index;
     knn_verify_read_row(problem, sample, v->x);
     const double blur = MG_ROUNDING * size_of(v->x, index->columns);
     for (int64_t j = 0; j < index->columns; j++)
@@ -263,19 +246,21 @@ static bool keeps_row(plain *v, const mg_neighbors *index, int64_t slot, int64_t
                        : index->value[sample] == problem->target[sample];
 }
 
-static margin_status check_rows(plain *v, const mg_neighbors *index) {
-    for (int64_t slot = 0; slot < mg_neighbors_slots(index); slot++) {
-        const int64_t sample = index->tree ? index->tree->row[slot] : slot;
+static margin_status check_rows(plain *v) {
+    for (int64_t slot = 0; slot < mg_neighbors_slots(v->index); slot++) {
+        const int64_t sample = v->index->tree ? v->index->tree->row[slot] : slot;
         if (slot % LOOK_UP == 0 && mg_cancelled(v->fit->context))
             return mg_fail_cancelled(v->fit->error);
-        if (sample >= 0 && !keeps_row(v, index, slot, sample))
+        if (sample < 0) continue;
+        v->slot[sample] = slot;
+        if (!keeps_row(v, slot, sample))
             v->fit->verified.contradiction = "the rows that it keeps are not those of the data";
     }
     return MARGIN_OK;
 }
 
 /* Shares of the classes, or the mean target, for queries without neighbours. */
-static bool prior_fits(const plain *v, const mg_neighbors *index, int64_t function) {
+static bool prior_fits(const plain *v, int64_t function) {
     const mg_problem *p = v->fit->problem;
     long double sum = 0, size = 0, total = 0;
     for (int64_t i = 0; i < p->count; i++) {
@@ -287,13 +272,13 @@ static bool prior_fits(const plain *v, const mg_neighbors *index, int64_t functi
         size += weight * fabsl(y);
     }
     const double blur = MG_ROUNDING * (double)(size / total);
-    return fabs(index->prior[function] - (double)(sum / total)) <= blur;
+    return fabs(v->index->prior[function] - (double)(sum / total)) <= blur;
 }
 
-static margin_status check_prior(plain *v, const mg_neighbors *index, int64_t functions) {
-    for (int64_t f = 0; index->prior && f < functions; f++) {
+static margin_status check_prior(plain *v, int64_t functions) {
+    for (int64_t f = 0; v->index->prior && f < functions; f++) {
         if (mg_cancelled(v->fit->context)) return mg_fail_cancelled(v->fit->error);
-        if (!prior_fits(v, index, f))
+        if (!prior_fits(v, f))
             v->fit->verified.contradiction =
                 "what it answers without neighbours is not of the data";
     }
@@ -304,22 +289,18 @@ static margin_status knn_verify_with(plain *v, const mg_hypothesis *h, mg_arena 
     const mg_problem *problem = v->fit->problem;
     margin_error *error = v->fit->error;
     MG_TRY(MG_PIECES(arena, "distances", error, MG_PIECE(v->distance, problem->count),
-                     MG_PIECE(v->order, problem->count), MG_PIECE(v->q, h->columns),
-                     MG_PIECE(v->x, h->columns), MG_PIECE(v->scores, h->functions),
-                     MG_PIECE(v->found, h->functions)));
+                     MG_PIECE(v->order, problem->count), MG_PIECE(v->slot, problem->count),
+                     MG_PIECE(v->q, h->columns), MG_PIECE(v->x, h->columns),
+                     MG_PIECE(v->scores, h->functions), MG_PIECE(v->found, h->functions)));
     v->unit = unit_of(problem);
-    MG_TRY(check_rows(v, mg_neighbors_view(h)));
-    MG_TRY(check_prior(v, mg_neighbors_view(h), h->functions));
+    MG_TRY(check_rows(v));
+    MG_TRY(check_prior(v, h->functions));
     return verify_rows(v, h);
 }
 
 margin_status mg_knn_verify(mg_fit *fit, const mg_hypothesis *h) {
     const mg_neighbors *index = mg_neighbors_view(h);
-    plain v = {.fit = fit,
-               .metric = &index->metric,
-               .k = index->k,
-               .radius = index->radius,
-               .by_distance = index->by_distance};
+    plain v = {.fit = fit, .index = index};
     if (fit->problem->count != index->rows)
         return mg_fail(fit->error, MARGIN_ERROR_DATA,
                        "the model was trained on %lld rows and this data has %lld",
