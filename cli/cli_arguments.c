@@ -90,9 +90,10 @@ const cli_option cli_options[] = {
      FIELD(margins)},
     {"--verify", 0, NULL, " evaluate ", "recompute the proof of the fit from the training data",
      NULL, KIND_SWITCH, FIELD(verify)},
-    {"--holdout", 0, "SHARE", " fit split ",
-     "share of the rows to judge by, which training does not see (0.2)", NULL, KIND_TEXT,
-     FIELD(holdout)},
+    {"--holdout", 0, "SHARE", " fit evaluate split ",
+     "share of the rows to judge by, which training does not see (0.2); evaluate: of a model that "
+     "was fitted so, with --verify the others prove it",
+     NULL, KIND_TEXT, FIELD(holdout)},
     {"--validation", 0, "SHARE", " split ", "share of the rows for a third part, to choose by",
      NULL, KIND_TEXT, FIELD(validation)},
     {"--calibrate", 0, "HOW", " fit ",
@@ -140,14 +141,14 @@ const cli_option cli_options[] = {
      NULL, KIND_SWITCH, FIELD(stratify)},
     {"--repeat", 0, "N", " cv compare plot split importance ",
      "the same again, drawn anew, N times (importance: 5)", NULL, KIND_COUNT, FIELD(repeat)},
-    {"--groups", 0, "COLUMN", " fit cv compare plot split ",
+    {"--groups", 0, "COLUMN", " fit cv compare plot evaluate split ",
      "rows of equal value in this column, which is then no feature, stay in one part", NULL,
      KIND_TEXT, FIELD(groups)},
-    {"--time", 0, "COLUMN", " fit cv compare plot split ",
+    {"--time", 0, "COLUMN", " fit cv compare plot evaluate split ",
      "learn from rows that are earlier by this column, which is then no feature, than those that "
      "are predicted",
      NULL, KIND_TEXT, FIELD(time)},
-    {"--in-order", 0, NULL, " fit cv compare plot split ",
+    {"--in-order", 0, NULL, " fit cv compare plot evaluate split ",
      "rows are not shuffled: the last ones are held out, folds are runs of rows", NULL, KIND_SWITCH,
      FIELD(in_order)},
     {"--metric", 0, "NAME", " cv compare plot importance ",
@@ -427,7 +428,7 @@ static int check_combination(const cli_command *command, const cli_arguments *a)
         return cli_usage_error(command, "-k gives folds, --holdout parts: choose one");
     const bool folds = a->coverage || a->calibrate || a->threshold;
     if (((a->groups && !folds) || a->time || a->in_order) && !a->holdout &&
-        !strcmp(command->name, "fit"))
+        (!strcmp(command->name, "fit") || !strcmp(command->name, "evaluate")))
         return cli_usage_error(command, "%s says how to split: give --holdout, too",
                                a->groups ? "--groups"
                                : a->time ? "--time"

@@ -301,6 +301,7 @@ static void note_places(const cli_session *session, const margin_model *model,
 margin_status cli_read_for_model(cli_session *session, const margin_model *model, const char *path,
                                  cli_target need, margin_table **table) {
     margin_read_options options = read_options(session->arguments);
+    session->path = path;
     const margin_report *report = margin_model_report(model);
     options.missing = cli_missing(session->arguments, margin_model_spec(model));
     options.expected = margin_model_columns(model, &options.expected_count);

@@ -104,16 +104,14 @@ static void print_parts(cli_text *text, const margin_model *model, const verific
 }
 
 /* Rows that a fit held back are none of its proof. */
+static const char held_back[] =
+    "if it was fitted with --holdout, give the same --holdout and --seed here";
+
 static void print_held_back(cli_text *text, const margin_model *model, const margin_report *found) {
     const margin_report *trained = margin_model_report(model);
     if (found->rows <= trained->rows) return;
-    text_printf(text,
-                "            trained on %lld rows, and these are %lld: if it was fitted with "
-                "--holdout, 'margin split DATA%s -o parts.csv'\n"
-                "            with the same --holdout and --seed writes its rows, as "
-                "parts.train.csv\n",
-                (long long)trained->rows, (long long)found->rows,
-                margin_model_task(model) == MARGIN_CLASSIFY ? " --stratify" : "");
+    text_printf(text, "            trained on %lld rows, and these are %lld: %s\n",
+                (long long)trained->rows, (long long)found->rows, held_back);
 }
 
 static void print_verification(cli_text *text, const margin_model *model, const verification *v) {
@@ -128,6 +126,8 @@ static void print_verification(cli_text *text, const margin_model *model, const 
 
 static margin_status check_proof(cli_session *session, const margin_model *model,
                                  const margin_data *data, verification *v) {
+    const int64_t rows = data->selection ? data->selected : data->x.rows;
+    const size_t room = sizeof session->error.text;
     if (cli_several_targets(model)) {
         v->count = margin_model_target_count(model);
         v->parts = calloc((size_t)v->count, sizeof *v->parts);
@@ -139,6 +139,9 @@ static margin_status check_proof(cli_session *session, const margin_model *model
     }
     v->status = margin_verify_parts(session->context, model, data, &v->found, v->parts, v->count,
                                     &session->error);
+    if (v->status == MARGIN_ERROR_DATA && rows > margin_model_report(model)->rows)
+        snprintf(session->error.text + strlen(session->error.text),
+                 room - strlen(session->error.text), "; %s", held_back);
     return v->status;
 }
 
@@ -165,7 +168,9 @@ static void print_coverage(cli_text *text, const margin_model *model,
     text_puts(text, "\n");
 }
 
-static int evaluate_data(cli_session *session, const margin_model *model, margin_data data) {
+/* By the rows of `data`, a proof by those of `trained`. */
+static int evaluate_data(cli_session *session, const margin_model *model, margin_data data,
+                         const margin_data *trained) {
     const cli_arguments *a = session->arguments;
     margin_metrics metrics = {.size = sizeof metrics};
     verification proven = {.status = MARGIN_OK};
@@ -180,7 +185,7 @@ static int evaluate_data(cli_session *session, const margin_model *model, margin
     status =
         margin_evaluate_with(session->context, model, &data, &options, &metrics, &session->error);
     if (status < 0) return refuse(session, status);
-    if (a->verify) proof = check_proof(session, model, &data, &proven);
+    if (a->verify) proof = check_proof(session, model, trained, &proven);
     session->work_seconds = cli_clock() - start;
     margin_coverage_found coverage = {0};
     int code = find_coverage(session, model, &data, &coverage);
@@ -214,12 +219,34 @@ static int evaluate_data(cli_session *session, const margin_model *model, margin
     return code;
 }
 
+/* The rows that a fit with --holdout trained on, and those that it held back. */
+static int evaluate_parts(cli_session *session, const margin_model *model,
+                          const margin_table *table) {
+    margin_data test = margin_table_data(table), train = test;
+    margin_splits *splits = NULL;
+    margin_spec *spec = NULL;
+    int64_t *rows[2] = {NULL, NULL};
+    const margin_status status =
+        margin_spec_parse(session->context, margin_model_spec(model), &spec, &session->error);
+    int code = status < 0 ? cli_failed(session, status)
+                          : cli_split_shares(session, &test, cli_is_classes(&test, spec), &splits);
+    if (!code) code = cli_split_part(splits, 0, MARGIN_PART_TRAIN, &train, &rows[0]);
+    if (!code) code = cli_split_part(splits, 0, MARGIN_PART_TEST, &test, &rows[1]);
+    if (!code) code = evaluate_data(session, model, test, &train);
+    margin_splits_free(splits);
+    margin_spec_free(spec);
+    free(rows[0]);
+    free(rows[1]);
+    return code;
+}
+
 static int evaluate_table(cli_session *session, const margin_model *model,
                           const margin_table *table) {
     margin_data data = margin_table_data(table);
     int64_t *rows;
+    if (session->arguments->holdout) return evaluate_parts(session, model, table);
     int code = cli_drop_unknown_classes(session, model, &data, &rows);
-    if (!code) code = evaluate_data(session, model, data);
+    if (!code) code = evaluate_data(session, model, data, &data);
     free(rows);
     return code;
 }

@@ -43,7 +43,8 @@ const cli_command cli_commands[] = {
      "has one, comes last. "
      "Formats by the name of FILE, as of convert; without -o a CSV table.",
      2, 2, run_transform},
-    {"evaluate", "MODEL DATA [--bootstrap N] [--verify]", "compare predictions with a known target",
+    {"evaluate", "MODEL DATA [--holdout SHARE] [--bootstrap N] [--verify]",
+     "compare predictions with a known target",
      "Reports accuracy, log loss, precision, recall, F1 and AUC of each class and the confusion "
      "matrix, or the errors of a regression (of each "
      "target, if there are several), or inertia, "
