@@ -586,6 +586,66 @@ static void test_spec_of_another(void **state) {
     regression_free(&r);
 }
 
+/* Targets far from 0: the coefficients add up to 0 but for rounding, which the intercept, a million
+ * here, does not magnify. */
+static void test_targets_far_from_zero(void **state) {
+    (void)state;
+    static const double x[] = {-0.9842566475495753,
+                               0.3734573351963025,
+                               -0.5238678927902162,
+                               0.10519344934142498,
+                               0.10519344934142498,
+                               0.9980518812879315,
+                               0.9980518812879315,
+                               1.0,
+                               1.0,
+                               0.0,
+                               0.3176084989278742,
+                               0.3176084989278742,
+                               1.0514682372203463,
+                               0.9580419593827516,
+                               0.9580419593827516,
+                               -0.2948861700626122,
+                               0.6680398384722239,
+                               0.0,
+                               -1.0,
+                               -0.7725273220860133,
+                               -0.7725273220860133,
+                               1.2984743244452823,
+                               -0.8564203276040194,
+                               -0.8564203276040194,
+                               -0.8564203276040194,
+                               0.0787072121504879,
+                               -0.8786133169136732,
+                               -1.0,
+                               -0.32624312272943473,
+                               -0.32624312272943473,
+                               -0.834611007310227,
+                               1.8820267268604813,
+                               1.8820267268604813,
+                               1.8820267268604813,
+                               1.8820267268604813,
+                               -0.621813988196067,
+                               -0.621813988196067,
+                               0.7198174759405996};
+    static const double y[] = {
+        999999.2580283033,  1000001.2619189278, 999998.7439229975,  1000000.2398516546,
+        1000000.2400635114, 1000001.0164150157, 1000001.1269545314, 1000000.7535808866,
+        1000001.4850823737, 1000000.0472739044, 1000000.2691290814, 1000000.4507476147,
+        1000001.0307270815, 1000000.769208634,  1000001.1982080423, 999999.2180538727,
+        1000001.1932893198, 1000000.1109412228, 999999.4325569789,  999998.87637988,
+        999999.3999372872,  1000000.4646222931, 999999.120921055,   999998.5843303755,
+        999999.1657302056,  1000000.2621946026, 999999.2250817125,  999999.0066736699,
+        999999.3632998014,  999999.057341572,   999998.9298211925,  999999.1763343385,
+        999999.3397267951,  999999.0898250517,  999999.2637107904,  999999.8810533104,
+        999998.9072719349,  1000000.6906953366};
+    const margin_data data = {.x = margin_dense_f64(x, MG_LENGTH(x), 1, 1),
+                              .y = margin_values_f64(y, MG_LENGTH(y))};
+    const char *spec =
+        "kernel-ridge(intercept=yes, kernel=linear, solver=cholesky, alpha=0.01110036127)";
+    margin_model_free(fit_proven(context, spec, &data, NULL));
+}
+
 /* Columns of unlike sizes, small penalties and weights far apart: the optimum lies in what every
  * solver states. */
 static void test_rounding_is_counted(void **state) {
@@ -655,6 +715,7 @@ int main(void) {
         cmocka_unit_test(test_verified),
         cmocka_unit_test(test_small_changes),
         cmocka_unit_test(test_spec_of_another),
+        cmocka_unit_test(test_targets_far_from_zero),
         cmocka_unit_test(test_rounding_is_counted),
         cmocka_unit_test(test_failing_allocations),
     };
