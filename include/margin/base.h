@@ -7,7 +7,10 @@
  *  - `margin_error *error` is optional (NULL is fine), owned by the caller, and written only on
  *    failure. Its text is a full sentence: what is wrong, where, how to mend it.
  *  - Inputs are borrowed for the duration of the call unless the function says otherwise.
+ *  - What a function makes (specs, models, tables, splits, results) outlives its context; only
+ *    contexts of margin_context_with are freed before theirs.
  *  - `margin_*_free(NULL)` does nothing.
+ *  - A callback returns: no C++ exception and no longjmp may pass through the library.
  *  - Sizes and counts are int64_t. Rows and columns count from 0 in C, from 1 in texts for people.
  *  - The library never prints, exits, aborts, changes the locale, installs signal handlers, uses
  *    libc's random numbers or starts a thread before a context asks for one. It has no global

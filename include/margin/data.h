@@ -58,9 +58,11 @@ MARGIN_API margin_matrix margin_dense_f32(const float *values, int64_t rows, int
  * (behind affine stages or none) of more rows than columns and where margin_predict and its like,
  * margin_evaluate and margin_verify answer: rows are put together a few at a time, and results have
  * the bytes of the same rows in C order. Other learners, stages and solver=dual_cd, multiclass=ovo
- * need all rows at once: the fit makes a copy, which counts for the memory limit. Functions that do
- * not name this form refuse it (ARGUMENT): margin_fit, margin_fit_with, margin_predict and its
- * like, margin_predict_data, margin_evaluate, margin_margins, margin_verify, margin_split take it.
+ * need all rows at once: the fit makes a copy, which counts for the memory limit. margin_fit,
+ * margin_fit_with, margin_predict and its like, margin_predict_data, margin_evaluate,
+ * margin_margins, margin_verify and margin_split take this form; all other functions refuse it
+ * (ARGUMENT). Columns of integers or booleans and validity bitmaps come in by
+ * margin_table_from_arrow, which copies them once.
  */
 MARGIN_API margin_matrix margin_columns_f64(const double *const *columns, int64_t rows,
                                             int64_t count);

@@ -110,7 +110,7 @@ typedef struct margin_trace_step {
 /* Seed, threads and limits of one fit are those of its context: margin_context_with. */
 typedef struct margin_fit_options {
     size_t size;
-    /* Called in order, from the calling thread. Nonzero ends the fit with CANCELLED. */
+    /* In order, from the calling thread. Nonzero: CANCELLED (sticky: margin_context_resume). */
     int (*trace)(const margin_trace_step *step, void *user);
     void *user;
     /* A linear model of as many features, targets and (of the same names) classes: an iterative
@@ -255,9 +255,9 @@ MARGIN_API MARGIN_CHECKED margin_status margin_predict_parallel(margin_context *
 /* The same for a data set that describes its columns: columns are found by name, in any order (data
  * without descriptions, and data of whose names the model knows none, have the model's columns in
  * its order), category codes mean their names. Answers for the selected rows. Where columns or
- * codes are not the model's, data->x must be dense and is copied. margin_evaluate, margin_margins,
- * margin_verify, margin_update and margin_statistics take data in the same way. DATA: columns that
- * are missing, categories where the model has numbers or the other way round. */
+ * codes are not the model's, data->x must be dense or by columns, and is copied. margin_evaluate,
+ * margin_margins, margin_verify, margin_update and margin_statistics take data in the same way.
+ * DATA: columns that are missing, categories where the model has numbers or the other way round. */
 MARGIN_API MARGIN_CHECKED margin_status margin_predict_data(margin_context *context,
                                                             const margin_model *model,
                                                             const margin_data *data,
