@@ -565,7 +565,7 @@ static void test_refused(void **state) {
         {"svm(kernel=rbf, intercept=no)", "always an intercept"},
         {"svm(kernel=rbf, multiclass=argmax)", "ovo or ovr"},
         {"svm(kernel=rbf, task=classify, epsilon=0.1)", "epsilon belongs to regression"},
-        {"svm(kernel=rbf, rate=0.1)", "belongs to the linear machine"},
+        {"svm(kernel=rbf, rate=0.1)", "rate belongs to solver=gd, sgd or minibatch"},
         {"svm(kkt=0.1)", "kkt needs a kernel"},
         {"svm(kernel=rbf, sigma=1e-200)", "beyond double precision"},
     };

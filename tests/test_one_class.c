@@ -250,7 +250,7 @@ static void test_refused(void **state) {
         const char *spec, *part;
     } refused[] = {
         {"svm(kernel=rbf, nu=0.5)", "nu belongs to task=one-class"},
-        {"svm(nu=0.5)", "nu needs a kernel"},
+        {"svm(nu=0.5)", "nu belongs to task=one-class"},
         {"svm(task=one-class, C=1)", "C means nothing for one class"},
         {"svm(task=one-class, epsilon=1)", "epsilon means nothing for one class"},
         {"svm(task=one-class, multiclass=ovr)", "multiclass means nothing for one class"},

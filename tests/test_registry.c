@@ -5,6 +5,7 @@
 #include "model/spec/spec.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -91,6 +92,29 @@ static void assert_group(const margin_component *component, const margin_option 
         fail_msg("the group of %s of %s has %d defaults", option->name, component->name, defaults);
 }
 
+/* The option that a condition names. */
+static const margin_option *option_of_when(const margin_component *component,
+                                           const margin_option *option) {
+    const size_t length = strcspn(option->when, "=");
+    for (int k = 0; k < component->option_count; k++) {
+        const char *name = component->options[k].name;
+        if (strlen(name) == length && strncmp(name, option->when, length) == 0)
+            return &component->options[k];
+    }
+    fail_msg("%s of %s: no option for %s", option->name, component->name, option->when);
+    return NULL;
+}
+
+static void assert_when(const margin_component *component, const margin_option *option) {
+    const margin_option *other = option_of_when(component, option);
+    const char *choices = strchr(option->when, '='), *word;
+    int64_t letters;
+    assert_non_null(choices);
+    assert_int_equal(other->type, MARGIN_OPTION_CHOICE);
+    for (int w = 0; (word = mg_choice_at(choices + 1, w, &letters)); w++)
+        assert_true(mg_choice_find(other->choices, word, letters) >= 0);
+}
+
 static void assert_option(const margin_component *component, int k) {
     const margin_option *option = &component->options[k];
     assert_name(option->name);
@@ -102,6 +126,7 @@ static void assert_option(const margin_component *component, int k) {
     assert_range(component->name, option);
     assert_default(component->name, option);
     if (option->group) assert_group(component, option);
+    if (option->when) assert_when(component, option);
 }
 
 static void test_components(void **state) {
@@ -200,11 +225,55 @@ static void test_functions(void **state) {
     }
 }
 
+/* An option that is given where it is not for is refused by a fit, and the sentence says what it is
+ * for. */
+static void assert_refused(margin_context *context, const margin_component *component,
+                           const margin_option *option) {
+    static const double x[] = {1, 2, 3, 4, 5, 6, 7, 9}, y[] = {0, 1, 0, 1};
+    const margin_data data = {.x = margin_dense_f64(x, 4, 2, 2), .y = margin_values_f64(y, 4)};
+    const bool numbers = option->type == MARGIN_OPTION_NUMBERS;
+    char text[200], value[40] = "1", says[100];
+    margin_spec *spec;
+    margin_model *model;
+    margin_error error;
+    const char *holds = option_of_when(component, option)->default_text;
+    if (holds && strstr(option->when, holds)) return; /* what it is for is the default */
+    if (option->type == MARGIN_OPTION_CHOICE)
+        snprintf(value, sizeof value, "%.*s", (int)strcspn(option->choices, "|"), option->choices);
+    snprintf(text, sizeof text, "%s(%s=%s%s%s)%s", component->name, option->name,
+             numbers ? "'" : "", value, numbers ? "'" : "",
+             component->kind == MARGIN_STAGE ? " | ridge" : "");
+    assert_int_equal(margin_spec_parse(context, text, &spec, &error), MARGIN_OK);
+    snprintf(says, sizeof says, "%s belongs to %.*s=", option->name,
+             (int)strcspn(option->when, "="), option->when);
+    if (margin_fit(context, spec, &data, &model, NULL, &error) != MARGIN_ERROR_SPEC)
+        fail_msg("%s is not refused", text);
+    assert_contains(error.text, says);
+    margin_spec_free(spec);
+}
+
+static void test_conditions(void **state) {
+    (void)state;
+    margin_context *context = support_context(NULL, 1);
+    int conditions = 0;
+    for (int index = 0; index < margin_component_count(); index++) {
+        const margin_component *component = margin_component_at(index);
+        const margin_option *option;
+        for (int64_t k = 0; (option = margin_component_option(component, k)); k++) {
+            if (!option->when) continue;
+            assert_refused(context, component, option);
+            conditions++;
+        }
+    }
+    assert_true(conditions > 50);
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_components), cmocka_unit_test(test_pages),
         cmocka_unit_test(test_order),      cmocka_unit_test(test_lookup),
-        cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_functions),  cmocka_unit_test(test_conditions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,10 +68,13 @@ typedef struct margin_option {
     int32_t low_open, high_open; /* 1: the bound itself is excluded */
     const char *default_text;    /* as it would be written; NULL: decided from the data, see help */
     const char *choices; /* "primal|dual" or NULL; words that NUMBER or INTEGER take as well */
-    const char *group;   /* options of one group exclude each other ("gamma", "sigma"), or NULL; a
-                            default of one of them holds where none is given */
-    const char *help;    /* one sentence without final stop; it names the choices of other options
-                            that this one is for, where it is not for all of them */
+    const char *group;   /* options of one group exclude each other ("penalty": C, alpha, lambda;
+                            "width": gamma, sigma), or NULL; a default of one of them holds where
+                            none is given */
+    const char *help;    /* one sentence without final stop */
+    const char *when;    /* "solver=gd|sgd|minibatch": only for those choices of that option; given
+                            for another, its default included, it is SPEC in a fit. NULL: for all,
+                            or it depends on more than one option, as the help says */
 } margin_option;
 
 enum margin_ability {

@@ -27,21 +27,6 @@ static double gamma_of_sigma(double sigma) {
 
 margin_status mg_kernel_options_check(const margin_component *info, const mg_option_value *values,
                                       margin_error *error) {
-    const mg_kernel_kind kind = kind_of(info, values);
-    const struct {
-        const char *name, *users;
-        bool used;
-    } rules[] = {
-        {"gamma", "poly, rbf, sigmoid or laplacian", uses_gamma(kind)},
-        {"sigma", "rbf", kind == MG_KERNEL_RBF},
-        {"degree", "poly", kind == MG_KERNEL_POLY},
-        {"coef0", "poly or sigmoid", kind == MG_KERNEL_POLY || kind == MG_KERNEL_SIGMOID},
-    };
-    for (int k = 0; k < MG_LENGTH(rules); k++)
-        MG_REQUIRE(!mg_option_named(info, values, rules[k].name)->given || rules[k].used, error,
-                   MARGIN_ERROR_SPEC,
-                   "%s: %s belongs to kernel=%s; leave it out or choose that kernel", info->name,
-                   rules[k].name, rules[k].users);
     const mg_option_value *sigma = mg_option_named(info, values, "sigma");
     const double gamma = sigma->given ? gamma_of_sigma(sigma->number) : 1.0;
     MG_REQUIRE(gamma > 0.0 && isfinite(gamma), error, MARGIN_ERROR_SPEC,

@@ -17,11 +17,13 @@
               "factor in poly, rbf, sigmoid and laplacian; scale is 1/(columns x variance of all " \
               "values), median 1/(2 s^2) with the median distance s of rows (laplacian: 1/s); "    \
               "default: scale for rbf and laplacian, 1 for poly and sigmoid",                      \
-              MG_ABOVE_0, .group = "width", .choices = "scale|median"),                            \
+              MG_ABOVE_0, .group = "width", .choices = "scale|median",                             \
+              .when = "kernel=poly|rbf|sigmoid|laplacian"),                                        \
         MG_NUMBER("sigma", NULL, "width of rbf: gamma = 1/(2 sigma^2)", MG_ABOVE_0,                \
-                  .group = "width"),                                                               \
-        MG_INTEGER("degree", "2", "degree of poly", .low = 1, .high = 100),                        \
-        MG_NUMBER("coef0", "1", "constant in poly and sigmoid", MG_ANY_NUMBER)
+                  .group = "width", .when = "kernel=rbf"),                                         \
+        MG_INTEGER("degree", "2", "degree of poly", .low = 1, .high = 100, .when = "kernel=poly"), \
+        MG_NUMBER("coef0", "1", "constant in poly and sigmoid", MG_ANY_NUMBER,                     \
+                  .when = "kernel=poly|sigmoid")
 
 typedef enum mg_gamma_rule { MG_GAMMA_GIVEN, MG_GAMMA_SCALE, MG_GAMMA_MEDIAN } mg_gamma_rule;
 typedef struct mg_kernel_choice {
@@ -29,7 +31,7 @@ typedef struct mg_kernel_choice {
     mg_gamma_rule rule;
 } mg_kernel_choice;
 
-/* Options that the kernel does not use, and sigmas beyond double precision: SPEC. */
+/* Sigmas beyond double precision: SPEC. */
 margin_status mg_kernel_options_check(const margin_component *info, const mg_option_value *values,
                                       margin_error *error);
 mg_kernel_choice mg_kernel_options_of(const margin_component *info, const mg_option_value *values);

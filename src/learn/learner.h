@@ -275,6 +275,7 @@ int64_t mg_folds_rows(const mg_fit *fits, int64_t count, int64_t *position, int6
 
 MG_INLINE margin_status mg_learner_check(const mg_learner *learner, const mg_option_value *options,
                                          margin_error *error) {
+    MG_TRY(mg_options_check_when(&learner->info, options, error));
     return learner->check ? learner->check(&learner->info, options, error) : MARGIN_OK;
 }
 

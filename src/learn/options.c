@@ -66,6 +66,29 @@ static void choice_list(const char *choices, char *out, size_t capacity) {
     }
 }
 
+/* ---- What an option is for ------------------------------------------------------------------- */
+
+static margin_status check_when(const margin_component *info, const mg_option_value *values,
+                                const margin_option *option, margin_error *error) {
+    const char *choices = strchr(option->when, '=') + 1;
+    char other[32], words[160];
+    snprintf(other, sizeof other, "%.*s", (int)(choices - 1 - option->when), option->when);
+    const char *word = mg_option_named(info, values, other)->text;
+    if (word && mg_choice_find(choices, word, (int64_t)strlen(word)) >= 0) return MARGIN_OK;
+    choice_list(choices, words, sizeof words);
+    return mg_fail(error, MARGIN_ERROR_SPEC, "%s: %s belongs to %s=%s; leave it out or choose %s",
+                   info->name, option->name, other, words,
+                   mg_choice_count(choices) > 1 ? "one of those" : "that");
+}
+
+margin_status mg_options_check_when(const margin_component *info, const mg_option_value *values,
+                                    margin_error *error) {
+    for (int k = 0; k < info->option_count; k++)
+        if (values[k].given && info->options[k].when)
+            MG_TRY(check_when(info, values, &info->options[k], error));
+    return MARGIN_OK;
+}
+
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 typedef struct reading { /* one value being read */

@@ -42,6 +42,9 @@ margin_status mg_option_read(const char *component, const margin_option *option,
 /* Fills in the default. INTERNAL if the table itself is wrong. */
 margin_status mg_option_default(const char *component, const margin_option *option, mg_arena *arena,
                                 mg_option_value *value, margin_error *error);
+/* SPEC if an option is given for a choice that it is not for (margin_option.when). */
+margin_status mg_options_check_when(const margin_component *info, const mg_option_value *values,
+                                    margin_error *error);
 /* Canonical text of a value: what mg_option_read turns into the same value again. */
 void mg_option_print(const margin_option *option, const mg_option_value *value, mg_text *out);
 

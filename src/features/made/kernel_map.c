@@ -17,6 +17,7 @@ margin_status mg_map_refuse_categories(const margin_component *info, const margi
 static margin_status kernel_map_check(const margin_component *info, const margin_data *data,
                                       const mg_option_value *options, margin_error *error) {
     MG_TRY(mg_map_refuse_categories(info, data, error));
+    MG_TRY(mg_options_check_when(info, options, error));
     MG_TRY(mg_kernel_options_check(info, options, error));
     const mg_kernel kernel = mg_kernel_options_of(info, options).kernel;
     MG_REQUIRE(mg_kernel_is_definite(&kernel), error, MARGIN_ERROR_SPEC,

@@ -40,10 +40,6 @@ static margin_status kernel_logistic_check(const margin_component *info,
                MARGIN_ERROR_SPEC,
                "kernel-logistic: needs a kernel that is an inner product, as its objective else "
                "has no least value: rbf, laplacian, linear, exp, or poly with coef0 >= 0");
-    MG_REQUIRE(!mg_option_named(own, values, "rate")->given ||
-                   mg_option_is(own, values, "solver", "gd"),
-               error, MARGIN_ERROR_SPEC,
-               "kernel-logistic: rate belongs to solver=gd; leave it out or choose that solver");
     return MARGIN_OK;
 }
 

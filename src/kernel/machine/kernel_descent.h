@@ -12,7 +12,7 @@
     MG_NUMBER("rate", NULL,                                                                        \
               "solver=gd: step along the gradient of mean loss + lambda a'Ka (default: 1 / "       \
               "its largest curvature)",                                                            \
-              .low = 0, .low_open = 1, .high = (double)INFINITY, .high_open = 1)
+              MG_ABOVE_0, .when = "solver=gd")
 
 /* Ends at the gap, a limit, or where the objective is no number any more (STALLED). Options rate
  * and max_iter; two products a step. */

@@ -56,8 +56,6 @@ static margin_status kernel_ridge_check(const margin_component *info, const mg_o
                                         margin_error *error) {
     MG_TRY(mg_kernel_options_check(info, values, error));
     const bool descent = mg_option_is(own, values, "solver", "gd");
-    MG_REQUIRE(!option(values, "rate")->given || descent, error, MARGIN_ERROR_SPEC,
-               "kernel-ridge: rate belongs to solver=gd; leave it out or choose that solver");
     MG_REQUIRE(!descent || option(values, "intercept")->integer == 0, error, MARGIN_ERROR_SPEC,
                "kernel-ridge: solver=gd has no intercept; leave one of them out");
     MG_REQUIRE(!mg_asks_no_penalty(info, values), error, MARGIN_ERROR_SPEC,

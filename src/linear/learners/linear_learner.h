@@ -59,26 +59,29 @@ mg_squares_cost mg_squares_price(const mg_design *design);
 #define MG_SOLVERS_DESCENT "|gd|sgd|minibatch"
 #define MG_SOLVERS_DESCENT_HELP                                                                    \
     "; or the textbook's gradient descent: over all rows, row by row, or in batches"
+#define MG_WHEN_DESCENT .when = "solver=gd|sgd|minibatch"
 #define MG_OPTIONS_DESCENT_STEPS                                                                   \
     MG_NUMBER("rate", NULL,                                                                        \
               "solver=gd, sgd, minibatch: step along the gradient of mean loss + lambda |w|^2 "    \
               "(default: 1 / its largest curvature)",                                              \
-              MG_ABOVE_0),                                                                         \
-        MG_CHOICE("schedule", "auto", "auto|constant|inverse|sqrt",                                \
+              MG_ABOVE_0, MG_WHEN_DESCENT),                                                        \
+        MG_OPTION(CHOICE, "schedule", "auto",                                                      \
                   "solver=gd, sgd, minibatch: rate, rate/(1 + decay t) or rate/sqrt(1 + decay t) " \
-                  "in step t; auto: a constant rate where every step lowers the objective"),       \
+                  "in step t; auto: a constant rate where every step lowers the objective",        \
+                  .choices = "auto|constant|inverse|sqrt", MG_WHEN_DESCENT),                       \
         MG_NUMBER("decay", NULL, "of the schedule (default: for inverse rate x 2 lambda, else 1)", \
-                  MG_FROM_0),                                                                      \
-        MG_INTEGER("batch", "32", "rows of a step of solver=minibatch", .low = 1, .high = 1e9)
+                  MG_FROM_0, MG_WHEN_DESCENT),                                                     \
+        MG_INTEGER("batch", "32", "rows of a step of solver=minibatch", .low = 1, .high = 1e9,     \
+                   .when = "solver=minibatch")
 
 #define MG_OPTIONS_DESCENT                                                                         \
     MG_OPTIONS_DESCENT_STEPS,                                                                      \
         MG_NUMBERS("start_weights", NULL,                                                          \
                    "solver=gd, sgd, minibatch: weights to start from, one per column as the "      \
                    "learner sees them (default zeros)",                                            \
-                   MG_ANY_NUMBER),                                                                 \
+                   MG_ANY_NUMBER, MG_WHEN_DESCENT),                                                \
         MG_NUMBER("start_intercept", "0", "solver=gd, sgd, minibatch: intercept to start from",    \
-                  MG_ANY_NUMBER)
+                  MG_ANY_NUMBER, MG_WHEN_DESCENT)
 
 /* Certainty of the weights of least squares and of maximum likelihood; see learn/inference.h. Both
  * refuse a penalty: it moves the weights, by an amount that no standard error tells. */

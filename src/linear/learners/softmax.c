@@ -17,7 +17,7 @@ static const margin_option options[] = {
         "start_weights", NULL,
         "solver=gd, sgd, minibatch: where to start, for each class a weight per column as the "
         "learner sees them, and then, if wanted, an intercept for each class (default zeros)",
-        MG_ANY_NUMBER),
+        MG_ANY_NUMBER, MG_WHEN_DESCENT),
     MG_OPTION_INTERCEPT,
     MG_OPTION_CLASS_WEIGHT,
 };

@@ -25,7 +25,7 @@ static const margin_option options[] = {
     MG_NUMBER("nu", "0.5",
               "one-class: at most this share of the rows are outliers, at least this share support "
               "vectors",
-              .low = 0, .low_open = 1, .high = 1),
+              .low = 0, .low_open = 1, .high = 1, .when = "task=one-class"),
     MG_NUMBER("epsilon", "0.1", "regression: errors up to this cost nothing", MG_FROM_0),
     MG_OPTION_TOL_OF("0.0001", "relative duality gap to reach (with a kernel: 0.001)"),
     MG_NUMBER("kkt", NULL,
@@ -71,7 +71,7 @@ static margin_status check_argmax(const margin_component *info, const mg_option_
 /* What only a machine with a kernel has. */
 static margin_status check_kernel(const margin_component *info, const mg_option_value *values,
                                   margin_error *error) {
-    static const char *const others[] = {"kkt", "epsilon", "nu"};
+    static const char *const others[] = {"kkt", "epsilon"};
     for (int k = 0; k < MG_LENGTH(others); k++)
         MG_REQUIRE(!mg_option_named(info, values, others[k])->given, error, MARGIN_ERROR_SPEC,
                    "svm: %s needs a kernel, task=regress or task=one-class; leave it out",
@@ -101,22 +101,15 @@ static const mg_linear_family svm_family = {.loss = MG_LOSS_HINGE, .loss_of = sv
 /* Of the options of svm those that mean nothing here, or nothing for one class. */
 static margin_status refuse_others(const margin_component *info, const mg_option_value *values,
                                    margin_error *error) {
-    static const char *const linear[] = {"rate",  "schedule",      "decay",
-                                         "batch", "start_weights", "start_intercept"};
     static const char *const several[] = {"C",       "alpha",        "lambda",
                                           "epsilon", "class_weight", "multiclass"};
     const bool one = mg_option_is(info, values, "task", "one-class");
-    for (int k = 0; k < MG_LENGTH(linear); k++) {
-        MG_REQUIRE(!mg_option_named(info, values, linear[k])->given, error, MARGIN_ERROR_SPEC,
-                   "svm: %s belongs to the linear machine; leave it out with a kernel", linear[k]);
+    for (int k = 0; k < MG_LENGTH(several); k++)
         MG_REQUIRE(!one || !mg_option_named(info, values, several[k])->given, error,
                    MARGIN_ERROR_SPEC,
                    "svm: %s means nothing for one class, of which nu says how many rows may be "
                    "outliers; leave it out",
                    several[k]);
-    }
-    MG_REQUIRE(one || !mg_option_named(info, values, "nu")->given, error, MARGIN_ERROR_SPEC,
-               "svm: nu belongs to task=one-class; leave it out");
     MG_REQUIRE(mg_option_is(info, values, "solver", "auto"), error, MARGIN_ERROR_SPEC,
                "svm: with a kernel there is one solver; leave solver=%s out",
                mg_option_named(info, values, "solver")->text);

@@ -64,20 +64,6 @@ bool mg_is_descent(const char *solver) {
 
 margin_status mg_linear_check(const margin_component *info, const mg_option_value *options,
                               margin_error *error) {
-    static const char *const names[] = {"rate",  "schedule",      "decay",
-                                        "batch", "start_weights", "start_intercept"};
-    const mg_option_value *solver = value_of(info, options, "solver");
-    const char *word = solver ? solver->text : NULL;
-    for (int k = 0; k < MG_LENGTH(names); k++) {
-        const mg_option_value *value = value_of(info, options, names[k]);
-        if (!value || !value->given) continue;
-        if (strcmp(names[k], "batch") == 0)
-            MG_REQUIRE(word && strcmp(word, "minibatch") == 0, error, MARGIN_ERROR_SPEC,
-                       "batch belongs to solver=minibatch; leave it out or choose that solver");
-        MG_REQUIRE(mg_is_descent(word), error, MARGIN_ERROR_SPEC,
-                   "%s belongs to solver=gd, sgd or minibatch; leave it out or choose one of those",
-                   names[k]);
-    }
     const mg_option_value *schedule = value_of(info, options, "schedule"),
                           *decay = value_of(info, options, "decay");
     MG_REQUIRE(!decay || !decay->given || !schedule || schedule->integer != 1, error,

@@ -21,8 +21,7 @@ typedef struct mg_linear_options mg_linear_options;
 mg_linear_options mg_linear_options_of(const mg_fit *fit, const margin_component *info,
                                        double l1_ratio);
 
-/* The `check` of a learner: refuses options of the textbook solvers (MG_OPTIONS_DESCENT) beside
- * another solver. */
+/* The `check` of a learner: refuses a decay beside schedule=constant. */
 margin_status mg_linear_check(const margin_component *info, const mg_option_value *options,
                               margin_error *error);
 
