@@ -499,7 +499,15 @@ def test_the_environment_is_enough(tmp_path):
         ran(code, MARGIN_ACCEL="all,strict")
 
 
+def test_it_waits_for_scikit_learn():
+    if not _starts():
+        pytest.skip("margin is not installed where this Python starts from")
+    code = "import sys; loaded = 'margin' in sys.modules; from margin import accel; {}; import sklearn; print(loaded, accel.installed())"
+    assert ran(code.format("pass"), MARGIN_ACCEL="1")[0].split() == ["False", "True"]
+    assert ran(code.format("accel.uninstall()"), MARGIN_ACCEL="1")[0].split() == ["False", "False"]
+
+
 def _starts():
     """Whether site-packages has the line that looks at MARGIN_ACCEL."""
-    out, _ = ran("import sys; print('margin.accel' in sys.modules)", MARGIN_ACCEL="1")
+    out, _ = ran("import sys, sklearn; print('margin.accel' in sys.modules)", MARGIN_ACCEL="1")
     return out.strip() == "True"
