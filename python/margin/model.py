@@ -20,7 +20,7 @@ from margin.measures import Importance, Metrics, evaluate, importance
 from margin.report import TASKS, Report, as_table, new_report, new_reports, read_report
 from margin.specs import require_user
 from margin.tensors import Tensors
-from margin.views import Matrix, address, borrowed, taken_over
+from margin.views import Matrix, address, as_sparse_as, borrowed, taken_over
 
 if TYPE_CHECKING:
     from margin.neighbors import Neighbors
@@ -175,8 +175,8 @@ class Model:
 
     def transform(self, X: Any, *, threads: int | None = None) -> Any:
         """The rows as the stages of the model make them, those too that are folded into a linear one:
-        an array, or a CSR matrix where the stages keep zeros; float32 if X is."""
-        return self._transformed(Data(X), threads)
+        an array, or a CSR matrix (array, if X is one) where the stages keep zeros; float32 if X is."""
+        return as_sparse_as(X, self._transformed(Data(X), threads))
 
     def _transformed(self, data: Data, threads: int | None) -> Any:
         result, error = ffi.new("margin_transformed *"), new_error()

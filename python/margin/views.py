@@ -34,6 +34,15 @@ def is_sparse(x: Any) -> bool:
     return hasattr(x, "tocsr") and hasattr(x, "nnz")
 
 
+def as_sparse_as(given: Any, made: Any) -> Any:
+    """What was made of sparse rows, as SciPy's array or matrix, whichever they are."""
+    if not is_sparse(made) or not is_sparse(given):
+        return made
+    from scipy.sparse import csr_array, isspmatrix
+
+    return made if isspmatrix(given) else csr_array(made)
+
+
 def floats(x: Any, what: str) -> np.ndarray:
     """x as an array of float64 or float32; a copy only where it is neither."""
     if type(x) is not np.ndarray and isinstance(x, np.ma.MaskedArray):

@@ -83,6 +83,35 @@ def test_sparse_rows(rng, name, parameters, dtype):
         margin.StandardScaler().fit(X)
 
 
+@pytest.mark.parametrize("name", ["MinMaxScaler", "StandardScaler", "Normalizer", "SimpleImputer", "PolynomialFeatures"])
+def test_sparse_arrays_stay_arrays(name):
+    X = scipy.sparse.csr_array(scipy.sparse.random(80, 6, 0.2, random_state=0))
+    ours = getattr(margin, name)(**{"with_mean": False} if name == "StandardScaler" else {}).fit(X)
+    for made in (ours.transform(X), ours.model_.transform(X)):
+        assert isinstance(made, scipy.sparse.csr_array) and np.allclose(made.toarray(), ours.transform(X.toarray()))
+    if hasattr(ours, "partial_fit"):
+        again = clone(ours).partial_fit(X[:40]).partial_fit(X[40:])
+        assert np.allclose(again.transform(X).toarray(), ours.transform(X).toarray())
+        assert isinstance(again.inverse_transform(X), scipy.sparse.csr_array)
+
+
+def test_degree_zero(rng):
+    X = rng.normal(size=(5, 2))
+    for degree in (0, (0, 0)):
+        ours, theirs = (place.PolynomialFeatures(degree).fit(X) for place in (margin, sklearn.preprocessing))
+        assert np.array_equal(ours.transform(X), theirs.transform(X)) and ours.n_output_features_ == 1
+        assert np.array_equal(ours.powers_, theirs.powers_) and list(ours.get_feature_names_out()) == ["1"]
+    with pytest.raises(ValueError, match="empty output"):
+        margin.PolynomialFeatures(0, include_bias=False).fit(X)
+    with pytest.raises(ValueError, match="whole number, not None"):
+        margin.PolynomialFeatures(None).fit(X)
+
+
+def test_distances_from_centres_keep_float32(rng):
+    X = rng.normal(size=(50, 3)).astype(np.float32)
+    assert margin.KMeans(3).fit_transform(X).dtype == np.float32
+
+
 def test_categories(rng):
     X = np.array([["b", 10, None], ["a", 9, 2.5], ["b", 10, np.nan], ["é", 9, 2.5]], dtype=object)
     ours, theirs = pair("OneHotEncoder", {"handle_unknown": "ignore"})

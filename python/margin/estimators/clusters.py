@@ -95,7 +95,7 @@ class Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     def transform(self, X: Any) -> np.ndarray:
         """Distances of the rows from the centres."""
         rows = self._query(X)
-        return self.model_.distances(rows, threads=self._threads())
+        return self.model_.distances(rows, threads=self._threads()).astype(rows.dtype, copy=False)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the sum of the squared distances from the nearest centres."""

@@ -137,11 +137,13 @@ def imputer(estimator: Any, learner: str, options: Options, facts: Facts) -> tup
 
 
 def degrees(estimator: str, name: str, value: Any, facts: Facts) -> Options:
+    for most in value if isinstance(value, tuple) else (value,):
+        if not number("degree", low=0, whole=True)(estimator, name, most, facts):
+            raise ValueError(f"{name} of {estimator} has to be a whole number, not None")
     low, high = value if isinstance(value, tuple) else (0, value)
-    number("degree", low=0, whole=True)(estimator, name, low, facts)
     if low > high:
         raise ValueError(f"{name}=(low, high) of {estimator} has to have low <= high; it is {value!r}")
-    return number("degree", low=1, whole=True)(estimator, name, high, facts)
+    return {"degree": max(1, int(high))}  # the library has no degree 0
 
 
 def degree_three(estimator: str, name: str, value: Any, facts: Facts) -> Options:

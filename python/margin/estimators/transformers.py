@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from margin.data import Data
 from margin.estimators.base import MarginEstimator
 from margin.estimators.compat import validate_data
 from margin.estimators.parameters import Facts
@@ -31,7 +30,7 @@ class Transformer(TransformerMixin, MarginEstimator):
         return self._through(self._query(X))
 
     def _through(self, rows: Any) -> Any:
-        return self.model_._transformed(Data(rows), self._threads())
+        return self.model_.transform(rows, threads=self._threads())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -185,7 +184,7 @@ class MinMax(_Affine):
 
     def _learn(self, X: Any, weights: np.ndarray | None, *, earlier: bool) -> Any:
         ends = X.min(axis=0), X.max(axis=0)
-        low, high = (np.array(end.toarray()[0] if is_sparse(end) else end, np.float64) for end in ends)
+        low, high = (np.ravel(end.toarray() if is_sparse(end) else end).astype(np.float64) for end in ends)
         if earlier:
             low, high = np.minimum(low, self.data_min_), np.maximum(high, self.data_max_)
         super()._learn(X, weights, earlier=earlier)
@@ -287,12 +286,14 @@ class Products(Transformer):
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Learns which columns there are from rows X of shape (n_samples, n_features); y is not used."""
+        low, high = self.degree if isinstance(self.degree, tuple) else (0, self.degree)
+        if high == 0 and not self.include_bias:
+            raise ValueError("Setting degree to zero and include_bias to False would result in an empty output array.")
         super().fit(X)
-        low = self.degree[0] if isinstance(self.degree, tuple) else 0
         binary = self.model_.tensors["stage.0.repeats"] == 0
         # where each product is among the library's columns; None: just there
         self._places: np.ndarray | None = None
-        if low > 1 or (binary.any() and not self.interaction_only):
+        if low > 1 or high == 0 or (binary.any() and not self.interaction_only):
             made: dict[tuple[int, ...], int] = {}
             places = []
             for factors in self._factors(0):
