@@ -186,7 +186,9 @@ def in_python(sentence: str, row: int = 0) -> str:
     """The library's sentence; with a `row` it is about, rows are counted from 0."""
     for theirs, ours in _REMEDIES.items():
         sentence = sentence.replace(theirs, ours)
-    return re.sub(r"\brow ([1-9]\d*)\b", lambda found: f"row {int(found[1]) - 1} (from 0)", sentence) if row > 0 else sentence
+    if row <= 0:
+        return sentence
+    return re.sub(r"\b(row|query) ([1-9]\d*)\b", lambda found: f"{found[1]} {int(found[2]) - 1} (from 0)", sentence)
 
 
 def exception(status: int, error: Any) -> BaseException:

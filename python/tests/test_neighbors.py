@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import margin
 import numpy as np
@@ -183,3 +184,29 @@ def test_perceptrons(cancer):
         ours = margin.Perceptron(**how).fit(X, y)
     theirs = sklearn.linear_model.Perceptron(**how).fit(X, y)
     assert np.allclose(ours.coef_, theirs.coef_, rtol=1e-9) and ours.intercept_ == [0.0]
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+@pytest.mark.parametrize("rows", [80, 2000])
+def test_training_rows_by_their_neighbours(rng, rows, weights):
+    X, labels, values = rng.normal(size=(rows, 3)), rng.integers(0, 3, rows), rng.normal(size=rows)
+    X[0] = 50
+    for name, words in (("KNeighborsClassifier", {}), ("RadiusNeighborsClassifier", {"outlier_label": "most_frequent"}),
+                        ("KNeighborsRegressor", {}), ("RadiusNeighborsRegressor", {})):
+        y = labels if "Classifier" in name else values
+        ours, theirs = (getattr(place, name)(weights=weights, **words).fit(X, y) for place in (margin, sklearn.neighbors))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # NaN where there is no neighbour
+            expected = theirs.predict(None)
+        assert np.allclose(ours.predict(None), expected, equal_nan=True)
+        if y is labels:
+            assert np.allclose(ours.predict_proba(None), theirs.predict_proba(None))
+            assert np.allclose(ours.predict_proba(X * 3), theirs.predict_proba(X * 3))
+            assert ours.score(None, y) == theirs.score(None, y)
+    with pytest.raises(ValueError, match="row 0 .from 0. has no answer .of 1.: No neighbors"):
+        margin.RadiusNeighborsClassifier(20).fit(X, labels).predict(None)
+
+
+def test_queries_are_counted_from_0():
+    with pytest.raises(ValueError, match="query 1 .from 0. has the value nan"):
+        margin.KDTree(np.eye(3)).query([[0, 0, 0], [0, np.nan, 0]])

@@ -28,6 +28,11 @@ def refuse_unknown(y: Any, expected: np.ndarray) -> None:
         raise ValueError(f"The target label(s) {unknown} in y do not exist in the initial classes {expected}")
 
 
+def no_neighbours(alone: np.ndarray) -> str:
+    return (f"row {int(np.argmax(alone))} (from 0) has no answer (of {int(alone.sum())}): No neighbors found within the "
+            "radius; you can try using larger radius, giving a label for outliers, or leaving such rows out")
+
+
 def _probable(classifier: Any) -> bool:
     return classifier._has_probabilities()
 
@@ -106,10 +111,7 @@ class Classifier(ClassifierMixin, MarginEstimator):
         rows = self._query(X)
         codes = self.model_.class_codes(rows, threads=self._threads())
         if codes.size and codes.min() < 0:
-            raise ValueError(
-                f"row {int(np.argmin(codes))} (from 0) has no answer (of {int((codes < 0).sum())}): No neighbors found within the "
-                "radius; you can try using larger radius, giving a label for outliers, or leaving such rows out"
-            )
+            raise ValueError(no_neighbours(codes < 0))
         return self.model_._labels[codes]
 
     def _has_probabilities(self) -> bool:

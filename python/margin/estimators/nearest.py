@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from margin.data import Data
 from margin.errors import DataError
 from margin.estimators.base import MarginEstimator, in_their_words
-from margin.estimators.classifiers import Classifier
+from margin.estimators.classifiers import Classifier, no_neighbours
 from margin.estimators.parameters import Facts, spec_text
 from margin.estimators.regressors import Regressor
 from margin.fitting import fit_data
@@ -144,9 +144,79 @@ class Nearest(_Search, MarginEstimator):
         return self.model_
 
 
-class NearestClassifier(_Search, Classifier):
+class _Voting(_Search):
+    """Answers about the training rows themselves, where X is None: of the others."""
+
+    def _learnt(self, name: str) -> np.ndarray:
+        return self.model_.tensors[f"hypothesis.{name}"]
+
+    def _counts(self) -> np.ndarray:
+        """Sample weights of the training rows."""
+        return self._learnt("weight") if "hypothesis.weight" in self.model_.tensors else np.ones(self._index.rows)
+
+    def _others(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Numbers of the training rows, of their neighbours, and what each of these counts."""
+        if hasattr(self, "n_neighbors"):
+            distances, rows = self.kneighbors()
+            owners = np.repeat(np.arange(len(rows)), rows.shape[1])
+            distances, rows = distances.ravel(), rows.ravel()
+        else:
+            starts, distances, rows = self._within(None, None)
+            owners = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        counts = self._counts()[rows]
+        if getattr(self, "weights") == "distance":
+            same = distances == 0
+            among = np.bincount(owners[same], minlength=self._index.rows)[owners] > 0
+            counts = counts * np.where(among, same, 1 / np.where(same, 1.0, distances))
+        return owners, rows, counts
+
+
+class NearestClassifier(_Voting, Classifier):
     """The vote of the nearest rows."""
 
+    def predict(self, X: Any) -> np.ndarray:
+        """The label of each row; X=None: of the training rows, by their neighbours without themselves."""
+        return super().predict(X) if X is not None else self.classes_[np.argmax(self._votes(), axis=1)]
 
-class NearestRegressor(_Search, Regressor):
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, rows x classes in the order of `classes_`; X=None as in `predict`."""
+        if X is None:
+            return self._votes()
+        shares = super().predict_proba(X)
+        if getattr(self, "outlier_label", None) is not None:
+            rows = self._query(X)
+            prior = self._prior()
+            alone = np.flatnonzero(np.isclose(shares, prior).all(axis=1))  # or all rows are neighbours
+            alone = alone[np.diff(self._index.within(rows[alone], getattr(self, "radius"))[0]) == 0] if alone.size else alone
+            shares[alone] = np.arange(len(prior)) == np.argmax(prior)
+        return shares
+
+    def _prior(self) -> np.ndarray:
+        counts = self._counts()
+        return np.bincount(self._learnt("class"), counts, len(self.classes_)) / counts.sum()
+
+    def _votes(self) -> np.ndarray:
+        check_is_fitted(self)
+        owners, rows, counts = self._others()
+        shape = self._index.rows, len(self.classes_)
+        votes = np.bincount(owners * shape[1] + self._learnt("class")[rows], counts, shape[0] * shape[1]).reshape(shape)
+        alone = votes.sum(axis=1) == 0
+        if alone.any() and getattr(self, "outlier_label", None) is None:
+            raise ValueError(no_neighbours(alone))
+        votes[alone] = np.arange(shape[1]) == np.argmax(self._prior())
+        return votes / votes.sum(axis=1, keepdims=True)
+
+
+class NearestRegressor(_Voting, Regressor):
     """The mean of the nearest rows."""
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The value of each row; X=None: of the training rows, by their neighbours without themselves."""
+        if X is not None:
+            return super().predict(X)
+        check_is_fitted(self)
+        owners, rows, counts = self._others()
+        sums = (np.bincount(owners, each, self._index.rows) for each in (counts * self._learnt("value")[rows], counts))
+        with np.errstate(invalid="ignore"):
+            values = np.divide(*sums)
+        return values[:, np.newaxis] if self._two_dimensions else values
