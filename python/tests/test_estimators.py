@@ -78,7 +78,8 @@ OURS = {"RBFFeatures", "MixedNB", "Pocket", "KernelPerceptron"}
 def test_the_same_parameters(name):
     theirs = getattr(THEIRS[name], name)().get_params()
     ours = getattr(margin, name)().get_params()
-    assert set(theirs) - set(ours) == set() and set(ours) - set(theirs) == set()
+    own = {"pick"} if name == "Nystroem" else set()  # which rows it draws
+    assert set(theirs) - set(ours) == set() and set(ours) - set(theirs) == own
 
 
 def pair(name, theirs=None, **parameters):

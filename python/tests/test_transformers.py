@@ -112,6 +112,14 @@ def test_distances_from_centres_keep_float32(rng):
     assert margin.KMeans(3).fit_transform(X).dtype == np.float32
 
 
+def test_nystroem_draws_rows(rng):
+    X = rng.normal(size=(60, 3))
+    drawn = margin.Nystroem(n_components=20).fit(X)
+    assert "pick=uniform" in drawn.model_.spec
+    assert all((row == X).all(axis=1).any() for row in drawn.components_)
+    assert "pick=uniform" not in margin.Nystroem(n_components=20, pick="rpcholesky").fit(X).model_.spec
+
+
 def test_categories(rng):
     X = np.array([["b", 10, None], ["a", 9, 2.5], ["b", 10, np.nan], ["é", 9, 2.5]], dtype=object)
     ours, theirs = pair("OneHotEncoder", {"handle_unknown": "ignore"})
@@ -150,7 +158,7 @@ def test_features_of_kernels(iris):
     kernel = rbf_kernel(X, gamma=0.25)
     made = margin.Nystroem(n_components=150).fit_transform(X)
     assert np.allclose(made @ made.T, kernel, atol=1e-6)
-    few = margin.Nystroem(n_components=20, random_state=3).fit(X)
+    few = margin.Nystroem(n_components=20, random_state=3, pick="rpcholesky").fit(X)
     theirs = sklearn.kernel_approximation.Nystroem(n_components=20, gamma=0.25, random_state=3).fit_transform(X)
     ours = few.transform(X)
     assert ours.shape == (150, 20) and few.components_.shape == (20, 4)
