@@ -141,8 +141,10 @@ def fit_data(
     trace: bool | Callable[[TraceStep], Any] = False,
     start: Model | None = None,
     kernel: Kernel | None = None,
+    steps: list[int] | None = None,
 ) -> tuple[Model, bool]:
-    """The same for data that the library sees already; warns of nothing, but says whether it converged."""
+    """The same for data that the library sees already; warns of nothing, but says whether it converged. `steps` gets
+    those of each sub-problem, where there is no trace."""
     error, report = new_error(), new_report()
     options = ffi.new("margin_fit_options *")
     options.size = ffi.sizeof("margin_fit_options")
@@ -161,6 +163,9 @@ def fit_data(
     tracer = Tracer(trace if callable(trace) else None) if trace else None
     if tracer:
         options.trace, options.user = lib.margin_python_trace, tracer.handle
+    elif steps is not None:
+        kept = ffi.new_handle(steps)
+        options.part, options.user = lib.margin_python_part, kept
     parsed, made = ffi.new("margin_spec **"), ffi.new("margin_model **")
     with running(threads, seed, time_limit, memory, progress, kernel, accounts=True) as context:
         check(lib.margin_spec_parse(context, spec.encode(), parsed, error), error)

@@ -66,6 +66,12 @@ def _keep(exception: type[BaseException], value: BaseException, traceback: Any) 
     return 1
 
 
+@ffi.def_extern()
+def margin_python_part(report: Any, subproblem: int, user: Any) -> None:
+    """`user` is a list, which gets the steps of each sub-problem."""
+    ffi.from_handle(user).append(report.iterations)
+
+
 @ffi.def_extern(onerror=_keep, error=1)
 def margin_python_trace(step: Any, user: Any) -> int:
     return ffi.from_handle(user).take(step)

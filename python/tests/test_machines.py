@@ -215,3 +215,11 @@ def test_models_go_on_learning(iris):
     assert np.allclose(model.probabilities(X), whole.probabilities(X)) and list(model.classes) == ["x", "y", "z"]
     with pytest.raises(margin.ArgumentError):
         margin.fit("ridge", X, X[:, 0]).update(X, X[:, 0])
+
+
+def test_steps_of_several_classes_are_the_most_of_one(iris):
+    X, y = iris
+    fitted = margin.Perceptron(max_iter=7).fit(X, y)
+    assert fitted.n_iter_ == 7 < fitted.report_.iterations
+    assert pickle.loads(pickle.dumps(fitted)).n_iter_ == 7
+    assert fitted.partial_fit(X, y).n_iter_ == 1

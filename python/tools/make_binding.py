@@ -13,6 +13,7 @@ OWN = """
 margin_context *interrupt_begin(margin_context *context);
 void interrupt_end(margin_context *context, margin_context *outer);
 extern "Python" int margin_python_trace(const margin_trace_step *step, void *user);
+extern "Python" void margin_python_part(const margin_report *report, int64_t subproblem, void *user);
 extern "Python" int margin_python_progress(const margin_progress *progress, void *user);
 extern "Python" int margin_python_kernel(const double *x, int64_t x_rows, const double *z, int64_t z_rows,
                                          int64_t columns, double *values, void *user);

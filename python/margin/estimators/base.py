@@ -136,10 +136,11 @@ class MarginEstimator(Base):
         data = self._data(X, target, weights)
         spec = self._spec(facts, extra)
         start = getattr(self, "model_", None) if batch or getattr(self, "warm_start", False) else None
+        self._steps: list[int] = []
         try:
             self.model_, converged = fit_data(
                 spec, data, seed=self._seed(), threads=self._threads(), start=start, centres=self._centres(),
-                kernel=self._own_kernel(),
+                kernel=self._own_kernel(), steps=self._steps if facts.classes > 2 else None,
             )
         except DataError as error:
             raise in_their_words(error, data.x.rows)
@@ -170,7 +171,9 @@ class MarginEstimator(Base):
 
     @property
     def n_iter_(self) -> Any:
-        return max(1, self._fitted().report.iterations)
+        """Steps; of several classes or pairs of them the most that one took."""
+        self._fitted()
+        return max(1, max(getattr(self, "_steps", ()), default=self.report_.iterations))
 
     def _fitted(self) -> Model:
         if "model_" not in vars(self):
