@@ -25,7 +25,17 @@ def new_axes(ax: Any) -> tuple[Any, Any]:
 
 
 def _model(fitted: Any) -> Model:
-    return fitted if isinstance(fitted, Model) else fitted.model_
+    if isinstance(fitted, Model):
+        return fitted
+    _check(fitted)
+    return fitted.model_
+
+
+def _check(estimator: Any) -> None:
+    """NotFittedError, if it is an estimator that is not fitted."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(estimator)
 
 
 class TraceDisplay:
@@ -41,8 +51,9 @@ class TraceDisplay:
         self.what = what
 
     @classmethod
-    def from_model(cls, model: Model, *, what: str = "loss", ax: Any = None) -> "TraceDisplay":
+    def from_model(cls, model: Any, *, what: str = "loss", ax: Any = None) -> "TraceDisplay":
         """Of a model that was fitted with ``trace=True``; `what` is "loss" or "errors"."""
+        model = _model(model)
         if not model.trace:
             raise ValueError("the model has no trace: margin.fit(..., trace=True) keeps one")
         if what not in ("loss", "errors"):
@@ -113,6 +124,8 @@ class SearchDisplay:
     @classmethod
     def from_search(cls, search: Any, *, ax: Any = None) -> "SearchDisplay":
         """Of a fitted Search or a SearchTable whose settings differ in one number."""
+        if not isinstance(search, SearchTable):
+            _check(search)
         table = search if isinstance(search, SearchTable) else search.table_
         found = [dict((name, value) for name, value, _ in Spec(c.spec).settings()) for c in table.cells]
         varied = [name for name in found[0] if len({str(f.get(name)) for f in found}) > 1]

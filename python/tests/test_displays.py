@@ -3,6 +3,7 @@
 import margin
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -160,3 +161,12 @@ def test_learning_curves(cancer, diabetes):
 def _close():
     yield
     matplotlib.pyplot.close("all")
+
+
+def test_estimators_that_cannot_be_shown(iris):
+    for show, what in ((margin.CoefficientsDisplay.from_model, margin.Ridge()), (margin.TraceDisplay.from_model, margin.Perceptron()),
+                       (margin.SearchDisplay.from_search, margin.Search(margin.Ridge(), {"alpha": [1, 2]}))):
+        with pytest.raises(NotFittedError):
+            show(what)
+    with pytest.raises(ValueError, match="trace=True"):
+        margin.TraceDisplay.from_model(margin.GaussianNB().fit(*iris))

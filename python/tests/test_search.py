@@ -225,3 +225,9 @@ def test_settings_are_drawn_from_distributions(iris):
     assert [s["logistic__C"] for s in named.cv_results_["params"]] == expected
     with pytest.raises(TypeError, match="list or a numpy array"):
         margin.Search(margin.SVC(), grid).fit(X, y)
+
+
+def test_folds_by_a_random_state(diabetes):
+    X, y = diabetes
+    ends = [margin.Conformal(margin.Lasso(), random_state=np.random.RandomState(0)).fit(X, y).predict_interval(X[:2]) for _ in range(2)]
+    assert np.array_equal(*ends)

@@ -45,6 +45,13 @@ def refuse_given(estimator: Any, where: str, remedy: str) -> None:
                                f"{where}, which fits to folds by the library alone: {remedy}")
 
 
+def seed_of(state: Any) -> int | None:
+    """The library's seed for scikit-learn's `random_state`."""
+    if state is None or (isinstance(state, Integral) and not isinstance(state, bool)):
+        return None if state is None else int(state) % 2**64
+    return int(check_random_state(state).randint(2**31 - 1))
+
+
 def _is_finite(numbers: np.ndarray) -> bool:
     """False also where the sum of many overflows: they are looked at one by one elsewhere."""
     if numbers.size <= 4096:
@@ -92,10 +99,7 @@ class MarginEstimator(Base):
         return learner, options
 
     def _seed(self) -> int | None:
-        state = getattr(self, "random_state", None)
-        if state is None or (isinstance(state, Integral) and not isinstance(state, bool)):
-            return None if state is None else int(state) % 2**64
-        return int(check_random_state(state).randint(2**31 - 1))
+        return seed_of(getattr(self, "random_state", None))
 
     def _threads(self) -> int | None:
         jobs = getattr(self, "n_jobs", None)

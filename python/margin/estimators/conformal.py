@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from margin.errors import UnsupportedError
-from margin.estimators.base import AroundEstimator, MarginEstimator, refuse_given
+from margin.estimators.base import AroundEstimator, MarginEstimator, refuse_given, seed_of
 from margin.estimators.spec import estimator_of
 
 
@@ -24,7 +24,7 @@ class Conformal(AroundEstimator):
         What is found on average; proven for any distribution is 1 - 2 (1 - coverage).
     folds : int, default=0
         Fits to so many folds; 0: 10, none where leaving out a row has a closed form.
-    random_state : int or None, default=None
+    random_state : int, RandomState or None, default=None
         Of the folds.
 
     Attributes
@@ -65,7 +65,7 @@ class Conformal(AroundEstimator):
             raise ValueError("n_samples=1: a coverage needs rows to be judged by")
         if weights is not None:
             raise UnsupportedError("class_weight is not supported: coverage needs rows that count alike")
-        seed = 0 if self.random_state is None else int(self.random_state)
+        seed = seed_of(self.random_state) or 0
         self.model_ = inner.model_.promise(rows, known, coverage=self.coverage, folds=self.folds, seed=seed)
         for name in ("classes_", "n_features_in_", "feature_names_in_"):
             if hasattr(inner, name):
