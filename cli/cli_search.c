@@ -36,6 +36,17 @@ void json_table_target(cli_text *text, const margin_data *data) {
     if (data->target && data->targets <= 1) json_string(text, "target", data->target->name);
 }
 
+void cli_note_left_out(const cli_session *session, int64_t settings,
+                       const margin_search_result *table) {
+    const double drawn = session->arguments->random;
+    const int64_t asked = drawn > 0 && drawn < (double)settings ? (int64_t)drawn : settings;
+    if (table->count < asked)
+        cli_note(session,
+                 "%lld settings are tried as %lld: an option that another choice of the learner "
+                 "takes, as degree with kernel=poly, is left out of the others",
+                 (long long)asked, (long long)table->count);
+}
+
 int cli_no_best(const margin_search_result *table) {
     if (table->stopped > 0) return EXIT_STOPPED_EARLY;
     for (int64_t k = 0; k < table->count; k++)

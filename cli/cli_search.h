@@ -10,6 +10,9 @@ margin_search_options cli_search_options(const cli_session *session);
 int cli_target_first(cli_session *session, const margin_data *data);
 void text_target_on_top(cli_text *text, const cli_session *session, const margin_data *data);
 void json_table_target(cli_text *text, const margin_data *data);
+/* Says how many of so many settings were no settings of their own. */
+void cli_note_left_out(const cli_session *session, int64_t settings,
+                       const margin_search_result *table);
 /* "converged", "stopped", "failed", "dropped" */
 const char *cli_cell_ending(const margin_search_cell *cell);
 /* The exit code where there is nothing to choose from. */

@@ -21,6 +21,13 @@ static void free_specs(spec_list *list) {
         margin_spec_free(list->specs[k]);
 }
 
+static int64_t count_settings(const spec_list *list) {
+    int64_t sum = 0;
+    for (int64_t k = 0; k < list->count; k++)
+        sum += margin_spec_variants(list->specs[k]);
+    return sum;
+}
+
 static margin_status add_spec(cli_session *session, const char *text, spec_list *list) {
     const margin_status status =
         margin_spec_parse(session->context, text, &list->specs[list->count], &session->error);
@@ -295,6 +302,7 @@ static int compare_table(cli_session *session, const margin_table *table) {
     if (!code) {
         status = margin_search_specs(session->context, (const margin_spec *const *)list.specs,
                                      list.count, &data, splits, &options, &found, &session->error);
+        if (status >= 0) cli_note_left_out(session, count_settings(&list), found);
         code = status < 0 ? cli_failed(session, status)
                           : show_rows(session, found, &data, splits, list.count);
     }

@@ -308,6 +308,7 @@ static int cv_file(cli_session *session, const cli_arguments *arguments) {
     margin_table *table = NULL;
     margin_status status =
         margin_spec_parse(session->context, arguments->words[0], &spec, &session->error);
+    if (!code) cli_note_left_out(session, margin_spec_variants(spec), found);
     session->spec = arguments->words[0];
     if (status >= 0)
         status = cli_read_table(session, arguments->words[1], true,

@@ -532,6 +532,47 @@ static void test_failed_cells(void **state) {
     sample_free(s);
 }
 
+/* An option that another choice takes is left out, and what then is the same counts once. */
+static void test_options_of_other_choices(void **state) {
+    (void)state;
+    static const struct {
+        const char *spec, *first;
+        int64_t count, failed;
+    } cases[] = {
+        {"svm(kernel={rbf,poly}, degree={2,3})", "svm(kernel=rbf)", 3, 0},
+        {"svm(degree={2,3}, coef0={0,1}, kernel={rbf,poly,sigmoid}, C={1,2})",
+         "svm(kernel=rbf, C=1)", 14, 0},
+        {"standardize | svm(kernel={linear,rbf}, C={1,10}, gamma={0.1,1})",
+         "standardize | svm(kernel=linear, C=1)", 6, 0},
+        {"logistic(solver={gd,lbfgs}, rate={0.1,0.2}, tol=0.1)",
+         "logistic(tol=0.1, solver=gd, rate=0.1)", 3, 0},
+        {"svm(multiclass={ovo,ovr}, gamma={0.1,1})", "svm(gamma=0.1, multiclass=ovo)", 4, 4},
+        {"svm(kernel=rbf, C={1,inf})", "svm(kernel=rbf, C=1)", 2, 1},
+    };
+    sample *s = sample_make(60, 3, 2, 0.2, 18);
+    const margin_data data = sample_data(s, DENSE_F64);
+    margin_splits *splits = folds_of(&data, 3, 1, 0);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        margin_search_result *found = search(cases[k].spec, &data, splits, NULL),
+                             *alone = search(cases[k].first, &data, splits, NULL);
+        const margin_search_cell *first = margin_search_cell_at(found, 0);
+        assert_string_equal(first->spec, cases[k].first);
+        assert_int_equal(found->count, cases[k].count);
+        assert_int_equal(found->failed, cases[k].failed);
+        for (int64_t i = 0; i < 3 && !cases[k].failed; i++)
+            assert_true(first->values[i] == margin_search_cell_at(alone, 0)->values[i]);
+        margin_search_result_free(alone);
+        margin_search_result_free(found);
+    }
+    const margin_search_options options = {sizeof options, MARGIN_SEARCH_RANDOM, .count = 7};
+    margin_search_result *drawn =
+        search("svm(kernel={rbf,poly}, degree={2,3,4,5})", &data, splits, &options);
+    assert_true(drawn->count >= 4 && drawn->count <= 5 && drawn->failed == 0);
+    margin_search_result_free(drawn);
+    margin_splits_free(splits);
+    sample_free(s);
+}
+
 static void test_stopped_cells(void **state) {
     (void)state;
     sample *s = sample_make(200, 6, 2, 0.1, 19);
@@ -1137,6 +1178,7 @@ int main(void) {
         cmocka_unit_test(test_grouped_duplicates),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_failed_cells),
+        cmocka_unit_test(test_options_of_other_choices),
         cmocka_unit_test(test_stopped_cells),
         cmocka_unit_test(test_share_of_time),
         cmocka_unit_test(test_rare_class),

@@ -20,17 +20,18 @@ extern "C" {
 
 /* One setting: a spec without sets, and what it is worth. Belongs to the result. */
 typedef struct margin_search_cell {
-    const char *spec;   /* canonical: what margin_fit takes */
-    int64_t owner;      /* the spec that it is a setting of, from 0 */
-    int64_t number;     /* of this setting among those of its spec, as margin_spec_variant counts */
-    int32_t status;     /* margin_status: OK; STOPPED_*, the worst of its fits; below 0: failed */
-    int32_t dropped;    /* halving: the round (from 1) after which it was given up; 0: never */
-    const char *reason; /* one sentence, with the fold; "" if all its fits converged and the
-                           metric is a finite number on all splits */
-    int64_t rows;       /* most rows that one of its fits learned from */
-    double mean;        /* of the values; NaN if the setting failed */
-    double deviation;   /* sample standard deviation of the values; NaN for fewer than 2 */
-    const double *values;   /* the metric on the test rows of each split; NaN where there is none */
+    const char *spec;     /* canonical: what margin_fit takes */
+    int64_t owner;        /* the spec that it is a setting of, from 0 */
+    int64_t number;       /* of this setting among those of its spec, as margin_spec_variant counts;
+                             the first of those that differ only in options that they do not take */
+    int32_t status;       /* margin_status: OK; STOPPED_*, the worst of its fits; below 0: failed */
+    int32_t dropped;      /* halving: the round (from 1) after which it was given up; 0: never */
+    const char *reason;   /* one sentence, with the fold; "" if all its fits converged and the
+                             metric is a finite number on all splits */
+    int64_t rows;         /* most rows that one of its fits learned from */
+    double mean;          /* of the values; NaN if the setting failed */
+    double deviation;     /* sample standard deviation of the values; NaN for fewer than 2 */
+    const double *values; /* the metric on the test rows of each split; NaN where there is none */
     const double *training; /* the same on the rows that were learned from; NULL: not asked for */
     double gap;             /* the largest of its fits; NaN where nothing is claimed */
     double fit_seconds, predict_seconds; /* summed over its fits */
@@ -102,7 +103,9 @@ typedef struct margin_search_options {
     void *user;
 } margin_search_options;
 
-/* Tries all settings that the sets in `spec` stand for: each is fitted, stages included, to the
+/* Tries all settings that the sets in `spec` stand for. An option in a set that belongs to another
+ * choice is left out of a setting: svm(kernel={rbf,poly}, degree={2,3}) stands for three settings,
+ * of which that of kernel=rbf has no degree. Each is fitted, stages included, to the
  * training rows of each split and judged on its test rows. `options` may be NULL. Returns OK also
  * where settings failed or stopped: the table tells. ARGUMENT: options, splits of other data; SPEC:
  * a learner without a target; DATA as margin_fit, where it concerns all of the rows; LIMIT: more

@@ -64,6 +64,10 @@ class Spec:
         step, option = self._place(name)
         return _value(self._setting(step, option))
 
+    def given(self, name: str) -> bool:
+        step, option = self._place(name)
+        return bool(self._setting(step, option).given)
+
     def _place(self, name: str) -> tuple[int, str]:
         step, _, option = name.partition("__")
         if not option or step not in self.steps:

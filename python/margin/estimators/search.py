@@ -235,7 +235,7 @@ class Search(AroundEstimator):
         if isinstance(names, dict):
             return names[cell.spec]
         spec = Spec(cell.spec)
-        return {name: spec.value(name) for name in names}
+        return {name: spec.value(name) if spec.given(name) else None for name in names}
 
     def _repr_html_(self) -> str:
         plain = super()._repr_html_()

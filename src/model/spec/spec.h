@@ -61,7 +61,13 @@ const mg_option_value *mg_spec_option(const mg_spec_component *component, const 
  * to the nearest whole number. */
 mg_option_value mg_spec_set_value(const margin_spec *spec, const mg_spec_set *set, int64_t k);
 
-/* The spec without sets that variant `index` (0..variants-1, the last set varies fastest) stands
- * for. */
+/* The place in each set that variant `index` (0..variants-1, the last set varies fastest) stands
+ * for, and back, a place below 0 counting as the first one. */
+void mg_spec_places(const margin_spec *spec, int64_t index, int64_t *places);
+int64_t mg_spec_index(const margin_spec *spec, const int64_t *places);
+
+/* The spec without sets that these places make; an option whose place is below 0 is not given. */
+margin_status mg_spec_at(const margin_spec *spec, const int64_t *places, margin_spec **variant,
+                         margin_error *error);
 margin_status mg_spec_variant(const margin_spec *spec, int64_t index, margin_spec **variant,
                               margin_error *error);

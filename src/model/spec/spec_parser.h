@@ -24,7 +24,8 @@ margin_status mg_parse_value(mg_parser *parser, int option, mg_option_value *val
 /* Reads a set, its opening brace being the token; *value becomes its first value. */
 margin_status mg_parse_set(mg_parser *parser, int option, mg_option_value *value);
 
-/* Text of the spec with value chosen[k] of set k (chosen NULL: the sets themselves). */
+/* Text of the spec with value chosen[k] of set k, below 0: without that option (chosen NULL: the
+ * sets themselves). */
 void mg_spec_print(const margin_spec *spec, const int64_t *chosen, mg_text *out);
 margin_status mg_spec_parse(mg_heap *heap, const char *text, margin_spec **spec,
                             margin_error *error);

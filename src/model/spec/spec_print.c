@@ -35,6 +35,7 @@ static void print_component(const margin_spec *spec, int component, const int64_
     for (int k = 0; k < c->info->option_count; k++) {
         if (!c->options[k].given) continue;
         const int set = mg_spec_set_of(spec, component, k);
+        if (set >= 0 && chosen && chosen[set] < 0) continue;
         mg_text_puts(out, before);
         mg_text_puts(out, c->info->options[k].name);
         mg_text_puts(out, "=");

@@ -231,20 +231,36 @@ margin_status mg_parse_set(mg_parser *p, int option, mg_option_value *value) {
 
 /* ---- Variants -------------------------------------------------------------------------------- */
 
-margin_status mg_spec_variant(const margin_spec *spec, int64_t index, margin_spec **variant,
-                              margin_error *error) {
-    int64_t chosen[MG_SPEC_MAX_SETS] = {0};
+void mg_spec_places(const margin_spec *spec, int64_t index, int64_t *places) {
     for (int k = spec->set_count - 1; k >= 0; k--) {
-        chosen[k] = index % spec->sets[k].count;
+        places[k] = index % spec->sets[k].count;
         index /= spec->sets[k].count;
     }
+}
+
+int64_t mg_spec_index(const margin_spec *spec, const int64_t *places) {
+    int64_t index = 0;
+    for (int k = 0; k < spec->set_count; k++)
+        index = index * spec->sets[k].count + MG_MAX(places[k], 0);
+    return index;
+}
+
+margin_status mg_spec_at(const margin_spec *spec, const int64_t *places, margin_spec **variant,
+                         margin_error *error) {
     mg_text text;
     mg_text_init(&text, spec->heap);
-    mg_spec_print(spec, chosen, &text);
+    mg_spec_print(spec, places, &text);
     margin_status status = mg_text_check(&text, "the text of a spec", error);
     if (status >= 0) status = mg_spec_parse(spec->heap, text.data, variant, error);
     mg_text_free(&text);
     return status;
+}
+
+margin_status mg_spec_variant(const margin_spec *spec, int64_t index, margin_spec **variant,
+                              margin_error *error) {
+    int64_t places[MG_SPEC_MAX_SETS];
+    mg_spec_places(spec, index, places);
+    return mg_spec_at(spec, places, variant, error);
 }
 
 margin_status margin_spec_variant(const margin_spec *spec, int64_t index, margin_spec **variant,

@@ -1,4 +1,4 @@
-/* Which settings are tried: all variants of the specs, or some drawn by chance. */
+/* Which settings are tried: all variants of the specs, or some drawn by chance, each once. */
 #include "base/random.h"
 #include "base/sort.h"
 #include "select/search/tune.h"
@@ -12,7 +12,7 @@ static int64_t wanted(const mg_tune *s, int64_t variants) {
     return draws ? MG_MIN(variants, s->options.count) : variants;
 }
 
-static margin_status count_cells(mg_tune *s, margin_error *error) {
+static margin_status count_cells(const mg_tune *s, int64_t *count, margin_error *error) {
     const int64_t most = s->options.most_cells > 0 ? s->options.most_cells : MOST_CELLS;
     int64_t sum = 0;
     for (int64_t k = 0; k < s->spec_count; k++)
@@ -21,7 +21,7 @@ static margin_status count_cells(mg_tune *s, margin_error *error) {
                "the sets stand for %lld settings, each fitted %lld times, and the limit is %lld "
                "settings; use smaller sets, draw some of them by chance, or raise the limit",
                (long long)sum, (long long)s->split_count, (long long)most);
-    s->count = sum;
+    *count = sum;
     return MARGIN_OK;
 }
 
@@ -72,6 +72,78 @@ static margin_status choose_numbers(const mg_tune *s, int64_t variants, int64_t 
     return MARGIN_OK;
 }
 
+/* ---- Options that the choices of a setting do not take --------------------------------------- */
+
+/* As degree is without meaning to kernel=rbf: those are not given, and settings that differ in
+ * nothing else are one. */
+
+static bool is_choice(const margin_spec *spec, int k) {
+    const mg_spec_set *set = &spec->sets[k];
+    return set->component < spec->component_count - 1 ||
+           spec->components[set->component].info->options[set->option].type == MARGIN_OPTION_CHOICE;
+}
+
+static margin_status is_taken(const margin_spec *spec, const int64_t *places, bool *taken,
+                              margin_error *error) {
+    margin_spec *variant;
+    MG_TRY(mg_spec_at(spec, places, &variant, error));
+    const mg_spec_component *learner = mg_spec_learner(variant);
+    *taken = mg_learner_check(learner->learner, learner->options, NULL) >= 0;
+    margin_spec_free(variant);
+    return MARGIN_OK;
+}
+
+/* Whether any value of set k is taken beside these choices: its first or its last one. */
+static margin_status takes_option(const margin_spec *spec, const int64_t *places, int k,
+                                  bool *taken, margin_error *error) {
+    int64_t bare[MG_SPEC_MAX_SETS];
+    for (int i = 0; i < spec->set_count; i++)
+        bare[i] = is_choice(spec, i) ? places[i] : -1;
+    bare[k] = 0;
+    MG_TRY(is_taken(spec, bare, taken, error));
+    bare[k] = spec->sets[k].count - 1;
+    return *taken ? MARGIN_OK : is_taken(spec, bare, taken, error);
+}
+
+static bool next_choice(const margin_spec *spec, int64_t *places) {
+    for (int k = spec->set_count - 1; k >= 0; k--) {
+        if (!is_choice(spec, k)) continue;
+        if (++places[k] < spec->sets[k].count) return true;
+        places[k] = 0;
+    }
+    return false;
+}
+
+/* An option that no choice takes is the user's mistake, which the fit tells. */
+static margin_status belongs_to_other(const margin_spec *spec, int k, bool *belongs,
+                                      margin_error *error) {
+    int64_t places[MG_SPEC_MAX_SETS] = {0};
+    do
+        MG_TRY(takes_option(spec, places, k, belongs, error));
+    while (!*belongs && next_choice(spec, places));
+    return MARGIN_OK;
+}
+
+static margin_status leave_out(const margin_spec *spec, int64_t *places, margin_error *error) {
+    int64_t shorter[MG_SPEC_MAX_SETS];
+    bool taken;
+    MG_TRY(is_taken(spec, places, &taken, error));
+    if (taken) return MARGIN_OK;
+    memcpy(shorter, places, sizeof shorter);
+    for (int k = 0; k < spec->set_count; k++) {
+        if (is_choice(spec, k)) continue;
+        MG_TRY(takes_option(spec, places, k, &taken, error));
+        bool belongs = false;
+        if (!taken) MG_TRY(belongs_to_other(spec, k, &belongs, error));
+        if (belongs) shorter[k] = -1;
+    }
+    MG_TRY(is_taken(spec, shorter, &taken, error));
+    if (taken) memcpy(places, shorter, sizeof shorter);
+    return MARGIN_OK;
+}
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
 /* Sets of the learner vary fastest. */
 static int64_t number_of_stages(const margin_spec *spec, int64_t number) {
     for (int k = 0; k < spec->set_count; k++)
@@ -79,12 +151,12 @@ static int64_t number_of_stages(const margin_spec *spec, int64_t number) {
     return number;
 }
 
-static margin_status make_cell(const mg_tune *s, int64_t owner, int64_t number, mg_cell *cell,
-                               margin_error *error) {
+static margin_status make_cell(const mg_tune *s, int64_t owner, const int64_t *places,
+                               mg_cell *cell, margin_error *error) {
     cell->owner = owner;
-    cell->number = number;
-    cell->stages = number_of_stages(s->specs[owner], number);
-    MG_TRY(mg_spec_variant(s->specs[owner], number, &cell->spec, error));
+    cell->number = mg_spec_index(s->specs[owner], places);
+    cell->stages = number_of_stages(s->specs[owner], cell->number);
+    MG_TRY(mg_spec_at(s->specs[owner], places, &cell->spec, error));
     MG_NEW_ZERO(s->heap, cell->slots, s->split_count, "the table", error);
     if (!s->options.predictions) return MARGIN_OK;
     const int64_t targets = mg_data_targets(s->data);
@@ -95,22 +167,34 @@ static margin_status make_cell(const mg_tune *s, int64_t owner, int64_t number, 
     return MARGIN_OK;
 }
 
+static bool is_made(const mg_tune *s, int64_t owner, int64_t number) {
+    for (int64_t k = s->count; k-- > 0 && s->cells[k].owner == owner;)
+        if (s->cells[k].number == number) return true;
+    return false;
+}
+
 static margin_status make_cells(mg_tune *s, int64_t *numbers, margin_error *error) {
-    int64_t at = 0;
     for (int64_t owner = 0; owner < s->spec_count; owner++) {
-        const int64_t variants = s->specs[owner]->variants, count = wanted(s, variants);
-        MG_TRY(choose_numbers(s, variants, count, numbers, error));
-        for (int64_t k = 0; k < count; k++)
-            MG_TRY(make_cell(s, owner, numbers[k], &s->cells[at++], error));
+        const margin_spec *spec = s->specs[owner];
+        const int64_t count = wanted(s, spec->variants);
+        MG_TRY(choose_numbers(s, spec->variants, count, numbers, error));
+        for (int64_t k = 0; k < count; k++) {
+            int64_t places[MG_SPEC_MAX_SETS];
+            mg_spec_places(spec, numbers[k], places);
+            MG_TRY(leave_out(spec, places, error));
+            const int64_t number = mg_spec_index(spec, places);
+            if (number != numbers[k] && is_made(s, owner, number)) continue;
+            MG_TRY(make_cell(s, owner, places, &s->cells[s->count++], error));
+        }
     }
     return MARGIN_OK;
 }
 
 margin_status mg_tune_cells(mg_tune *s, margin_error *error) {
-    int64_t *numbers;
-    MG_TRY(count_cells(s, error));
-    MG_NEW_ZERO(s->heap, s->cells, s->count, "the table", error);
-    MG_NEW(s->heap, numbers, s->count, "the settings", error);
+    int64_t *numbers, most = 0;
+    MG_TRY(count_cells(s, &most, error));
+    MG_NEW_ZERO(s->heap, s->cells, most, "the table", error);
+    MG_NEW(s->heap, numbers, most, "the settings", error);
     const margin_status status = make_cells(s, numbers, error);
     mg_free(s->heap, numbers);
     return status;

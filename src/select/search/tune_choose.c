@@ -121,7 +121,9 @@ bool mg_cell_set_end(const mg_tune *s, const mg_cell *cell, mg_arena *arena, con
     size_t length = 0;
     for (int k = 0; k < spec->set_count; k++) {
         const mg_spec_set *set = &spec->sets[k];
-        if (!is_at_end(spec, set, digit(spec, cell->number, k)) || length >= sizeof text) continue;
+        if (!cell->spec->components[set->component].options[set->option].given ||
+            !is_at_end(spec, set, digit(spec, cell->number, k)) || length >= sizeof text)
+            continue;
         length +=
             (size_t)snprintf(text + length, sizeof text - length, "%s%s", length ? ", " : "",
                              spec->components[set->component].info->options[set->option].name);
