@@ -34,7 +34,9 @@ typedef struct margin_search_cell {
     const double *values; /* the metric on the test rows of each split; NaN where there is none */
     const double *training; /* the same on the rows that were learned from; NULL: not asked for */
     double gap;             /* the largest of its fits; NaN where nothing is claimed */
-    double fit_seconds, predict_seconds; /* summed over its fits */
+    /* Summed over its fits, that of the stages counted for each setting though settings share it;
+     * settings that are solved together have equal shares of it. */
+    double fit_seconds, predict_seconds;
     /* x.rows numbers for each repeat of the splits, one repeat after the other: the answer for each
      * row by the fit that did not see it (margin_search_result.classes tells the classes; -1: no
      * answer; NaN: a row that is not tested, or a fit that failed). NULL: not asked for, or
