@@ -325,6 +325,9 @@ const char *cli_calibration(const margin_model *model);
 /* What margin evaluate found; whether it counts rows of unknown classes as errors. */
 void json_metrics(cli_text *text, const margin_model *model, const margin_metrics *m);
 void text_metrics(cli_text *text, const margin_model *model, const margin_metrics *m);
+/* What an answer costs in the mean by the model's costs, and the cheapest of those that answer the
+ * same for all rows; NaN: it has none. */
+double cli_mean_cost(const margin_model *model, const margin_metrics *m, double *least);
 bool cli_unknown_wrong(const cli_arguments *arguments);
 void json_target_metrics(cli_text *text, const margin_model *model, const margin_metrics *m);
 void text_target_metrics(cli_text *text, const margin_model *model, const margin_metrics *m);

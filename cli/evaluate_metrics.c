@@ -65,9 +65,31 @@ void json_metrics(cli_text *text, const margin_model *model, const margin_metric
     json_target_metrics(text, model, m);
     if (m->task == MARGIN_CLUSTER) json_numbers(text, "sizes", m->cluster_sizes, m->classes);
     if (m->task != MARGIN_CLASSIFY) return;
+    double least;
+    const double cost = cli_mean_cost(model, m, &least);
+    if (!isnan(cost)) json_number(text, "cost", cost);
     json_classes(text, "classes", model);
     json_class_table(text, model, m);
     json_confusion(text, m);
+}
+
+double cli_mean_cost(const margin_model *model, const margin_metrics *m, double *least) {
+    const double *costs = margin_model_costs(model);
+    const int64_t k = m->classes;
+    double sum = 0, rows = 0;
+    *least = (double)NAN;
+    if (!costs || !m->confusion) return (double)NAN;
+    for (int64_t i = 0; i < k * k; i++) {
+        sum += m->confusion[i] * costs[i];
+        rows += m->confusion[i];
+    }
+    for (int64_t answer = 0; answer < k; answer++) {
+        double always = 0;
+        for (int64_t i = 0; i < k * k; i++)
+            always += m->confusion[i] * costs[i / k * k + answer] / rows;
+        *least = fmin(*least, always); /* of NaN: the other */
+    }
+    return sum / rows;
 }
 
 /* A line of one metric, with its interval if there is one. */
@@ -243,6 +265,11 @@ static void print_classes(cli_text *text, const margin_model *model, const margi
     const char *what = of.data ? of.data : "";
     print_metric(text, m, "accuracy", "accuracy", "");
     print_metric(text, m, "error", "error", "");
+    double least;
+    const double cost = cli_mean_cost(model, m, &least);
+    if (!isnan(cost))
+        text_printf(text, "%-12s%.6g a row; the same answer for all rows %.6g\n", "cost", cost,
+                    least);
     print_metric(text, m, "log loss", "log_loss",
                  isinf(m->log_loss) ? " (a row's class was given the probability 0)" : "");
     print_metric(text, m, "Brier score", "brier", "");

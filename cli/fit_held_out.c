@@ -96,11 +96,27 @@ static double r2_to_beat(const margin_data *train, const margin_data *test) {
     return r2;
 }
 
+static void look_at_cost(const cli_session *session, cli_fit_rows *rows) {
+    cli_finding *made = NULL;
+    if (rows->cost >= rows->least_cost)
+        made = cli_find(session, &rows->findings, "no-better",
+                        "other columns, another learner, or more rows");
+    if (made)
+        snprintf(made->words, sizeof made->words,
+                 "an answer on the rows held out costs %.4g, and the same answer for all of them "
+                 "%.4g",
+                 rows->cost, rows->least_cost);
+}
+
 /* No more than the most frequent class, or the mean, of the training rows would have said. */
 static void look_at_held_out(const cli_session *session, cli_fit_rows *rows) {
     const margin_metrics *m = &rows->held_out;
     const bool classes = m->task == MARGIN_CLASSIFY;
     if (rows->test.y.type != MARGIN_F64 || !rows->test.y.values) return;
+    if (!isnan(rows->cost)) {
+        look_at_cost(session, rows);
+        return;
+    }
     const double found = classes ? m->accuracy : m->r2;
     const double least = classes ? accuracy_to_beat(&rows->train, &rows->test)
                                  : r2_to_beat(&rows->train, &rows->test);
@@ -123,6 +139,8 @@ int cli_judge_held_out(cli_session *session, const margin_model *model, cli_fit_
     if (!rows->test_rows) return EXIT_DONE;
     margin_status status = margin_evaluate_with(session->whole, model, &rows->test, &options,
                                                 &rows->held_out, &session->error);
+    rows->cost =
+        status < 0 ? (double)NAN : cli_mean_cost(model, &rows->held_out, &rows->least_cost);
     rows->coverage = (margin_coverage_found){.size = sizeof rows->coverage};
     if (status >= 0 && !isnan(margin_model_coverage(model)))
         status =
@@ -153,6 +171,10 @@ void text_held_out(cli_text *text, const cli_fit_rows *rows) {
         text_short(text, value);
         first = false;
     }
+    if (!isnan(rows->cost)) {
+        text_puts(text, ", cost ");
+        text_short(text, rows->cost);
+    }
     text_printf(text, ", on %lld rows that training did not see\n", (long long)rows->held_out.rows);
 }
 
@@ -165,6 +187,7 @@ void json_held_out(cli_text *text, const cli_fit_rows *rows) {
         const double value = margin_metrics_value(&rows->held_out, metric->name);
         if (!isnan(value)) json_number(text, metric->name, value);
     }
+    if (!isnan(rows->cost)) json_number(text, "cost", rows->cost);
     json_coverage(text, &rows->coverage);
     json_close(text, '}');
 }

@@ -10,6 +10,7 @@ typedef struct cli_fit_rows {
     int64_t *train_rows, *test_rows;
     cli_findings findings;          /* of the split */
     margin_metrics held_out;        /* inner NULL: none */
+    double cost, least_cost;        /* cli_mean_cost of those rows */
     margin_coverage_found coverage; /* rows 0: none was promised, or none are held out */
 } cli_fit_rows;
 

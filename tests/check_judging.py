@@ -129,6 +129,13 @@ def promises_are_kept(d):
         answer('fit', 'logistic', table, *words, '-o', model)
         counts.append(run('predict', model, table).stdout.count('virginica'))
     expect(counts[1] < counts[0] < counts[2] and counts[3] >= 50, f'decisions: {counts}')
+    fit = answer('fit', 'logistic', table, '--costs', '0,1;9,0', '--holdout', '0.3', '--seed', 5, '-o', model)
+    run('split', table, '--holdout', '0.3', '--stratify', '--seed', 5, '-o', d / 'cost.csv')
+    judged = answer('evaluate', model, d / 'cost.test.csv')
+    mean = sum(n * cost for line, costs in zip(judged['confusion'], ((0, 1), (9, 0))) for n, cost in zip(line, costs)) / judged['rows']
+    expect(abs(judged['cost'] - mean) < 1e-12 and fit['held_out']['cost'] == judged['cost'], f"the mean cost {mean} is told: {judged['cost']} {fit['held_out']}")
+    expect('a row; the same answer for all rows 0.5' in run('evaluate', model, d / 'cost.test.csv').stdout, 'and what to beat')
+    expect('no-better' not in {f['code'] for f in fit['findings']}, 'a decision by cost is not judged by its accuracy')
     run('fit', 'logistic', table, '-o', model)
     expect(run('predict', model, table, '--threshold', '0.9').stdout.count('virginica') == counts[1], 'a threshold given later')
     expect('inspect' and 'decides     virginica from a probability of 0.9' in run('fit', 'logistic', table, '--threshold', '0.9').stdout, 'said')
