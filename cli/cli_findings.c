@@ -22,7 +22,7 @@ cli_finding *cli_find(const cli_session *session, cli_findings *found, const cha
     return made;
 }
 
-static double mean_of(const double *values, int64_t count) {
+double cli_mean_of(const double *values, int64_t count) {
     double sum = 0;
     for (int64_t k = 0; k < count; k++)
         sum += values[k];
@@ -57,7 +57,7 @@ static void look_at_gain(const cli_session *session, const margin_search_result 
                  "answer that looks at no column",
                  best->deviation, gain);
     made = NULL;
-    const double training = best->training ? mean_of(best->training, table->splits) : (double)NAN;
+    const double training = best->training ? cli_mean_of(best->training, table->splits) : (double)NAN;
     const double lost = sign * (training - best->mean);
     if (lost > 2 * best->deviation && lost > gain / 10)
         made = cli_find(session, found, "overfit",

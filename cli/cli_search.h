@@ -15,6 +15,7 @@ void cli_note_left_out(const cli_session *session, int64_t settings,
                        const margin_search_result *table);
 /* "converged", "stopped", "failed", "dropped" */
 const char *cli_cell_ending(const margin_search_cell *cell);
+double cli_mean_of(const double *values, int64_t count);
 /* The exit code where there is nothing to choose from. */
 int cli_no_best(const margin_search_result *table);
 /* Fits the chosen setting to all rows and writes it to -o. Returns an exit code. */

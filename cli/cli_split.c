@@ -86,6 +86,10 @@ static int64_t folds_of(const cli_arguments *a) {
     return a->holdout ? 0 : USUAL_FOLDS;
 }
 
+static bool needs_rows(const char *metric) {
+    return !strcmp(metric, "auc") || !strcmp(metric, "average_precision") || !strcmp(metric, "r2");
+}
+
 int cli_split_asked(cli_session *session, const margin_data *data, bool stratify,
                     cli_split_request *asked) {
     const cli_arguments *a = session->arguments;
@@ -103,6 +107,11 @@ int cli_split_asked(cli_session *session, const margin_data *data, bool stratify
                                "leave --stratify out",
                                data->target ? " " : "", data->target ? data->target->name : "");
     int code = read_share("--holdout", a->holdout, &o->test);
+    if (!code && a->leave_one_out && a->metric && needs_rows(a->metric))
+        return cli_usage_error(NULL,
+                               "--metric %s is not defined on single rows, as --leave-one-out "
+                               "tests them: take folds (-k 10) or another metric",
+                               a->metric);
     if (!code) code = read_share("--validation", a->validation, &o->validation);
     if (!code)
         code =

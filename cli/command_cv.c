@@ -88,6 +88,9 @@ static void print_cell(cli_text *text, const margin_search_result *table, int64_
         text_printf(text, "%12.6g %10s", cell->mean, "-");
     else
         text_printf(text, "%12.6g %10.3g", cell->mean, cell->deviation);
+    const double training = cell->training ? cli_mean_of(cell->training, table->splits) : 0;
+    if (cell->training && isnan(training)) text_printf(text, " %12s", "-");
+    if (cell->training && !isnan(training)) text_printf(text, " %12.6g", training);
     text_printf(text, "  %-9s  %s\n", cli_cell_ending(cell), cell->spec);
     if (cell->reason[0]) text_printf(text, "%38s%s\n", "", cli_in_flags(cell->reason).text);
 }
@@ -152,13 +155,19 @@ static void print_table(cli_text *text, const cli_session *session,
     text_seconds(text, table->seconds);
     text_puts(text, " on ");
     text_count(text, table->threads, "threads");
-    text_printf(text, "\n\n  %12s %10s  %-9s  setting\n", table->metric, "std", "ended");
+    text_printf(text, "\n\n  %12s %10s", table->metric, "std");
+    if (session->arguments->training) text_printf(text, " %12s", "training");
+    text_printf(text, "  %-9s  setting\n", "ended");
     if (table->count > SHOWN_WHOLE) print_first(text, table);
     for (int64_t k = 0; k < table->count && table->count <= SHOWN_WHOLE; k++)
         print_cell(text, table, k);
     text_puts(text, "\n");
     if (table->best < 0) {
-        text_puts(text, "best        none: every setting failed or stopped early\n");
+        text_printf(text, "best        none: %s\n",
+                    table->stopped + table->failed > 0
+                        ? "every setting failed or stopped early"
+                        : "the metric is not defined on the test rows of a fold; --stratify, fewer "
+                          "folds or another metric help");
     } else {
         print_choice(text, "best *", table, table->best);
         if (table->best_one_se != table->best)
@@ -185,6 +194,8 @@ static int write_table(cli_session *session, const margin_search_result *table) 
     text_puts(&text, "spec,status,mean,std");
     for (int64_t k = 0; k < table->splits; k++)
         text_printf(&text, ",fold%lld", (long long)k + 1);
+    for (int64_t k = 0; k < table->splits && session->arguments->training; k++)
+        text_printf(&text, ",training%lld", (long long)k + 1);
     text_puts(&text, ",gap,fit_seconds,predict_seconds,reason\n");
     for (int64_t k = 0; k < table->count; k++) {
         const margin_search_cell *cell = margin_search_cell_at(table, k);
@@ -194,6 +205,8 @@ static int write_table(cli_session *session, const margin_search_result *table) 
         csv_number(&text, cell->deviation);
         for (int64_t i = 0; i < table->splits; i++)
             csv_number(&text, cell->values[i]);
+        for (int64_t i = 0; i < table->splits && cell->training; i++)
+            csv_number(&text, cell->training[i]);
         csv_number(&text, cell->gap);
         csv_number(&text, cell->fit_seconds);
         csv_number(&text, cell->predict_seconds);
@@ -295,6 +308,7 @@ static int search_table(cli_session *session, const margin_spec *spec, const mar
             margin_search(session->context, spec, &data, splits, &options, &found, &session->error);
         if (status < 0) code = cli_failed(session, status);
     }
+    if (!code) cli_note_left_out(session, margin_spec_variants(spec), found);
     if (!code) code = cli_nested(session, spec, &data, splits, &nested);
     if (!code) code = show_search(session, spec, &data, found, nested, splits);
     margin_nested_result_free(nested);
@@ -308,7 +322,6 @@ static int cv_file(cli_session *session, const cli_arguments *arguments) {
     margin_table *table = NULL;
     margin_status status =
         margin_spec_parse(session->context, arguments->words[0], &spec, &session->error);
-    if (!code) cli_note_left_out(session, margin_spec_variants(spec), found);
     session->spec = arguments->words[0];
     if (status >= 0)
         status = cli_read_table(session, arguments->words[1], true,

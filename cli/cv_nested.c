@@ -53,6 +53,8 @@ void json_nested(cli_text *text, const margin_nested_result *found) {
     json_close(text, '}');
 }
 
+enum { FOLDS_SHOWN = 40 };
+
 static void print_fold(cli_text *text, const margin_nested_fold *fold, int64_t number) {
     text_printf(text, "  %4lld", (long long)number + 1);
     if (isnan(fold->value))
@@ -71,8 +73,11 @@ void text_nested(cli_text *text, const margin_nested_result *found) {
     if (!found) return;
     text_printf(text, "\n  fold %12s %12s  chosen inside the fold's training rows\n", found->metric,
                 "inside");
-    for (int64_t k = 0; k < found->splits; k++)
+    for (int64_t k = 0; k < found->splits && k < FOLDS_SHOWN; k++)
         print_fold(text, margin_nested_fold_at(found, k), k);
+    if (found->splits > FOLDS_SHOWN)
+        text_printf(text, "  the first %d of %lld; --json has all\n", (int)FOLDS_SHOWN,
+                    (long long)found->splits);
     text_printf(text, "\nnested      %s ", found->metric);
     if (isnan(found->mean)) {
         text_puts(text, "is not known: a fold chose nothing, or its choice failed\n");

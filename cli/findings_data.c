@@ -239,8 +239,8 @@ static void find_rare(const cli_session *session, const margin_data *data,
     if (data->target && data->target->kind == MARGIN_CATEGORICAL)
         name = data->target->categories[(int64_t)which];
     snprintf(made->words, sizeof made->words,
-             "class %.60s has %lld rows, fewer than %lld: a figure about it is chance", name,
-             (long long)rarest, (long long)least);
+             "class %.60s has %lld row%s, fewer than %lld: a figure about it is chance", name,
+             (long long)rarest, rarest == 1 ? "" : "s", (long long)least);
 }
 
 /* ---- Scale ----------------------------------------------------------------------------------- */

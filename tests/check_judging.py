@@ -174,7 +174,7 @@ def findings_of_data(d):
     found = codes('cv', 'knn(k={1,3})', trap)
     expect(found >= {'leak', 'identifier', 'rare-class', 'scale'} and 'duplicates' not in found, f'traps: {found}')
     names = run('cv', 'knn(k={1,3})', trap).stdout
-    expect('leak: column after alone' in names and 'column row_id' in names and 'class maybe has 1 rows' in names and 'b spreads' in names, names)
+    expect('leak: column after alone' in names and 'column row_id' in names and 'class maybe has 1 row,' in names and 'b spreads' in names, names)
     expect(codes('cv', 'standardize | knn(k={1,3})', trap, '--ignore', 'row_id,after') & {'leak', 'identifier', 'rare-class', 'scale', 'duplicates'} == {'rare-class'}, 'mended, but for the class')
     expect('leak' not in codes('cv', 'standardize | knn(k={1,3})', trap, '--allow', 'leak,identifier'), 'allowed')
     plain.write_text('a,b,y\n' + '\n'.join(f'{r[1]},{r[1] + r[2] / 500},{r[1] * 2 + r[2] / 500}' for r in rows) + '\n')
@@ -326,6 +326,18 @@ def mistakes(d):
     lone.write_text('x,y\n' + ''.join(f'{k},{1 if k < 30 else k}\n' for k in range(60)))
     cell = json.loads(run('cv', 'ridge', lone, '--in-order', '-k', 4, '--metric', 'r2', '--json').stdout)['cells'][0]
     expect(cell['mean'] is None and 'not defined' in cell['reason'], f'a metric without a value says so: {cell}')
+    told = run('cv', 'ridge', lone, '--in-order', '-k', 4, '--metric', 'r2').stdout
+    expect('none: the metric is not defined' in told and 'stopped early' not in told, f'why nothing is best: {told}')
+    for metric, table in (('auc', iris), ('average_precision', iris), ('r2', cars)):
+        refuses(1, 'cv', 'knn', table, '--leave-one-out', '--metric', metric, says=('single rows', metric))
+    told = run('cv', 'svm(kernel={rbf,poly}, degree={2,3})', iris)
+    expect('4 settings are tried as 3' in told.stderr and 'failed' not in told.stdout and 'svm(kernel=rbf)' in told.stdout, f'options of other kernels: {told.stdout} {told.stderr}')
+    told = run('cv', 'ridge(alpha={1,10})', cars, '--training', '--table', d / 'training.csv').stdout
+    lines = list(csv.DictReader(open(d / 'training.csv')))
+    mean = sum(float(lines[0][f'training{k}']) for k in range(1, 6)) / 5
+    expect('training  ended' in told and f'{mean:.6g}  converged' in told, f'figures of the training rows: {told}')
+    told = run('cv', 'ridge', cars, '--nested', '--leave-one-out', '--inner', 2).stdout
+    expect('the first 40 of 50' in told and len(told.splitlines()) < 60, 'of many folds some')
     refuses(2, 'split', iris, '-k', '5', '--groups', 'species', says=('3 groups cannot be split into 5 folds',))
     refuses(1, 'evaluate', 'm', iris, '--unknown-classes', 'maybe', says=('refuse|wrong',))
     refuses(1, 'fit', 'ridge', cars, '--test', '0.2', says=('--holdout',))

@@ -388,7 +388,9 @@ int plot_reliability(picture *p, const margin_model *model, const margin_table *
     reliability r;
     if (!is_classifier(model, "reliability")) return EXIT_BAD_INPUT;
     if (!margin_model_has_probabilities(model)) {
-        fputs("margin: the model has no probabilities, only scores; logistic has\n", stderr);
+        fputs("margin: the model has no probabilities, only scores: fit it with --calibrate "
+              "sigmoid\n",
+              stderr);
         return EXIT_BAD_INPUT;
     }
     int code = take_answers(p->session, model, &data, true, &list);

@@ -155,7 +155,9 @@ static void map_of_table(picture *p, const margin_search_result *table, const op
     picture_label(p, 'y', names[1].name);
     put_tics(p, 'x', across, width);
     put_tics(p, 'y', up, height);
-    picture_set_image(p, "set palette defined (0 '#fff7ec', 1 '#0072B2')\nset cblabel ");
+    picture_set_image(p, table->greater /* dark: better */
+                             ? "set palette defined (0 '#fff7ec', 1 '#0072B2')\nset cblabel "
+                             : "set palette defined (0 '#0072B2', 1 '#fff7ec')\nset cblabel ");
     if (p->image) picture_string(&p->script, table->metric);
     picture_set(p, "\n");
     for (int labels = p->image ? 0 : 1; labels < 2; labels++) {

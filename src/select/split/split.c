@@ -97,8 +97,11 @@ static margin_status read_values(const margin_vector *v, const mg_samples *sampl
         const int64_t row = mg_samples_row(samples, i);
         values[i] = mg_vector_f64(v, row);
         if (isnan(values[i]))
-            return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){.row = row + 1},
-                              "row %lld has no %s; leave such rows out", (long long)row + 1, name);
+            return mg_fail_at(
+                error, MARGIN_ERROR_DATA, (mg_place){.row = row + 1},
+                "row %lld has no %s: its cell is empty; fill it in, or take such rows out of "
+                "the table",
+                (long long)row + 1, name);
     }
     return MARGIN_OK;
 }
