@@ -39,6 +39,14 @@ def test_the_same_table(iris, diabetes, estimator, grid, cv):
     assert np.array_equal(pickle.loads(pickle.dumps(ours)).predict(X), ours.predict(X))
 
 
+def test_options_of_other_kernels(iris):
+    X, y = iris
+    search = margin.Search("svm(kernel={rbf,poly}, degree={2,3})", cv=3).fit(X, y)
+    params = search.cv_results_["params"]
+    assert [p["svm__degree"] for p in params] == [None, 2, 3] and [p["svm__kernel"] for p in params] == ["rbf", "poly", "poly"]
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all() and search.predict(X).shape == y.shape
+
+
 def test_searching_a_spec(iris, cancer):
     X, y = iris
     spec = "standardize | svm(C={0.1,1,10}, kernel=rbf, gamma={0.1,1})"
