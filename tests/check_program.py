@@ -793,6 +793,9 @@ def boundaries(d):
     p = run('plot', 'boundary', model, iris, '-o', d / 'p.svg')
     text = (d / 'p.svg').read_text()
     expect('petal_length' in text and 'petal_width' in text and '% of the rows lie' in text, f'the columns that tell most: {p.stderr}')
+    curves_of(d, 'boundary', model, iris)
+    title = [line for line in (d / 'script').read_text().splitlines() if line.startswith('set title')]
+    expect(len(title) == 1 and '\'."\\n".\'' in title[0] and max(map(len, title[0].split('\\n'))) < 110, f'a long title has lines: {title}')
     mixed.write_text('town,x1,x2,y\n' + ''.join(f'{"AB"[i % 2]},{i},{i * 7 % 11},{"no" if i < 15 else "yes"}\n' for i in range(30)))
     run('fit', 'onehot | logistic', mixed, '-o', model)
     p = run('plot', 'boundary', model, mixed, '-o', d / 'p.svg')

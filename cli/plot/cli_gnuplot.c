@@ -67,6 +67,23 @@ static char *format_text(const char *format, va_list given) {
     return text;
 }
 
+/* In lines that fit the width, broken at blanks. */
+static void put_title(picture *p, char *title) {
+    enum { LETTER = 9, OF_TERMINAL = 96 };
+    const size_t most = p->image ? (size_t)(p->width / LETTER) : OF_TERMINAL;
+    while (strlen(title) > most) {
+        char *end = title + most;
+        while (end > title && *end != ' ')
+            end--;
+        if (end == title) break;
+        *end = '\0';
+        picture_string(&p->script, title);
+        text_puts(&p->script, ".\"\\n\".");
+        title = end + 1;
+    }
+    picture_string(&p->script, title);
+}
+
 void picture_begin(picture *p, const char *title, ...) {
     cli_text *script = &p->script;
     va_list given;
@@ -82,9 +99,10 @@ void picture_begin(picture *p, const char *title, ...) {
     else
         text_puts(script, "set terminal dumb size 100,36 noenhanced\n");
     text_puts(script, "set title ");
-    picture_string(script, p->session->arguments->title ? p->session->arguments->title
-                           : made                       ? made
-                                                        : "");
+    if (made && !p->session->arguments->title)
+        put_title(p, made);
+    else
+        picture_string(script, made ? p->session->arguments->title : "");
     text_puts(script, "\nset key outside center top horizontal Left reverse\n");
     free(made);
 }

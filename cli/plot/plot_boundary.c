@@ -135,7 +135,8 @@ static void put_levels(picture *p, const boundary *b) {
                       level < 0   ? "score -1 and 1"
                       : level > 0 ? NULL
                                   : "score 0",
-                      "with vectors nohead lw 1.5 dt %d lc rgb 'black'", level ? 2 : 1);
+                      "with vectors nohead lw %d lc rgb '%s'", level ? 1 : 2,
+                      level ? "#555555" : "black"); /* too short for dashes */
         plane_level(p, &b->plane, level);
     }
 }
