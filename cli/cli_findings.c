@@ -57,7 +57,8 @@ static void look_at_gain(const cli_session *session, const margin_search_result 
                  "answer that looks at no column",
                  best->deviation, gain);
     made = NULL;
-    const double training = best->training ? cli_mean_of(best->training, table->splits) : (double)NAN;
+    const double training =
+        best->training ? cli_mean_of(best->training, table->splits) : (double)NAN;
     const double lost = sign * (training - best->mean);
     if (lost > 2 * best->deviation && lost > gain / 10)
         made = cli_find(session, found, "overfit",
@@ -68,11 +69,17 @@ static void look_at_gain(const cli_session *session, const margin_search_result 
                  training, best->mean);
 }
 
+/* Nothing is above 1, or below 0 where less is better. */
+static bool is_perfect(const margin_search_result *table, const margin_search_cell *cell) {
+    return table->greater ? cell->mean >= 1 : cell->mean <= 0;
+}
+
 void cli_find_in_table(const cli_session *session, const margin_search_result *table,
                        cli_findings *found) {
     const margin_search_cell *best = margin_search_cell_at(table, table->best);
     cli_finding *made = NULL;
-    if (best && table->set_end) made = cli_find(session, found, "set-end", "a wider set of it");
+    if (best && table->set_end && !is_perfect(table, best))
+        made = cli_find(session, found, "set-end", "a wider set of it");
     if (made)
         snprintf(made->words, sizeof made->words,
                  "the best setting has a number at an end of the set of %s: a better one may lie "

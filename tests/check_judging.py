@@ -322,6 +322,10 @@ def mistakes(d):
     expect(resumed[0].read_bytes() == resumed[1].read_bytes(), 'predictions of what the journal knew')
     ends = [f['finding'] for f in answer('cv', 'poly(degree={1,2,3}) | standardize | ridge(alpha={1e5,1e6,1e7})', cars)['findings'] if f['code'] == 'set-end']
     expect(len(ends) == 1 and 'degree' in ends[0] and 'alpha' in ends[0], f'every set whose end is best: {ends}')
+    apart = d / 'apart.csv'
+    apart.write_text(''.join(line + '\n' for line in iris.read_text().splitlines() if 'virginica' not in line))
+    found = answer('cv', 'standardize | logistic(C={1,10,100})', apart)
+    expect(found['cells'][0]['mean'] == 1 and 'set-end' not in {f['code'] for f in found['findings']}, f'nothing is better than all right: {found["findings"]}')
     lone = d / 'lone.csv'
     lone.write_text('x,y\n' + ''.join(f'{k},{1 if k < 30 else k}\n' for k in range(60)))
     cell = json.loads(run('cv', 'ridge', lone, '--in-order', '-k', 4, '--metric', 'r2', '--json').stdout)['cells'][0]
