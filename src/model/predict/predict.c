@@ -31,7 +31,7 @@ typedef struct query {
  * of a batch its features, unless they are the answer its scores, and what `row` says. */
 typedef struct layout {
     int64_t way, votes, features, scores;
-    int64_t row; /* of data by columns: room for it in one piece */
+    int64_t row; /* of data that are gathered */
 } layout;
 
 static bool scores_are_answer(margin_output what) {
@@ -62,10 +62,17 @@ static int64_t width_before(const margin_model *model) {
     return width;
 }
 
+/* Are rows put together in one piece first? Columns are, and rows here and there where several meet
+ * all support rows side by side. */
+static bool is_gathered(const margin_model *model, const margin_matrix *x, const int64_t *rows) {
+    if (mg_is_by_columns(x)) return !takes_columns(model, rows);
+    return rows && !mg_is_csr(x) && model->hypothesis->kind == &mg_hypothesis_expansion;
+}
+
 static layout layout_of(const margin_model *model, margin_output what, const margin_matrix *x,
                         const int64_t *rows) {
     layout need = {.row = 0};
-    if (x && mg_is_by_columns(x) && !takes_columns(model, rows)) need.row = x->columns;
+    if (x && is_gathered(model, x, rows)) need.row = x->columns;
     const mg_fitted_stage *entering = entering_stage(model);
     if (entering) {
         need.way = MG_MIN(model->active, 3) * width_before(model);
@@ -255,11 +262,16 @@ static int64_t most_rows(const mg_hypothesis *h) {
     return MG_MAX((int64_t)rows / SIDE_BY_SIDE, 1) * SIDE_BY_SIDE;
 }
 
-/* Rows at.. of a query to data by columns, as rows 0.. of one to the matrix `x` over `room`. */
+/* Rows at.. of a query, as rows 0.. of one to the matrix `x` over `room`. */
 static query gathered(const query *q, int64_t at, int64_t count, void *room, margin_matrix *x) {
     query made = *q;
-    const int64_t columns = q->x->columns;
-    mg_rows_from_columns(q->x, q->rows ? q->rows + at : NULL, at, count, room);
+    const int64_t columns = q->x->columns, size = mg_type_size(q->x->value_type);
+    if (mg_is_by_columns(q->x))
+        mg_rows_from_columns(q->x, q->rows ? q->rows + at : NULL, at, count, room);
+    for (int64_t i = 0; i < count && !mg_is_by_columns(q->x); i++)
+        memcpy((char *)room + i * columns * size,
+               (const char *)q->x->values + q->rows[at + i] * q->x->stride * size,
+               (size_t)(columns * size));
     *x = q->x->value_type == MARGIN_F32 ? margin_dense_f32(room, count, columns, columns)
                                         : margin_dense_f64(room, count, columns, columns);
     made.x = x;
