@@ -162,6 +162,8 @@ static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
         s->spare = m->spare;
         s->room = m->bytes / (int64_t)sizeof *s->spare;
         MG_TRY(order_samples(m, shared));
+        m->shared = shared->gram;
+        m->type = MARGIN_F32;
         s->matrix = mg_gram_values(shared->gram, &s->ld);
         scale_variables(m, shared->gram);
     } else {

@@ -28,8 +28,9 @@ typedef struct mg_svm_machine {
     int64_t bytes;               /* that rows of own, or else `spare` may take */
     float *spare;                /* for smaller problems of a shared gram; NULL: own lends it */
     mg_gram *own;                /* NULL: a shared one is read */
+    const mg_gram *shared;       /* NULL: there is none */
     mg_gram *exact;              /* whole, in f64; NULL: the rows prove */
-    margin_type type;            /* of its values */
+    margin_type type;            /* of the values that are read */
     int64_t *sample;             /* of each variable */
     double factor;               /* of the values in f32 */
     double *low, *high, *target; /* of the dual */
@@ -46,6 +47,11 @@ typedef struct mg_svm_machine {
     bool again;       /* it begins where the fit before ended, with its gradient */
     mg_kernel_curvature definite;
 } mg_svm_machine;
+
+/* The one that is read. */
+MG_INLINE const mg_gram *mg_svm_gram(const mg_svm_machine *m) {
+    return m->own ? m->own : m->shared;
+}
 
 /* Formula and items of a model with these options. */
 void mg_svm_describe(const mg_svm_options *options, const mg_kernel *kernel, margin_report *report);

@@ -9,7 +9,8 @@ typedef struct proof_lists {
     int64_t *rows, *variables; /* rows of x, and the variables they belong to */
     int64_t *support;          /* rows of x; of a precomputed matrix its columns */
     double *weights, *products;
-    double *errors; /* of each variable: what f32 may have done to its gradient; NULL: anything */
+    double *lengths; /* of the gram's points */
+    double *errors;  /* of each variable: what f32 may have done to its gradient; NULL: anything */
     int64_t count, support_count;
 } proof_lists;
 
@@ -33,13 +34,19 @@ static void list_changes(const mg_svm_machine *m, const double *base, proof_list
 /* What f32 may have done to a gradient: it came from at most these coefficients in f32, and from
  * those of the last proof in f64. */
 static void find_errors(const mg_svm_machine *m, proof_lists *lists) {
-    const mg_smo *s = &m->smo;
-    double *reach = lists->weights;
-    for (int64_t v = 0; v < s->count; v++)
-        reach[v] = fabs(mg_svm_beta(m, v)) + m->reach[v];
-    if (m->whole_proof || s->place || m->type != MARGIN_F32 ||
-        !mg_gram_errors(m->own, reach, lists->errors))
-        lists->errors = NULL;
+    const int64_t n = m->smo.count, *place = m->smo.place;
+    const double *lengths = lists->lengths;
+    double *errors = lists->errors;
+    mg_gram_error error;
+    lists->errors = NULL;
+    if (m->whole_proof || m->type != MARGIN_F32) return;
+    if (!mg_gram_error_start(mg_svm_gram(m), &error, lists->lengths)) return;
+    for (int64_t v = 0; v < n; v++)
+        mg_gram_error_add(&error, fabs(mg_svm_beta(m, v)) + m->reach[v],
+                          lengths[place ? place[v] : v]);
+    for (int64_t v = 0; v < n; v++)
+        errors[v] = mg_gram_error_at(&error, lengths[place ? place[v] : v]);
+    lists->errors = errors;
 }
 
 /* Whether the proof needs the gradient of a row in f64: not where it costs nothing and does not
@@ -168,8 +175,8 @@ static margin_status prove_changes(mg_svm_machine *m) {
     margin_context *context = m->fit->context;
     margin_error *error = m->fit->error;
     const int64_t n = m->smo.count;
+    const mg_gram *gram = mg_svm_gram(m);
     proof_lists lists = {0};
-    double *squares = NULL;
     mg_arena arena;
     margin_status status;
     MG_TRY(hold_exact(m));
@@ -178,12 +185,8 @@ static margin_status prove_changes(mg_svm_machine *m) {
     MG_GO(MG_PIECES(&arena, proof_purpose, error, MG_PIECE(lists.rows, n),
                     MG_PIECE(lists.variables, n), MG_PIECE(lists.support, n),
                     MG_PIECE(lists.weights, n), MG_PIECE(lists.products, n),
-                    MG_PIECE(lists.errors, n)));
-    if (mg_kernel_basis_of(m->kernel.kind) == MG_OF_SQUARES) {
-        MG_GO(MG_PIECES(&arena, proof_purpose, error, MG_PIECE(squares, m->problem->x.rows)));
-        MG_GO(mg_kernel_fail(mg_row_squares(context, &m->problem->x, squares), error));
-    }
-    status = prove_rows(m, &lists, squares);
+                    MG_PIECE(lists.errors, n), MG_PIECE(lists.lengths, gram->points.count)));
+    status = prove_rows(m, &lists, gram->squares);
 done:
     mg_arena_free(&arena);
     return status;

@@ -2,6 +2,7 @@
 #include "math/gram/gram_tiles.h"
 #include "math/gram/kernel_tile.h"
 
+#include <float.h>
 #include <math.h>
 
 static const char purpose[] = "rows of the Gram matrix";
@@ -164,16 +165,19 @@ margin_status mg_gram_create(margin_context *context, const mg_gram_request *req
 
 /* ---- Rounding -------------------------------------------------------------------------------- */
 
-bool mg_gram_errors(const mg_gram *gram, const double *reach, double *errors) {
-    const int64_t n = gram->points.count;
-    double share, each, sum = 0.0, first = 0.0, second = 0.0;
-    if (!gram->tiles || !mg_gram_tiles_error(gram->tiles, &share, &each, errors)) return false;
-    for (int64_t j = 0; j < n; j++) {
-        sum += reach[j];
-        first += reach[j] * errors[j];
-        second += reach[j] * errors[j] * errors[j];
-    }
-    for (int64_t i = 0; i < n; i++)
-        errors[i] = share * (errors[i] * (errors[i] * sum + 2.0 * first) + second) + each * sum;
+/* The points may lie far from 0: f64 then loses digits, too, of squares (a chain of roundings, of
+ * |x|^2, |z|^2 and 2 x.z) and of what is centred. */
+static double loss_of_squares(const mg_gram *gram) {
+    double most = 0.0;
+    for (int64_t i = 0; i < gram->points.count; i++)
+        most = fmax(most, gram->squares[gram->row[i]]);
+    return 4.0 * gram->kernel.gamma * most * (double)(gram->points.x.columns + 8) * DBL_EPSILON;
+}
+
+bool mg_gram_error_start(const mg_gram *gram, mg_gram_error *error, double *lengths) {
+    *error = (mg_gram_error){0};
+    if (!gram->tiles || !mg_gram_tiles_error(gram->tiles, &error->share, &error->each, lengths))
+        return false;
+    error->each += loss_of_squares(gram);
     return true;
 }

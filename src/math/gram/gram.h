@@ -66,9 +66,22 @@ margin_status mg_gram_create(margin_context *context, const mg_gram_request *req
                              mg_gram **gram, margin_error *error);
 void mg_gram_free(mg_gram *gram);
 
-/* errors[i]: how far the sum of reach[j] times value (i, j) may be from that of the true values,
- * for any weights of at most that reach. false: not known. Both as long as there are points. */
-bool mg_gram_errors(const mg_gram *gram, const double *reach, double *errors);
+/* How far a weighted sum of f32 values of a point may be from that of the true values, and from
+ * that of f64 values: a square of the point's length, from the sizes of the weights, those times
+ * the lengths of their points, and times the squares of these. */
+typedef struct mg_gram_error {
+    double share, each, sum, first, second;
+} mg_gram_error;
+/* Of no weights yet, and the lengths of all points. false: not known of these values. */
+bool mg_gram_error_start(const mg_gram *gram, mg_gram_error *error, double *lengths);
+MG_INLINE void mg_gram_error_add(mg_gram_error *e, double size, double length) {
+    e->sum += size;
+    e->first += size * length;
+    e->second += size * length * length;
+}
+MG_INLINE double mg_gram_error_at(const mg_gram_error *e, double length) {
+    return e->share * (length * (length * e->sum + 2.0 * e->first) + e->second) + e->each * e->sum;
+}
 /* The block of some points with others (NULL: all of them), listed in the gram's scratch. */
 mg_kernel_block mg_gram_block_of(mg_gram *gram, const int64_t *points, int64_t count,
                                  const int64_t *others, int64_t other_count);
