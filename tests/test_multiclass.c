@@ -52,6 +52,46 @@ static void test_votes(void **state) {
     assert_int_equal(decide(MG_DECIDE_VOTES, 3, nan), -1);
 }
 
+/* Where scores with errors decide, no scores within these errors decide otherwise; without errors
+ * nothing is left in doubt but ties. */
+static void test_rough(void **state) {
+    (void)state;
+    static const mg_decision ways[] = {MG_DECIDE_SIGN, MG_DECIDE_ARGMAX, MG_DECIDE_VOTES};
+    uint64_t random = 3;
+    int decided = 0;
+    for (int k = 0; k < 3000; k++) {
+        const mg_decision way = ways[k % 3];
+        const int64_t classes = way == MG_DECIDE_SIGN ? 2 : 4, pairs = 6;
+        margin_model model = {.decision = way, .classes = classes, .task = MARGIN_CLASSIFY};
+        double scores[6], errors[6], none[6] = {0}, near[6], work[8];
+        for (int f = 0; f < pairs; f++) {
+            scores[f] = support_normal(&random);
+            errors[f] = k % 2 * fabs(0.3 * support_normal(&random));
+        }
+        const int64_t label = mg_decide_rough(&model, scores, errors, work);
+        if (way != MG_DECIDE_VOTES)
+            assert_int_equal(mg_decide_rough(&model, scores, none, work),
+                             decide(way, classes, scores));
+        if (label == MG_IN_DOUBT) continue;
+        decided++;
+        for (int turn = 0; turn < 20; turn++) {
+            for (int f = 0; f < pairs; f++)
+                near[f] = scores[f] + errors[f] * (turn % 2 ? 1 : -1) *
+                                          fmin(1.0, fabs(support_normal(&random)));
+            assert_int_equal(decide(way, classes, near), label);
+        }
+    }
+    assert_in_range(decided, 1500, 2990);
+    const double gap[3] = {9, (double)NAN, 1}, zero[3] = {0}, small[3] = {0.1, 0.1, 0.1};
+    const margin_model argmax = {.decision = MG_DECIDE_ARGMAX, .classes = 3},
+                       votes = {.decision = MG_DECIDE_VOTES, .classes = 3};
+    double work[6];
+    assert_int_equal(mg_decide_rough(&argmax, gap, small, work), MG_IN_DOUBT);
+    assert_int_equal(mg_decide_rough(&argmax, zero, zero, work), MG_IN_DOUBT);
+    assert_int_equal(mg_decide_rough(&votes, gap, small, work), MG_IN_DOUBT);
+    assert_int_equal(mg_decide_rough(&votes, zero, zero, work), MG_IN_DOUBT);
+}
+
 static void test_pairs(void **state) {
     (void)state;
     for (int64_t classes = 2; classes < 12; classes++) {
@@ -376,12 +416,19 @@ static void sparse_parts_do_not_depend_on_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sign),        cmocka_unit_test(test_argmax),
-        cmocka_unit_test(test_votes),       cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_parts),       cmocka_unit_test(test_parts_of_gathered_rows),
-        cmocka_unit_test(test_functions),   cmocka_unit_test(test_score_classes),
-        cmocka_unit_test(test_two_classes), cmocka_unit_test(test_joined_report),
-        cmocka_unit_test(test_refusals),    cmocka_unit_test(sparse_parts_do_not_depend_on_threads),
+        cmocka_unit_test(test_sign),
+        cmocka_unit_test(test_argmax),
+        cmocka_unit_test(test_votes),
+        cmocka_unit_test(test_rough),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_parts_of_gathered_rows),
+        cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_score_classes),
+        cmocka_unit_test(test_two_classes),
+        cmocka_unit_test(test_joined_report),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(sparse_parts_do_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

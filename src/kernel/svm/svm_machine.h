@@ -106,7 +106,10 @@ typedef struct mg_svm_shared {
     mg_gram *gram;     /* over all samples, in the order of their classes; NULL: each has its own */
     int64_t spare;     /* bytes that each of the fits may take for its smaller problems */
     int64_t *position; /* of a row of x, in the gram */
-    int64_t *rows, *places; /* of the gram's points */
+    int64_t *rows, *places, *samples; /* of the gram's points */
+    bool is_rough;                    /* it is known how far its values may be off: */
+    mg_gram_error error;              /* by no weights, and */
+    double *lengths;                  /* of its points */
 } mg_svm_shared;
 
 /* The machine of the last fit to these rows, if it will do, or a new one. */

@@ -3,6 +3,7 @@
 #include "kernel/svm/kernel_svm.h"
 #include "kernel/svm/svm_machine.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@ static void shared_free(mg_heap *heap, void *data) {
     mg_svm_shared *s = data;
     if (!s) return;
     mg_gram_free(s->gram);
-    MG_FREE(heap, s->position, s->rows, s->places, s);
+    MG_FREE(heap, s->position, s->rows, s->places, s->samples, s->lengths, s);
 }
 
 /* Samples in the order of their classes, each class in its own order. */
@@ -22,11 +23,14 @@ static margin_status list_by_class(const mg_problem *p, mg_heap *heap, mg_svm_sh
     MG_NEW(heap, s->position, p->x.rows, purpose, error);
     MG_NEW(heap, s->rows, p->count, purpose, error);
     MG_NEW(heap, s->places, p->count, purpose, error);
+    MG_NEW(heap, s->samples, p->count, purpose, error);
+    MG_NEW(heap, s->lengths, p->count, purpose, error);
     for (int c = 0; c < p->classes; c++)
         for (int64_t i = 0; i < p->count; i++) {
             if (p->code[i] != c) continue;
             s->rows[at] = mg_point_row(&points, i);
             s->places[at] = mg_point_place(&points, i);
+            s->samples[at] = i;
             s->position[s->rows[at]] = at;
             at++;
         }
@@ -48,6 +52,7 @@ static margin_status make_gram(mg_shared *shared, mg_svm_shared *s) {
                                      .type = MARGIN_F32,
                                      .bytes = plan.says.matrix};
     MG_TRY(mg_gram_create(shared->context, &request, &s->gram, shared->error));
+    s->is_rough = mg_gram_error_start(s->gram, &s->error, s->lengths);
     return mg_gram_fill(s->gram, shared->context, shared->error);
 }
 
@@ -72,6 +77,111 @@ done:
     shared_free(heap, s);
     return status;
 }
+
+/* ---- Scores of the samples ------------------------------------------------------------------- */
+
+/* By the values in f32, a block of columns of the gram at a time. */
+enum { ROUGH_COLUMNS = 256 };
+
+typedef struct rough_work {
+    const mg_svm_shared *shared;
+    const mg_hypothesis *h;
+    const mg_smo_ops *ops;
+    double *weights;       /* of the f32 values */
+    const float **rows;    /* of the gram, a coefficient each */
+    mg_gram_error *errors; /* of each function */
+    double *rounding;      /* the same */
+    double *room;          /* of each worker: scores of a block, scores and errors of a sample */
+    const float **here;    /* of each worker: the columns of its block */
+    void (*visit)(const mg_rough *rough, void *argument);
+    void *argument;
+} rough_work;
+
+/* Weights and rows of all functions, and how far from those of f64 their sums may be: each of the
+ * two sums has a rounding for each of its terms, of a size of at most all of them. */
+static void list_weights(const rough_work *work) {
+    const mg_gram *gram = work->shared->gram;
+    const mg_hypothesis *h = work->h;
+    int64_t ld, k = 0;
+    const float *values = mg_gram_values(gram, &ld);
+    for (int64_t f = 0; f < h->functions; f++) {
+        mg_gram_error *error = &work->errors[f];
+        const int64_t first = k, last = h->view.expansion.starts[f + 1];
+        *error = work->shared->error;
+        for (; k < last; k++) {
+            const int64_t key = h->view.expansion.keys[h->view.expansion.entries[k]];
+            const int64_t place = work->shared->position[key];
+            work->weights[k] = h->view.expansion.coefficients[k] / gram->factor;
+            work->rows[k] = values + place * ld;
+            mg_gram_error_add(error, fabs(work->weights[k]), work->shared->lengths[place]);
+        }
+        work->rounding[f] = DBL_EPSILON * (double)(last - first + 2) *
+                            (error->sum + fabs(h->view.expansion.intercept[f]));
+    }
+}
+
+static margin_status rough_task(void *argument, int64_t task, int worker) {
+    const rough_work *work = argument;
+    const mg_hypothesis *h = work->h;
+    const int64_t first = task * ROUGH_COLUMNS, *starts = h->view.expansion.starts;
+    const int64_t count = MG_MIN(ROUGH_COLUMNS, work->shared->gram->points.count - first);
+    const float **here = work->here + worker * starts[h->functions];
+    double *block = work->room + worker * (ROUGH_COLUMNS + 2) * h->functions;
+    double *scores = block + ROUGH_COLUMNS * h->functions, *errors = scores + h->functions;
+    for (int64_t k = 0; k < starts[h->functions]; k++)
+        here[k] = work->rows[k] + first;
+    for (int64_t f = 0; f < h->functions; f++) {
+        double *sums = block + f * ROUGH_COLUMNS;
+        for (int64_t j = 0; j < count; j++)
+            sums[j] = h->view.expansion.intercept[f];
+        work->ops->update(sums, count, here + starts[f], work->weights + starts[f],
+                          starts[f + 1] - starts[f]);
+    }
+    for (int64_t j = 0; j < count; j++) {
+        for (int64_t f = 0; f < h->functions; f++) {
+            scores[f] = block[f * ROUGH_COLUMNS + j];
+            errors[f] = work->rounding[f] +
+                        mg_gram_error_at(&work->errors[f], work->shared->lengths[first + j]);
+        }
+        work->visit(&(mg_rough){work->shared->samples[first + j], worker, scores, errors},
+                    work->argument);
+    }
+    return MARGIN_OK;
+}
+
+bool mg_kernel_svm_is_rough(const mg_shared *shared) {
+    const bool mine = shared->data && shared->learner->share == mg_kernel_svm_share;
+    return mine && ((const mg_svm_shared *)shared->data)->is_rough;
+}
+
+margin_status mg_kernel_svm_rough(const mg_shared *shared, const mg_hypothesis *h,
+                                  void (*visit)(const mg_rough *rough, void *argument),
+                                  void *argument, margin_error *error) {
+    const mg_svm_shared *s = shared->data;
+    const int64_t entries = h->view.expansion.starts[h->functions], n = s->gram->points.count;
+    const int64_t workers = mg_threads(shared->context);
+    mg_arena arena;
+    rough_work work = {.shared = s,
+                       .h = h,
+                       .ops = MG_ISA_TABLE(mg_isa_level(), mg_smo_ops),
+                       .visit = visit,
+                       .argument = argument};
+    margin_status status;
+    mg_arena_init(&arena, shared->context->heap);
+    MG_GO(MG_PIECES(&arena, "scores of the rows", error, MG_PIECE(work.weights, entries),
+                    MG_PIECE(work.rows, entries), MG_PIECE(work.rounding, h->functions),
+                    MG_PIECE(work.errors, h->functions),
+                    MG_PIECE(work.room, workers * (ROUGH_COLUMNS + 2) * h->functions),
+                    MG_PIECE(work.here, workers * entries)));
+    list_weights(&work);
+    status = mg_parallel(shared->context, (n + ROUGH_COLUMNS - 1) / ROUGH_COLUMNS, rough_task,
+                         &work, NULL);
+done:
+    mg_arena_free(&arena);
+    return status;
+}
+
+/* ---- Fits ------------------------------------------------------------------------------------ */
 
 margin_status mg_kernel_svm_fit(mg_fit *fit) {
     return mg_svm_train(fit, fit->shared ? fit->shared->data : NULL);

@@ -285,7 +285,7 @@ static margin_status verify(margin_context *context, const margin_model *model,
     verify_describe(model, data, samples.count, found);
     for (int64_t k = 0; parts && k < split.parts; k++)
         verify_describe(model, data, samples.count, &parts[k]);
-    MG_GO(mg_fit_score(context, data, &samples, model, found, error));
+    MG_GO(mg_fit_score(context, data, &samples, NULL, model, found, error));
     MG_GO(mg_model_fold_check(model, &folded, error));
     compare_all(model, &verified, folded, differs.text, found);
     tell_rounding(model, &verified, found);

@@ -66,6 +66,61 @@ int64_t mg_decide(const margin_model *model, const double *scores, double *work)
     return -1;
 }
 
+/* ---- Scores with errors ---------------------------------------------------------------------- */
+
+/* The class whose least is above the most of all others. */
+static int64_t one_above(const double *least, const double *most, int64_t classes) {
+    int64_t best = 0, below = 0;
+    for (int64_t c = 1; c < classes; c++)
+        if (least[c] > least[best]) best = c;
+    for (int64_t c = 0; c < classes; c++)
+        below += least[best] > most[c];
+    return below == classes - 1 ? best : MG_IN_DOUBT;
+}
+
+static void find_ranges(const double *scores, const double *errors, int64_t classes, double *least,
+                        double *most) {
+    for (int64_t c = 0; c < classes; c++) {
+        least[c] = scores[c] - errors[c];
+        most[c] = scores[c] + errors[c];
+    }
+}
+
+/* A score in doubt is a vote that either class may have. */
+static void count_ranges(const double *scores, const double *errors, int64_t classes, double *least,
+                         double *most) {
+    for (int64_t c = 0; c < classes; c++)
+        least[c] = most[c] = 0.0;
+    for (int64_t i = 0; i < classes; i++) {
+        for (int64_t j = i + 1; j < classes; j++) {
+            const double score = *scores++, error = *errors++;
+            least[i] += score > error;
+            least[j] += -score > error;
+            most[i] += !(-score > error);
+            most[j] += !(score > error);
+        }
+    }
+}
+
+int64_t mg_decide_rough(const margin_model *model, const double *scores, const double *errors,
+                        double *work) {
+    double *least = work, *most = work + model->classes;
+    if (mg_decides_by_probability(model)) return MG_IN_DOUBT;
+    switch (model->decision) {
+    case MG_DECIDE_SIGN:
+        return fabs(scores[0]) > errors[0] ? scores[0] > 0 : MG_IN_DOUBT;
+    case MG_DECIDE_ARGMAX:
+        find_ranges(scores, errors, model->classes, least, most);
+        return one_above(least, most, model->classes);
+    case MG_DECIDE_VOTES:
+        count_ranges(scores, errors, model->classes, least, most);
+        return one_above(least, most, model->classes);
+    case MG_DECIDE_VALUE:
+        break;
+    }
+    return MG_IN_DOUBT;
+}
+
 /* ---- A number for each class ----------------------------------------------------------------- */
 
 /* Votes are whole numbers; the sum of the scores moves them by less than a third, so that it counts

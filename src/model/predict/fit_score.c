@@ -5,9 +5,31 @@
 
 #include <math.h>
 
+/* labels[i]: what is known, or predicted. */
+static margin_status find_labels(margin_context *context, const margin_matrix *x,
+                                 const mg_samples *samples, const int64_t *known,
+                                 const margin_model *model, int64_t *labels, margin_error *error) {
+    int64_t *rows = NULL, *predicted = NULL, count = 0;
+    margin_status status;
+    if (!known)
+        return mg_predict_rows(context, model, x, samples->rows, samples->count,
+                               MARGIN_OUTPUT_LABELS, labels, error);
+    MG_GO_NEW(context->heap, rows, samples->count, "rows to predict", error);
+    MG_GO_NEW(context->heap, predicted, samples->count, "the predicted classes", error);
+    for (int64_t i = 0; i < samples->count; i++)
+        if (known[i] == MG_IN_DOUBT) rows[count++] = mg_samples_row(samples, i);
+    MG_GO(mg_predict_rows(context, model, x, rows, count, MARGIN_OUTPUT_LABELS, predicted, error));
+    for (int64_t i = 0, k = 0; i < samples->count; i++)
+        labels[i] = known[i] == MG_IN_DOUBT ? predicted[k++] : known[i];
+done:
+    MG_FREE(context->heap, predicted, rows);
+    return status;
+}
+
 static margin_status score_classifier(margin_context *context, const margin_data *data,
-                                      const mg_samples *samples, const margin_model *model,
-                                      margin_report *report, margin_error *error) {
+                                      const mg_samples *samples, const int64_t *known,
+                                      const margin_model *model, margin_report *report,
+                                      margin_error *error) {
     mg_heap *heap = context->heap;
     int64_t *labels = NULL;
     int32_t *codes = NULL;
@@ -15,8 +37,7 @@ static margin_status score_classifier(margin_context *context, const margin_data
     MG_GO_NEW(heap, labels, samples->count, "the predicted classes", error);
     MG_GO_NEW(heap, codes, samples->count, "the classes of the rows", error);
     MG_GO(mg_target_codes(context, data, samples, model, codes, error));
-    MG_GO(mg_predict_rows(context, model, &data->x, samples->rows, samples->count,
-                          MARGIN_OUTPUT_LABELS, labels, error));
+    MG_GO(find_labels(context, &data->x, samples, known, model, labels, error));
     report->train_accuracy = mg_score_classes(labels, codes, samples->weights, samples->count);
 done:
     MG_FREE(heap, codes, labels);
@@ -48,10 +69,10 @@ done:
 }
 
 margin_status mg_fit_score(margin_context *context, const margin_data *data,
-                           const mg_samples *samples, const margin_model *model,
-                           margin_report *report, margin_error *error) {
+                           const mg_samples *samples, const int64_t *known,
+                           const margin_model *model, margin_report *report, margin_error *error) {
     if (model->task == MARGIN_CLASSIFY)
-        return score_classifier(context, data, samples, model, report, error);
+        return score_classifier(context, data, samples, known, model, report, error);
     if (model->task == MARGIN_REGRESS)
         return score_regression(context, data, samples, model, report, error);
     return mg_cancelled(context) ? mg_fail_cancelled(error) : MARGIN_OK;

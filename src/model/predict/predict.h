@@ -7,6 +7,11 @@
  */
 int64_t mg_decide(const margin_model *model, const double *scores, double *work);
 int64_t mg_decide_room(const margin_model *model);
+/* The class that mg_decide has for all scores that are off by at most these errors, or that it is
+ * not one. `work`: two numbers a class. */
+enum { MG_IN_DOUBT = -2 };
+int64_t mg_decide_rough(const margin_model *model, const double *scores, const double *errors,
+                        double *work);
 /* A number for each class, the greatest at the class of the row (margin_class_scores). */
 void mg_class_scores(const margin_model *model, const double *scores, double *work, double *out);
 

@@ -22,6 +22,8 @@ typedef struct mg_split {
     double *weights;       /* owned: whole.weight where classes have weights of their own */
     int64_t *class_starts; /* PAIRS: samples of class c are [class_starts[c], class_starts[c+1]) */
     int64_t *class_samples;
+    int64_t **labels; /* where training may leave the heap's: the class that the model answers for
+                         each sample, or MG_IN_DOUBT; NULL: not wanted */
 } mg_split;
 
 /* Reads the targets and prepares the split of the staged samples. The split points into `staged`

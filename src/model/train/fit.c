@@ -51,7 +51,7 @@ static margin_status check_call(const margin_context *context, const margin_spec
  * stages hand on single precision where the data were, where a prediction has double. The clock may
  * end that: there is a model by then. */
 static margin_status score(margin_context *context, const margin_data *data,
-                           const mg_samples *samples, margin_model *model, margin_error *error) {
+                           const mg_trainer *trainer, margin_model *model, margin_error *error) {
     margin_report *report = &model->report;
     const bool as_seen = model->active == 0 || data->x.value_type == MARGIN_F64;
     const bool known =
@@ -62,7 +62,8 @@ static margin_status score(margin_context *context, const margin_data *data,
     mg_context_extend(context);
     if (known && !mg_cancelled(context)) return MARGIN_OK;
     report->train_rmse = report->train_r2 = (double)NAN; /* those of a part */
-    const margin_status status = mg_fit_score(context, data, samples, model, report, error);
+    const margin_status status =
+        mg_fit_score(context, data, &trainer->samples, trainer->labels, model, report, error);
     if (!mg_timed_out(context, status)) return status;
     if (report->status == MARGIN_OK)
         mg_report_reason(report,
@@ -120,14 +121,15 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
                               .centre_count = chosen.centre_count,
                               .trace = trace.step ? &trace : NULL,
                               .start = chosen.start,
-                              .parts = chosen.part != NULL};
+                              .parts = chosen.part != NULL,
+                              .judged = true};
     MG_GO(mg_trainer_open(&call, spec, &seen, &how, made, &trainer, error));
     if (chosen.class_weights)
         MG_GO(mg_class_weight_spec(spec, made, chosen.class_weights, chosen.class_weight_count,
                                    &weighed, error));
     MG_GO(mg_trainer_fit(&trainer, &call, weighed ? weighed : spec, error));
     mg_staged_free(&trainer.staged);
-    MG_GO(score(&call, &seen, &trainer.samples, made, error));
+    MG_GO(score(&call, &seen, &trainer, made, error));
     status = made->report.status;
     tell_parts(&chosen, trainer.parts, made, context, started);
     mg_report_give(&made->report, context, started, report);

@@ -1,5 +1,7 @@
 /* Training and verifying the parts of a split, and joining what comes out. */
+#include "kernel/svm/kernel_svm.h"
 #include "learn/kernel_options.h"
+#include "model/predict/predict.h"
 #include "model/problem/multiclass.h"
 
 #include <math.h>
@@ -262,6 +264,38 @@ static margin_status join_hypotheses(part_run *run, mg_hypothesis **hypothesis,
     return status;
 }
 
+typedef struct label_run {
+    const margin_model *model;
+    int64_t *labels;
+    double *work; /* two numbers a class, of each worker */
+} label_run;
+
+static void label_sample(const mg_rough *rough, void *argument) {
+    const label_run *run = argument;
+    run->labels[rough->sample] =
+        mg_decide_rough(run->model, rough->scores, rough->errors,
+                        run->work + 2 * run->model->classes * rough->worker);
+}
+
+/* The classes of the samples, where what the parts shared tells them. Where the time is over they
+ * are predicted, or not, as they may be. */
+static margin_status label_samples(const part_run *run, const mg_hypothesis *h,
+                                   margin_error *error) {
+    const mg_split *split = run->split;
+    const int64_t room = 2 * run->model->classes * mg_threads(run->context);
+    label_run labels = {.model = run->model};
+    margin_status status;
+    if (!split->labels || !mg_kernel_svm_is_rough(&run->shared)) return MARGIN_OK;
+    MG_GO_NEW(split->heap, labels.labels, split->whole.count, "the predicted classes", error);
+    MG_GO_NEW(split->heap, labels.work, room, "the predicted classes", error);
+    MG_GO(mg_kernel_svm_rough(&run->shared, h, label_sample, &labels, error));
+    *split->labels = labels.labels;
+    labels.labels = NULL;
+done:
+    MG_FREE(split->heap, labels.labels, labels.work);
+    return status == MARGIN_ERROR_CANCELLED ? MARGIN_OK : status;
+}
+
 static void give_parts(const part_run *run, margin_report *parts) {
     for (int64_t number = 0; parts && number < run->split->parts; number++)
         parts[number] = run->results[number].report;
@@ -343,7 +377,8 @@ margin_status mg_split_train(margin_context *context, const mg_split *split,
     }
     hold_to_tolerance(report);
     give_parts(&run, each);
-    status = join_hypotheses(&run, hypothesis, error);
+    MG_GO(join_hypotheses(&run, hypothesis, error));
+    status = label_samples(&run, *hypothesis, error);
 done:
     status =
         mg_kernel_explain(context, learner->info, learner->options, &split->whole, status, error);

@@ -9,6 +9,7 @@ typedef struct mg_train_how {
     bool warm;                 /* a trainer's next fit may begin at its last one */
     const margin_model *start; /* the first one may begin here; NULL: as always */
     bool parts;                /* keep the reports of the parts */
+    bool judged;               /* the training rows will be predicted */
     const double *centres;     /* in place of the option of that name; NULL: as the spec says */
     int64_t centre_count;
 } mg_train_how;
@@ -26,6 +27,7 @@ typedef struct mg_trainer {
     mg_staged staged;
     mg_starts starts;     /* of the last fit; count 0: none */
     margin_report *parts; /* of the last fit, if they are wanted; owned */
+    int64_t *labels;      /* of its samples, if they are known (mg_split); owned */
 } mg_trainer;
 
 /* Up to the learner, into a new model. */

@@ -228,6 +228,15 @@ static margin_status choose_learner(const mg_trainer *t, const margin_spec *spec
     return MARGIN_OK;
 }
 
+/* Where training may say what the model answers for its samples: where the learner saw them as a
+ * prediction does. Stages hand on single precision where the data were, a prediction has double. */
+static int64_t **place_for_labels(mg_trainer *t) {
+    const bool as_seen = t->model->stage_count == 0 || t->data->x.value_type == MARGIN_F64;
+    mg_free(t->samples.heap, t->labels);
+    t->labels = NULL;
+    return t->how->judged && as_seen && t->model->task == MARGIN_CLASSIFY ? &t->labels : NULL;
+}
+
 margin_status mg_trainer_fit(mg_trainer *t, margin_context *context, const margin_spec *spec,
                              margin_error *error) {
     mg_spec_component changed;
@@ -246,6 +255,7 @@ margin_status mg_trainer_fit(mg_trainer *t, margin_context *context, const margi
     MG_GO(
         mg_split_make(context, reduction, t->data, &t->samples, &t->staged, model, &split, error));
     MG_GO(mg_split_weigh(learner, model, &split, error));
+    split.labels = place_for_labels(t);
     mg_free(model->heap, t->parts);
     t->parts = NULL;
     if (t->how->parts) MG_GO_NEW(model->heap, t->parts, split.parts, "the reports", error);
@@ -269,6 +279,7 @@ done:
 void mg_trainer_close(mg_trainer *t) {
     forget_starts(t);
     if (t->parts) mg_free(t->model->heap, t->parts);
+    if (t->labels) mg_free(t->samples.heap, t->labels);
     if (t->starts.kept.data) t->starts.kept.release(t->model->heap, t->starts.kept.data);
     mg_staged_free(&t->staged);
     mg_samples_free(&t->samples);
