@@ -99,6 +99,16 @@ enum {
  * `share` once, on the calling thread, before the first fit; every fit points to it. While fits
  * run nobody writes to it, as several threads read it. The model calls `release` once, after the
  * last fit, also where a fit failed; not where `share` did, which then leaves nothing behind. */
+struct mg_shared;
+/* Scores of a sample of the whole problem, each off by at most its error from what a hypothesis
+ * answers. */
+typedef struct mg_rough {
+    int64_t sample;
+    int worker;
+    const double *scores, *errors;
+} mg_rough;
+typedef void mg_rough_visit(const mg_rough *rough, void *argument);
+
 typedef struct mg_shared {
     margin_context *context;
     const struct mg_learner *learner; /* set with `share` */
@@ -112,6 +122,11 @@ typedef struct mg_shared {
     int64_t together;
     void *data;                                 /* the learner's own; NULL: none */
     void (*release)(mg_heap *heap, void *data); /* with data */
+    /* Visits, on all workers, all samples with scores of `h`, which has the functions of all fits:
+     * much cheaper than those of `h` itself. NULL: cannot. MEMORY, LIMIT; CANCELLED, without a
+     * sentence. */
+    margin_status (*rough)(const struct mg_shared *shared, const mg_hypothesis *h,
+                           mg_rough_visit *visit, void *argument, margin_error *error);
 } mg_shared;
 
 /* What a fit leaves for one with other options to the same samples, which the caller makes next:

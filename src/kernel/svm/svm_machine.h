@@ -107,8 +107,7 @@ typedef struct mg_svm_shared {
     int64_t spare;     /* bytes that each of the fits may take for its smaller problems */
     int64_t *position; /* of a row of x, in the gram */
     int64_t *rows, *places, *samples; /* of the gram's points */
-    bool is_rough;                    /* it is known how far its values may be off: */
-    mg_gram_error error;              /* by no weights, and */
+    mg_gram_error error;              /* how far its values may be off, by no weights, and */
     double *lengths;                  /* of its points */
 } mg_svm_shared;
 

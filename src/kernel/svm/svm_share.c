@@ -37,47 +37,6 @@ static margin_status list_by_class(const mg_problem *p, mg_heap *heap, mg_svm_sh
     return MARGIN_OK;
 }
 
-/* One for all where there is room; without it each fit keeps rows of its own. */
-static margin_status make_gram(mg_shared *shared, mg_svm_shared *s) {
-    const mg_problem *p = shared->whole;
-    const mg_fit whole = {.context = shared->context, .learner = shared->learner, .problem = p};
-    const mg_kernel_sizes sizes = mg_kernel_sizes_of(&whole, &s->kernel, shared->fits);
-    const mg_kernel_plan plan = mg_kernel_plan_make(shared->context, &sizes, MG_WAY_SHARED);
-    if (!plan.chosen) return MARGIN_OK;
-    s->spare = mg_kernel_spare(&sizes);
-    MG_TRY(mg_announce(shared->context, &plan.says, shared->error));
-    MG_TRY(list_by_class(p, shared->context->heap, s, shared->error));
-    const mg_gram_request request = {.kernel = s->kernel,
-                                     .points = {p->x, s->rows, s->places, p->count},
-                                     .type = MARGIN_F32,
-                                     .bytes = plan.says.matrix};
-    MG_TRY(mg_gram_create(shared->context, &request, &s->gram, shared->error));
-    s->is_rough = mg_gram_error_start(s->gram, &s->error, s->lengths);
-    return mg_gram_fill(s->gram, shared->context, shared->error);
-}
-
-margin_status mg_kernel_svm_share(mg_shared *shared) {
-    const margin_component *info = &shared->learner->info;
-    const mg_svm_options options = mg_svm_options_of(info, shared->options, shared->whole);
-    mg_heap *heap = shared->context->heap;
-    mg_svm_shared *s;
-    margin_status status;
-    shared->together = shared->fits;
-    if (shared->differ & MG_DIFFER_FOLDS) return MARGIN_OK;
-    MG_NEW(heap, s, 1, "what the classes share", shared->error);
-    memset(s, 0, sizeof *s);
-    MG_GO(mg_kernel_resolve(shared->context, &options.kernel, info->name, shared->whole, &s->kernel,
-                            shared->error));
-    if (shared->fits > 1 && shared->whole->code) MG_GO(make_gram(shared, s));
-    shared->data = s;
-    shared->release = shared_free;
-    shared->together = s->gram ? 1 : shared->fits;
-    return MARGIN_OK;
-done:
-    shared_free(heap, s);
-    return status;
-}
-
 /* ---- Scores of the samples ------------------------------------------------------------------- */
 
 /* By the values in f32, a block of columns of the gram at a time. */
@@ -93,7 +52,7 @@ typedef struct rough_work {
     double *rounding;      /* the same */
     double *room;          /* of each worker: scores of a block, scores and errors of a sample */
     const float **here;    /* of each worker: the columns of its block */
-    void (*visit)(const mg_rough *rough, void *argument);
+    mg_rough_visit *visit;
     void *argument;
 } rough_work;
 
@@ -149,14 +108,8 @@ static margin_status rough_task(void *argument, int64_t task, int worker) {
     return MARGIN_OK;
 }
 
-bool mg_kernel_svm_is_rough(const mg_shared *shared) {
-    const bool mine = shared->data && shared->learner->share == mg_kernel_svm_share;
-    return mine && ((const mg_svm_shared *)shared->data)->is_rough;
-}
-
-margin_status mg_kernel_svm_rough(const mg_shared *shared, const mg_hypothesis *h,
-                                  void (*visit)(const mg_rough *rough, void *argument),
-                                  void *argument, margin_error *error) {
+static margin_status svm_rough(const mg_shared *shared, const mg_hypothesis *h,
+                               mg_rough_visit *visit, void *argument, margin_error *error) {
     const mg_svm_shared *s = shared->data;
     const int64_t entries = h->view.expansion.starts[h->functions], n = s->gram->points.count;
     const int64_t workers = mg_threads(shared->context);
@@ -178,6 +131,49 @@ margin_status mg_kernel_svm_rough(const mg_shared *shared, const mg_hypothesis *
                          &work, NULL);
 done:
     mg_arena_free(&arena);
+    return status;
+}
+
+/* ---- What is shared ------------------------------------------------------------------------- */
+
+/* One for all where there is room; without it each fit keeps rows of its own. */
+static margin_status make_gram(mg_shared *shared, mg_svm_shared *s) {
+    const mg_problem *p = shared->whole;
+    const mg_fit whole = {.context = shared->context, .learner = shared->learner, .problem = p};
+    const mg_kernel_sizes sizes = mg_kernel_sizes_of(&whole, &s->kernel, shared->fits);
+    const mg_kernel_plan plan = mg_kernel_plan_make(shared->context, &sizes, MG_WAY_SHARED);
+    if (!plan.chosen) return MARGIN_OK;
+    s->spare = mg_kernel_spare(&sizes);
+    MG_TRY(mg_announce(shared->context, &plan.says, shared->error));
+    MG_TRY(list_by_class(p, shared->context->heap, s, shared->error));
+    const mg_gram_request request = {.kernel = s->kernel,
+                                     .points = {p->x, s->rows, s->places, p->count},
+                                     .type = MARGIN_F32,
+                                     .bytes = plan.says.matrix};
+    MG_TRY(mg_gram_create(shared->context, &request, &s->gram, shared->error));
+    if (mg_gram_error_start(s->gram, &s->error, s->lengths)) shared->rough = svm_rough;
+    return mg_gram_fill(s->gram, shared->context, shared->error);
+}
+
+margin_status mg_kernel_svm_share(mg_shared *shared) {
+    const margin_component *info = &shared->learner->info;
+    const mg_svm_options options = mg_svm_options_of(info, shared->options, shared->whole);
+    mg_heap *heap = shared->context->heap;
+    mg_svm_shared *s;
+    margin_status status;
+    shared->together = shared->fits;
+    if (shared->differ & MG_DIFFER_FOLDS) return MARGIN_OK;
+    MG_NEW(heap, s, 1, "what the classes share", shared->error);
+    memset(s, 0, sizeof *s);
+    MG_GO(mg_kernel_resolve(shared->context, &options.kernel, info->name, shared->whole, &s->kernel,
+                            shared->error));
+    if (shared->fits > 1 && shared->whole->code) MG_GO(make_gram(shared, s));
+    shared->data = s;
+    shared->release = shared_free;
+    shared->together = s->gram ? 1 : shared->fits;
+    return MARGIN_OK;
+done:
+    shared_free(heap, s);
     return status;
 }
 

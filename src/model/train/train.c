@@ -1,5 +1,4 @@
 /* Training and verifying the parts of a split, and joining what comes out. */
-#include "kernel/svm/kernel_svm.h"
 #include "learn/kernel_options.h"
 #include "model/predict/predict.h"
 #include "model/problem/multiclass.h"
@@ -285,10 +284,10 @@ static margin_status label_samples(const part_run *run, const mg_hypothesis *h,
     const int64_t room = 2 * run->model->classes * mg_threads(run->context);
     label_run labels = {.model = run->model};
     margin_status status;
-    if (!split->labels || !mg_kernel_svm_is_rough(&run->shared)) return MARGIN_OK;
+    if (!split->labels || !run->shared.rough) return MARGIN_OK;
     MG_GO_NEW(split->heap, labels.labels, split->whole.count, "the predicted classes", error);
     MG_GO_NEW(split->heap, labels.work, room, "the predicted classes", error);
-    MG_GO(mg_kernel_svm_rough(&run->shared, h, label_sample, &labels, error));
+    MG_GO(run->shared.rough(&run->shared, h, label_sample, &labels, error));
     *split->labels = labels.labels;
     labels.labels = NULL;
 done:
