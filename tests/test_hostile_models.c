@@ -99,7 +99,7 @@ static void test_changed(void **state) {
             hostile_choices choices = {bytes, CHOICES};
             const hostile_file changed = hostile_change(&file, &choices);
             char what[HOSTILE_SPEC + 40];
-            snprintf(what, sizeof what, "%s, change %d", cases[k].spec, n);
+            snprintf(what, sizeof what, "%.*s, change %d", HOSTILE_SPEC, cases[k].spec, n);
             used += try_file(context, &changed, in_folder(path, "changed.margin"), what);
             tried++;
             free(changed.bytes);
@@ -133,7 +133,7 @@ static void test_added(void **state) {
             hostile_choices choices = {bytes, CHOICES};
             const hostile_file added = hostile_promise(&file, &other, &choices);
             char what[HOSTILE_SPEC + 40];
-            snprintf(what, sizeof what, "%s, promise %d", cases[k].spec, n);
+            snprintf(what, sizeof what, "%.*s, promise %d", HOSTILE_SPEC, cases[k].spec, n);
             used += try_file(context, &added, NULL, what);
             tried++;
             free(added.bytes);
