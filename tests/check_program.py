@@ -1125,7 +1125,7 @@ def columns_unknown(d):
     run('fit', 'kmeans(k=3)', iris, '--ignore', 'species', '-o', centres)
     run('fit', 'naive-bayes', iris, '-o', counts)
     uses = {'fit': [('fit', 'perceptron', iris, '--holdout', '0.2')], 'cv': [('cv', 'perceptron', iris)], 'compare': [('compare', iris, 'perceptron')],
-            'predict': [('predict', m, iris) for m in (model, centres)], 'evaluate': [('evaluate', m, iris) for m in (model, centres)],
+            'predict': [('predict', m, iris) for m in (model, centres)], 'evaluate': [('evaluate', m, iris, '--holdout', '0.2') for m in (model, centres)],
             'transform': [('transform', m, iris) for m in (model, centres)], 'report': [('report', m, iris) for m in (model, centres)],
             'importance': [('importance', model, iris)], 'inspect': [('inspect', model, iris, '--statistics')], 'split': [('split', iris, '-k', '3')],
             'separable': [('separable', iris, '--class', 'setosa')], 'gram': [('gram', 'svm(kernel=rbf)', iris)], 'path': [('path', 'ridge(alpha={1,2})', iris)],

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PADDING = 13 }; /* rows are cut elsewhere if the stride has a say */
-
 static void *array(int64_t count, size_t size) {
     void *memory = calloc((size_t)count + 1, size);
     if (!memory) fail_msg("out of memory");
@@ -47,7 +45,7 @@ static void fill_labels(sample *s, double noise, uint64_t *random) {
 }
 
 static void fill_layouts(sample *s) {
-    int64_t k = 0, wide = s->columns + PADDING;
+    int64_t k = 0, wide = s->columns + SAMPLE_PADDING;
     for (int64_t i = 0; i < s->rows; i++) {
         for (int64_t j = 0; j < s->columns; j++) {
             double value = s->f64[i * s->columns + j];
@@ -70,7 +68,7 @@ static void fill_layouts(sample *s) {
 
 sample *sample_make(int64_t rows, int64_t columns, int64_t classes, double noise, uint64_t seed) {
     sample *s = array(1, sizeof *s);
-    int64_t numbers = rows * columns, wide = rows * (columns + PADDING);
+    int64_t numbers = rows * columns, wide = rows * (columns + SAMPLE_PADDING);
     s->rows = rows;
     s->columns = columns;
     s->classes = classes;
@@ -112,9 +110,9 @@ margin_matrix sample_view(const sample *s, int layout) {
     case DENSE_F32:
         return margin_dense_f32(s->f32, s->rows, s->columns, s->columns);
     case STRIDED_F64:
-        return margin_dense_f64(s->wide_f64, s->rows, s->columns, s->columns + PADDING);
+        return margin_dense_f64(s->wide_f64, s->rows, s->columns, s->columns + SAMPLE_PADDING);
     case STRIDED_F32:
-        return margin_dense_f32(s->wide_f32, s->rows, s->columns, s->columns + PADDING);
+        return margin_dense_f32(s->wide_f32, s->rows, s->columns, s->columns + SAMPLE_PADDING);
     case CSR_F64_I32_I64:
     case CSR_F64_I64_I32:
     case CSR_F64_I32_I32:

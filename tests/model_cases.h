@@ -21,6 +21,9 @@ enum {
     LAYOUTS
 };
 
+/* Numbers behind each strided row: rows would be cut elsewhere if the stride had a say. */
+enum { SAMPLE_PADDING = 13 };
+
 typedef struct {
     int64_t rows, columns, classes, stored;
     double *f64, *wide_f64, *stored_f64;

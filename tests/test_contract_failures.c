@@ -28,8 +28,9 @@ static void test_not_finite(void **state) {
             int64_t k = s->start_i64[41]; /* the first stored value of row 42 */
             int64_t column = s->index_i64[k];
             s->stored_f64[k] = (double)(s->stored_f32[k] = bad);
-            s->f64[41 * 5 + column] = s->wide_f64[41 * 8 + column] = (double)bad;
-            s->f32[41 * 5 + column] = s->wide_f32[41 * 8 + column] = bad;
+            const int64_t wide = 41 * (5 + SAMPLE_PADDING) + column;
+            s->f64[41 * 5 + column] = s->wide_f64[wide] = (double)bad;
+            s->f32[41 * 5 + column] = s->wide_f32[wide] = bad;
             margin_data data = sample_data(s, layout);
             data.columns = columns;
             if (isnan((double)bad) && takes_missing(e)) {

@@ -352,8 +352,9 @@ static void test_missing_values(void **state) {
         margin_column columns[3] = {{.name = "age"}, {.name = "size"}, {.name = "mass"}};
         for (int kind = 0; kind < 2; kind++) {
             float bad = kind ? INFINITY : NAN;
-            s->f64[25 * 3 + 1] = s->wide_f64[25 * 6 + 1] = (double)bad;
-            s->f32[25 * 3 + 1] = s->wide_f32[25 * 6 + 1] = bad;
+            const int wide = 25 * (3 + SAMPLE_PADDING) + 1;
+            s->f64[25 * 3 + 1] = s->wide_f64[wide] = (double)bad;
+            s->f32[25 * 3 + 1] = s->wide_f32[wide] = bad;
             for (int64_t k = s->start_i64[25]; k < s->start_i64[26]; k++)
                 if (s->index_i64[k] == 1) s->stored_f64[k] = (double)(s->stored_f32[k] = bad);
             margin_data data = sample_data(s, layout);

@@ -21,6 +21,7 @@ static margin_status find_labels(margin_context *context, const margin_matrix *x
     MG_GO(mg_predict_rows(context, model, x, rows, count, MARGIN_OUTPUT_LABELS, predicted, error));
     for (int64_t i = 0, k = 0; i < samples->count; i++)
         labels[i] = known[i] == MG_IN_DOUBT ? predicted[k++] : known[i];
+    if (mg_cancelled(context)) status = mg_fail_cancelled(error); /* where no row was left */
 done:
     MG_FREE(context->heap, predicted, rows);
     return status;

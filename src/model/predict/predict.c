@@ -322,38 +322,6 @@ static __attribute__((noinline)) margin_status answer_on_stack(const query *q, i
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-margin_status mg_output_check(const margin_model *model, margin_output what, margin_error *error) {
-    if (what != MARGIN_OUTPUT_SCORES) MG_TRY(mg_model_predicts(model, error));
-    switch (what) {
-    case MARGIN_OUTPUT_LABELS:
-        MG_REQUIRE(model->task != MARGIN_REGRESS, error, MARGIN_ERROR_ARGUMENT,
-                   "this model predicts a value, not a class; use margin_predict_values");
-        return MARGIN_OK;
-    case MARGIN_OUTPUT_VALUES:
-        MG_REQUIRE(model->task == MARGIN_REGRESS, error, MARGIN_ERROR_ARGUMENT,
-                   "this model predicts classes, not a value; use margin_predict");
-        return MARGIN_OK;
-    case MARGIN_OUTPUT_SCORES:
-        return MARGIN_OK;
-    case MARGIN_OUTPUT_PROBABILITIES:
-        MG_REQUIRE(margin_model_has_probabilities(model), error, MARGIN_ERROR_ARGUMENT,
-                   "a %s model%s has no probabilities; calibrate it, or ask for scores",
-                   model->learner->info.name,
-                   model->decision == MG_DECIDE_VOTES ? " of pairs of classes" : "");
-        return MARGIN_OK;
-    case MARGIN_OUTPUT_CLASS_SCORES:
-        MG_REQUIRE(model->task != MARGIN_REGRESS, error, MARGIN_ERROR_ARGUMENT,
-                   "this model predicts a value and has no classes; use margin_predict_values");
-        return MARGIN_OK;
-    case MARGIN_OUTPUT_DISTANCES:
-        MG_REQUIRE(model->task == MARGIN_CLUSTER, error, MARGIN_ERROR_ARGUMENT,
-                   "a %s model has no centres of clusters to be at a distance from",
-                   model->learner->info.name);
-        return MARGIN_OK;
-    }
-    return mg_fail(error, MARGIN_ERROR_ARGUMENT, "%d is not a kind of output", (int)what);
-}
-
 margin_status mg_columns_check(const margin_model *model, const margin_matrix *x,
                                margin_error *error) {
     MG_REQUIRE(x->columns == model->inputs.count, error, MG_CAUSE(MARGIN_ERROR_ARGUMENT, COLUMNS),
@@ -575,7 +543,8 @@ margin_status mg_predict_rows(margin_context *context, const margin_model *model
     if (model->hypothesis->kind->scores_batch) return predict_batches(context, &p.q, count, error);
     layout need = layout_of(model, what, x, rows);
     const int64_t workers = mg_threads(context);
-    p.room = MG_MAX(least_room(&need), (int64_t)(need.row > 0 ? NEAR : STACK_ROOM));
+    const int64_t gathers = count * (need.row + need.features + need.scores);
+    p.room = MG_MAX(least_room(&need), need.row > 0 ? MG_MIN(NEAR, gathers) : STACK_ROOM);
     if (joint) {
         p.together = together_room(joint);
         p.room += MG_ROWS_AT_ONCE * (need.features + need.scores);

@@ -1,8 +1,40 @@
-/* Prediction for data sets that say what their columns are, and what a model does with categories
- * that it does not know. */
+/* What a model can be asked for; prediction for data sets that say what their columns are, and what
+ * a model does with categories that it does not know. */
 #include "model/predict/align.h"
 #include "model/predict/predict.h"
 #include "model/problem/samples.h"
+
+margin_status mg_output_check(const margin_model *model, margin_output what, margin_error *error) {
+    if (what != MARGIN_OUTPUT_SCORES) MG_TRY(mg_model_predicts(model, error));
+    switch (what) {
+    case MARGIN_OUTPUT_LABELS:
+        MG_REQUIRE(model->task != MARGIN_REGRESS, error, MARGIN_ERROR_ARGUMENT,
+                   "this model predicts a value, not a class; use margin_predict_values");
+        return MARGIN_OK;
+    case MARGIN_OUTPUT_VALUES:
+        MG_REQUIRE(model->task == MARGIN_REGRESS, error, MARGIN_ERROR_ARGUMENT,
+                   "this model predicts classes, not a value; use margin_predict");
+        return MARGIN_OK;
+    case MARGIN_OUTPUT_SCORES:
+        return MARGIN_OK;
+    case MARGIN_OUTPUT_PROBABILITIES:
+        MG_REQUIRE(margin_model_has_probabilities(model), error, MARGIN_ERROR_ARGUMENT,
+                   "a %s model%s has no probabilities; calibrate it, or ask for scores",
+                   model->learner->info.name,
+                   model->decision == MG_DECIDE_VOTES ? " of pairs of classes" : "");
+        return MARGIN_OK;
+    case MARGIN_OUTPUT_CLASS_SCORES:
+        MG_REQUIRE(model->task != MARGIN_REGRESS, error, MARGIN_ERROR_ARGUMENT,
+                   "this model predicts a value and has no classes; use margin_predict_values");
+        return MARGIN_OK;
+    case MARGIN_OUTPUT_DISTANCES:
+        MG_REQUIRE(model->task == MARGIN_CLUSTER, error, MARGIN_ERROR_ARGUMENT,
+                   "a %s model has no centres of clusters to be at a distance from",
+                   model->learner->info.name);
+        return MARGIN_OK;
+    }
+    return mg_fail(error, MARGIN_ERROR_ARGUMENT, "%d is not a kind of output", (int)what);
+}
 
 static margin_status predict_data(margin_context *context, const margin_model *model,
                                   const margin_data *data, margin_output what, void *out,
