@@ -95,11 +95,6 @@ enum {
                             two classes only with MG_DIFFER_SIGNS */
 };
 
-/* What the fits of one call share. The model makes one for all of them and asks the learner's
- * `share` once, on the calling thread, before the first fit; every fit points to it. While fits
- * run nobody writes to it, as several threads read it. The model calls `release` once, after the
- * last fit, also where a fit failed; not where `share` did, which then leaves nothing behind. */
-struct mg_shared;
 /* Scores of a sample of the whole problem, each off by at most its error from what a hypothesis
  * answers. */
 typedef struct mg_rough {
@@ -109,6 +104,10 @@ typedef struct mg_rough {
 } mg_rough;
 typedef void mg_rough_visit(const mg_rough *rough, void *argument);
 
+/* What the fits of one call share. The model makes one for all of them and asks the learner's
+ * `share` once, on the calling thread, before the first fit; every fit points to it. While fits
+ * run nobody writes to it, as several threads read it. The model calls `release` once, after the
+ * last fit, also where a fit failed; not where `share` did, which then leaves nothing behind. */
 typedef struct mg_shared {
     margin_context *context;
     const struct mg_learner *learner; /* set with `share` */

@@ -414,24 +414,22 @@ static double best_constant(const mg_verification *k) {
 static margin_status claim_sparsity(mg_verification *k) {
     const mg_penalty *penalty = &k->options->penalty;
     const double constant = best_constant(k), *w = k->h->view.linear.weights;
-    real most = 0.0L, all = 0.0L, curvatures = 0.0L, far = 0.0L, total = 0.0L;
+    real most = 0.0L, all = 0.0L, far = fabsl((real)constant), total = 0.0L;
     int64_t nonzero = 0;
     for (int64_t j = 0; j < k->columns; j++)
         nonzero += w[j] != 0.0;
     claim(k, "nonzero", (double)nonzero, 0.0);
     claim(k, "l1_ratio", penalty->l1_ratio, 0.0);
     if (!k->loss->smooth) return MARGIN_OK;
+    for (int64_t i = 0; i < k->samples && !k->loss->margin_based; i++)
+        far = fmaxl(far, fabsl((real)k->problem->target[i])); /* the constant may be taken off it */
     memset(k->blur, 0, (size_t)k->columns * sizeof *k->blur);
     memset(k->v, 0, (size_t)(k->columns + 1) * sizeof *k->v);
     for (int64_t i = 0; i < k->samples; i++) {
         k->scores[i] = (real)constant;
         k->u[i] = -(real)k->loss->slope(at_loss(k, i));
-        const real target = k->loss->margin_based ? 0.0L : fabsl((real)k->problem->target[i]);
-        const real curvature = (real)k->loss->curvature(at_loss(k, i));
-        const real terms = fabsl(k->u[i]) + curvature * (target + fabsl((real)constant));
-        far = fmaxl(far, target); /* the constant may be a difference from any target */
+        const real terms = fabsl(k->u[i]) + 2.0L * far * (real)k->loss->curvature(at_loss(k, i));
         all += k->c[i] * unit * terms;
-        curvatures += k->c[i] * unit * curvature;
         total += k->c[i];
         MG_TRY(mg_verify_row(k, i));
         for (int64_t e = 0; e < k->entries - 1; e++) {
@@ -439,7 +437,6 @@ static margin_status claim_sparsity(mg_verification *k) {
             k->v[k->at[e]] += k->c[i] * k->sizes[e];
         }
     }
-    all += far * curvatures;
     for (int64_t j = 0; j < k->columns; j++) /* a fit may take the means of columns off all rows */
         most = fmaxl(most, k->blur[j] + 4.0L * all * (k->v[j] / total));
     MG_TRY(find_sums(k, false));

@@ -4,12 +4,11 @@
  * spec), status (converged or not), objective, gap (no lower than what is found); accuracy, rmse
  * and r2 on the training rows, here of the model's own predictions; every item that the learner's
  * verification finds (an exact silhouette and a perceptron's margin if they are there); that counts
- * are whole numbers; the gamma of a rule; that the
- * number of iterations is none below 0; that the folded weights are those of the learner, folded;
- * that the stages are what this data gives, but for what a seed draws; and what the learner says of
- * dual coefficients, signs and intercepts. Not compared is what describes the work and cannot be
- * found from the model: iterations, reason, which limit stopped it, and the items of unknown_item;
- * nor what was settled after the fit.
+ * are whole numbers; the gamma of a rule; that the number of iterations is none below 0; that the
+ * folded weights are those of the learner, folded; that the stages are what this data gives, but
+ * for what a seed draws; and what the learner says of dual coefficients, signs and intercepts. Not
+ * compared is what describes the work and cannot be found from the model: iterations, reason, which
+ * limit stopped it, and the items of unknown_item; nor what was settled after the fit.
  *
  * Numbers agree if they differ by no more than what rounding may have made of them, which the
  * learner says (mg_verified), by the one rule of learn/report.h, and by the constants below. */
@@ -183,9 +182,9 @@ static void compare_all(const margin_model *model, const mg_verified *verified, 
     const char *contradiction = verified->contradiction;
     const char *order = names_rows(model) ? "the rows are in another order, or " : "";
     char item[80];
-    if (broken_count(&model->report)) {
-        snprintf(item, sizeof item, "its %.24s are counted, and not a whole number",
-                 broken_count(&model->report));
+    const char *count = broken_count(&model->report);
+    if (count) {
+        snprintf(item, sizeof item, "its %.24s are counted, and not a whole number", count);
         contradiction = item;
     }
     if (unknown_item(model, found)) {

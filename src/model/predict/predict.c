@@ -268,10 +268,11 @@ static query gathered(const query *q, int64_t at, int64_t count, void *room, mar
     const int64_t columns = q->x->columns, size = mg_type_size(q->x->value_type);
     if (mg_is_by_columns(q->x))
         mg_rows_from_columns(q->x, q->rows ? q->rows + at : NULL, at, count, room);
-    for (int64_t i = 0; i < count && !mg_is_by_columns(q->x); i++)
-        memcpy((char *)room + i * columns * size,
-               (const char *)q->x->values + q->rows[at + i] * q->x->stride * size,
-               (size_t)(columns * size));
+    else
+        for (int64_t i = 0; i < count; i++)
+            memcpy((char *)room + i * columns * size,
+                   (const char *)q->x->values + q->rows[at + i] * q->x->stride * size,
+                   (size_t)(columns * size));
     *x = q->x->value_type == MARGIN_F32 ? margin_dense_f32(room, count, columns, columns)
                                         : margin_dense_f64(room, count, columns, columns);
     made.x = x;
