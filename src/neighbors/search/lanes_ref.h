@@ -1,68 +1,45 @@
 /* Eight f32 side by side in plain C, for search_tmpl.h and tile_tmpl.h. */
 #pragma once
 
-#include "base/status.h"
+#include "math/vectors/fvec_eight_ref.h"
 
 #include <math.h>
 
-typedef struct lanes8 {
-    float at[8];
-} lanes8;
+typedef fvec lanes8;
+#define lanes8_set      fvec_set
+#define lanes8_load     fvec_load
+#define lanes8_store    fvec_store
+#define lanes8_subtract fvec_subtract
+#define lanes8_add      fvec_add
+#define lanes8_multiply fvec_multiply
+#define lanes8_max      fvec_max
 
-#define EACH_LANE(expression)                                                                      \
-    lanes8 out;                                                                                    \
-    for (int l = 0; l < 8; l++)                                                                    \
-        out.at[l] = (expression);                                                                  \
-    return out
-
-MG_INLINE lanes8 lanes8_set(float a) {
-    EACH_LANE(a);
-}
-MG_INLINE lanes8 lanes8_load(const float *p) {
-    EACH_LANE(p[l]);
-}
-MG_INLINE void lanes8_store(float *p, lanes8 a) {
-    for (int l = 0; l < 8; l++)
-        p[l] = a.at[l];
-}
-MG_INLINE lanes8 lanes8_subtract(lanes8 a, lanes8 b) {
-    EACH_LANE(a.at[l] - b.at[l]);
-}
-MG_INLINE lanes8 lanes8_add(lanes8 a, lanes8 b) {
-    EACH_LANE(a.at[l] + b.at[l]);
-}
-MG_INLINE lanes8 lanes8_multiply(lanes8 a, lanes8 b) {
-    EACH_LANE(a.at[l] * b.at[l]);
-}
-MG_INLINE lanes8 lanes8_max(lanes8 a, lanes8 b) {
-    EACH_LANE(a.at[l] > b.at[l] ? a.at[l] : b.at[l]);
-}
 MG_INLINE lanes8 lanes8_absolute(lanes8 a) {
-    EACH_LANE(fabsf(a.at[l]));
+    FVEC_EACH(fabsf(a.lane[l]));
 }
 
 #define BIT_OF_EACH_LANE(condition)                                                                \
     unsigned bits = 0;                                                                             \
-    for (int l = 0; l < 8; l++)                                                                    \
+    for (int l = 0; l < FLANES; l++)                                                               \
         bits |= (unsigned)(condition) << l;                                                        \
     return bits
 
 MG_INLINE unsigned lanes8_within_each(lanes8 a, lanes8 limits) {
-    BIT_OF_EACH_LANE(a.at[l] <= limits.at[l]);
+    BIT_OF_EACH_LANE(a.lane[l] <= limits.lane[l]);
 }
 MG_INLINE unsigned lanes8_equal(lanes8 a, float value) {
-    BIT_OF_EACH_LANE(a.at[l] == value);
+    BIT_OF_EACH_LANE(a.lane[l] == value);
 }
 MG_INLINE unsigned lanes8_within(lanes8 a, float limit) {
-    BIT_OF_EACH_LANE(a.at[l] <= limit);
+    BIT_OF_EACH_LANE(a.lane[l] <= limit);
 }
 
 MG_INLINE lanes8 lanes8_insert(lanes8 list, float a) {
     int at = 7;
-    if (!(a < list.at[7])) return list;
-    for (; at > 0 && list.at[at - 1] > a; at--)
-        list.at[at] = list.at[at - 1];
-    list.at[at] = a;
+    if (!(a < list.lane[7])) return list;
+    for (; at > 0 && list.lane[at - 1] > a; at--)
+        list.lane[at] = list.lane[at - 1];
+    list.lane[at] = a;
     return list;
 }
 MG_INLINE lanes8 lanes8_insert_four(lanes8 list, const float *numbers) {
@@ -71,26 +48,13 @@ MG_INLINE lanes8 lanes8_insert_four(lanes8 list, const float *numbers) {
     return list;
 }
 MG_INLINE float lanes8_last(lanes8 a) {
-    return a.at[7];
+    return a.lane[7];
 }
 
 #include "neighbors/search/lanes_sixteen.h"
 
 /* For tiles. */
-enum { FLANES = 8, TILE_ROWS = 4 };
-typedef lanes8 fvec;
-MG_INLINE fvec fvec_set(float a) {
-    return lanes8_set(a);
-}
-MG_INLINE fvec fvec_load(const float *p) {
-    return lanes8_load(p);
-}
-MG_INLINE void fvec_store(float *p, fvec a) {
-    lanes8_store(p, a);
-}
-MG_INLINE fvec fvec_fma(fvec a, fvec b, fvec c) { /* not fused: the bound of errors allows both */
-    EACH_LANE(a.at[l] * b.at[l] + c.at[l]);
-}
+enum { TILE_ROWS = 4 };
 MG_INLINE unsigned fvec_within(fvec a, fvec b, float limit) {
     return lanes8_within(a, limit) | lanes8_within(b, limit);
 }
