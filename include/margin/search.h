@@ -106,12 +106,12 @@ typedef struct margin_search_options {
 } margin_search_options;
 
 /* Tries all settings that the sets in `spec` stand for. An option in a set that belongs to another
- * choice is left out of a setting: svm(kernel={rbf,poly}, degree={2,3}) stands for three settings,
- * of which that of kernel=rbf has no degree. Each is fitted, stages included, to the
- * training rows of each split and judged on its test rows. `options` may be NULL. Returns OK also
- * where settings failed or stopped: the table tells. ARGUMENT: options, splits of other data; SPEC:
- * a learner without a target; DATA as margin_fit, where it concerns all of the rows; LIMIT: more
- * settings than most_cells (before anything is fitted); FILE, FORMAT: the journal; MEMORY,
+ * choice (margin_option.when) is left out of a setting: svm(kernel={rbf,poly}, degree={2,3}) stands
+ * for three settings, of which that of kernel=rbf has no degree. Each is fitted, stages included,
+ * to the training rows of each split and judged on its test rows. `options` may be NULL. Returns OK
+ * also where settings failed or stopped: the table tells. ARGUMENT: options, splits of other data;
+ * SPEC: a learner without a target; DATA as margin_fit, where it concerns all of the rows; LIMIT:
+ * more settings than most_cells (before anything is fitted); FILE, FORMAT: the journal; MEMORY,
  * CANCELLED (the journal keeps what is finished).
  *
  * Fits run side by side, each on one thread; the result does not depend on their number, nor on

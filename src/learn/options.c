@@ -68,16 +68,25 @@ static void choice_list(const char *choices, char *out, size_t capacity) {
 
 /* ---- What an option is for ------------------------------------------------------------------- */
 
+int mg_when_decides(const margin_component *info, const margin_option *option) {
+    char other[32];
+    snprintf(other, sizeof other, "%.*s", (int)strcspn(option->when, "="), option->when);
+    return mg_option_index(info, other);
+}
+
+bool mg_when_holds(const margin_option *option, const char *word) {
+    return mg_choice_find(strchr(option->when, '=') + 1, word, (int64_t)strlen(word)) >= 0;
+}
+
 static margin_status check_when(const margin_component *info, const mg_option_value *values,
                                 const margin_option *option, margin_error *error) {
-    const char *choices = strchr(option->when, '=') + 1;
-    char other[32], words[160];
-    snprintf(other, sizeof other, "%.*s", (int)(choices - 1 - option->when), option->when);
-    const char *word = mg_option_named(info, values, other)->text;
-    if (word && mg_choice_find(choices, word, (int64_t)strlen(word)) >= 0) return MARGIN_OK;
+    const int decides = mg_when_decides(info, option);
+    const char *choices = strchr(option->when, '=') + 1, *word = values[decides].text;
+    char words[160];
+    if (word && mg_when_holds(option, word)) return MARGIN_OK;
     choice_list(choices, words, sizeof words);
     return mg_fail(error, MARGIN_ERROR_SPEC, "%s: %s belongs to %s=%s; leave it out or choose %s",
-                   info->name, option->name, other, words,
+                   info->name, option->name, info->options[decides].name, words,
                    mg_choice_count(choices) > 1 ? "one of those" : "that");
 }
 

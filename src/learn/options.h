@@ -42,6 +42,10 @@ margin_status mg_option_read(const char *component, const margin_option *option,
 /* Fills in the default. INTERNAL if the table itself is wrong. */
 margin_status mg_option_default(const char *component, const margin_option *option, mg_arena *arena,
                                 mg_option_value *value, margin_error *error);
+/* The condition of an option that has one (margin_option.when): the index of the option that it
+ * asks, and whether this choice of that meets it. */
+int mg_when_decides(const margin_component *info, const margin_option *option);
+bool mg_when_holds(const margin_option *option, const char *word);
 /* SPEC if an option is given for a choice that it is not for (margin_option.when). */
 margin_status mg_options_check_when(const margin_component *info, const mg_option_value *values,
                                     margin_error *error);

@@ -77,69 +77,34 @@ static margin_status choose_numbers(const mg_tune *s, int64_t variants, int64_t 
 /* As degree is without meaning to kernel=rbf: those are not given, and settings that differ in
  * nothing else are one. */
 
-static bool is_choice(const margin_spec *spec, int k) {
-    const mg_spec_set *set = &spec->sets[k];
-    return set->component < spec->component_count - 1 ||
-           spec->components[set->component].info->options[set->option].type == MARGIN_OPTION_CHOICE;
+static bool is_for(const margin_spec *spec, const margin_option *option, const mg_spec_set *by,
+                   int64_t place) {
+    const char *word = mg_spec_set_value(spec, by, place).text;
+    return word && mg_when_holds(option, word);
 }
 
-static margin_status is_taken(const margin_spec *spec, const int64_t *places, bool *taken,
-                              margin_error *error) {
-    margin_spec *variant;
-    MG_TRY(mg_spec_at(spec, places, &variant, error));
-    const mg_spec_component *learner = mg_spec_learner(variant);
-    *taken = mg_learner_check(learner->learner, learner->options, NULL) >= 0;
-    margin_spec_free(variant);
-    return MARGIN_OK;
-}
-
-/* Whether any value of set k is taken beside these choices: its first or its last one. */
-static margin_status takes_option(const margin_spec *spec, const int64_t *places, int k,
-                                  bool *taken, margin_error *error) {
-    int64_t bare[MG_SPEC_MAX_SETS];
-    for (int i = 0; i < spec->set_count; i++)
-        bare[i] = is_choice(spec, i) ? places[i] : -1;
-    bare[k] = 0;
-    MG_TRY(is_taken(spec, bare, taken, error));
-    bare[k] = spec->sets[k].count - 1;
-    return *taken ? MARGIN_OK : is_taken(spec, bare, taken, error);
-}
-
-static bool next_choice(const margin_spec *spec, int64_t *places) {
-    for (int k = spec->set_count - 1; k >= 0; k--) {
-        if (!is_choice(spec, k)) continue;
-        if (++places[k] < spec->sets[k].count) return true;
-        places[k] = 0;
+/* Whether the choice at these places does not take an option, and another one does: an option that
+ * no choice takes is the user's mistake, which the fit tells. */
+static bool is_of_others(const margin_spec *spec, const int64_t *places, const mg_spec_set *set) {
+    const margin_component *info = spec->components[set->component].info;
+    const margin_option *option = &info->options[set->option];
+    bool others = false;
+    for (int k = 0; option->when && k < spec->set_count; k++) {
+        const mg_spec_set *by = &spec->sets[k];
+        if (by->component != set->component || by->option != mg_when_decides(info, option))
+            continue;
+        if (is_for(spec, option, by, places[k])) return false;
+        for (int64_t place = 0; place < by->count; place++)
+            others |= is_for(spec, option, by, place);
     }
-    return false;
+    return others;
 }
 
-/* An option that no choice takes is the user's mistake, which the fit tells. */
-static margin_status belongs_to_other(const margin_spec *spec, int k, bool *belongs,
-                                      margin_error *error) {
-    int64_t places[MG_SPEC_MAX_SETS] = {0};
-    do
-        MG_TRY(takes_option(spec, places, k, belongs, error));
-    while (!*belongs && next_choice(spec, places));
-    return MARGIN_OK;
-}
-
-static margin_status leave_out(const margin_spec *spec, int64_t *places, margin_error *error) {
-    int64_t shorter[MG_SPEC_MAX_SETS];
-    bool taken;
-    MG_TRY(is_taken(spec, places, &taken, error));
-    if (taken) return MARGIN_OK;
-    memcpy(shorter, places, sizeof shorter);
-    for (int k = 0; k < spec->set_count; k++) {
-        if (is_choice(spec, k)) continue;
-        MG_TRY(takes_option(spec, places, k, &taken, error));
-        bool belongs = false;
-        if (!taken) MG_TRY(belongs_to_other(spec, k, &belongs, error));
-        if (belongs) shorter[k] = -1;
-    }
-    MG_TRY(is_taken(spec, shorter, &taken, error));
-    if (taken) memcpy(places, shorter, sizeof shorter);
-    return MARGIN_OK;
+static void leave_out(const margin_spec *spec, int64_t *places) {
+    int64_t all[MG_SPEC_MAX_SETS];
+    memcpy(all, places, (size_t)spec->set_count * sizeof *all);
+    for (int k = 0; k < spec->set_count; k++)
+        if (is_of_others(spec, all, &spec->sets[k])) places[k] = -1;
 }
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
@@ -181,7 +146,7 @@ static margin_status make_cells(mg_tune *s, int64_t *numbers, margin_error *erro
         for (int64_t k = 0; k < count; k++) {
             int64_t places[MG_SPEC_MAX_SETS];
             mg_spec_places(spec, numbers[k], places);
-            MG_TRY(leave_out(spec, places, error));
+            leave_out(spec, places);
             const int64_t number = mg_spec_index(spec, places);
             if (number != numbers[k] && is_made(s, owner, number)) continue;
             MG_TRY(make_cell(s, owner, places, &s->cells[s->count++], error));
