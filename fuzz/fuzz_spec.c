@@ -2,7 +2,7 @@
  * are specs of their own; what is refused names a place in the text. */
 #include "fuzz.h"
 
-#include "model/spec/spec.h"
+#include "model/spec/spec_components.h"
 
 static void check_variant(const margin_spec *spec, int64_t index) {
     margin_spec *variant = NULL;

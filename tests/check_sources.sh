@@ -50,8 +50,8 @@ grep -lE 'SUPPORT_DATA_OR_SKIP|support_data\(' tests/test_*.c | grep -v test_sup
         echo "tests/CMakeLists.txt: $name looks for data sets; mark it DATA"
 done | { ! grep .; } || bad=1
 
-# A private header may be the other side of a public one and share its name; examples stand alone.
-names=$(find src cli tests fuzz bench -path tests/abi -prune -o -name "*.[ch]" -print 2>/dev/null | sed 's,.*/,,' | sort | uniq -d)
+# Public headers, too, so that a name in an include says which file it is; examples stand alone.
+names=$(find include src cli tests fuzz bench -path tests/abi -prune -o -name "*.[ch]" -print 2>/dev/null | sed 's,.*/,,' | sort | uniq -d)
 [ -z "$names" ] || complain "file names that occur twice: $names"
 
 while read -r lines file; do

@@ -2,7 +2,7 @@
 
 #include "model_cases.h"
 
-#include "model/object/model.h"
+#include "model/object/model_object.h"
 
 #include <math.h>
 #include <stdlib.h>

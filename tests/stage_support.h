@@ -5,7 +5,7 @@
 #include "support/support.h"
 
 #include "features/columns/stages.h"
-#include "model/spec/spec.h"
+#include "model/spec/spec_components.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * running out of memory or being cancelled at any moment leaves nothing behind. */
 #include "contract_specs.h"
 
-#include "model/object/model.h"
+#include "model/object/model_object.h"
 
 #include <math.h>
 #include <stdlib.h>

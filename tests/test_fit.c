@@ -1,7 +1,7 @@
 /* Fits: weights in original units, reports, limits, traces, callbacks. */
 #include "model_cases.h"
 
-#include "model/object/model.h"
+#include "model/object/model_object.h"
 
 #include <math.h>
 #include <stdlib.h>

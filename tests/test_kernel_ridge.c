@@ -4,7 +4,7 @@
 #include "model_cases.h"
 
 #include "margin/path.h"
-#include "model/object/model.h"
+#include "model/object/model_object.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * (KNeighborsClassifier, KNeighborsRegressor), published figures, weights, ties, bad input. */
 #include "model_cases.h"
 
-#include "model/object/model.h"
+#include "model/object/model_object.h"
 #include "neighbors/learner/knn.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "model_cases.h"
 
 #include "learn/hypothesis/dual.h"
-#include "model/spec/spec.h"
+#include "model/spec/spec_components.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "model_cases.h"
 
 #include "learn/learner.h"
-#include "model/object/model.h"
+#include "model/object/model_object.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* poly: which products there are, their names and values; sizes, refusals, hostile files. */
 #include "stage_support.h"
 
-#include "model/object/model.h"
+#include "model/object/model_object.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "support/support.h"
 
 #include "base/text/text.h"
-#include "model/spec/spec.h"
+#include "model/spec/spec_components.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Specs: grammar, checks, messages, canonical text, sets. */
 #include "support/support.h"
 
-#include "model/spec/spec.h"
+#include "model/spec/spec_components.h"
 
 #include <math.h>
 #include <stdio.h>

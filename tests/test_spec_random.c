@@ -2,7 +2,7 @@
  * are refused with a place. */
 #include "support/support.h"
 
-#include "model/spec/spec.h"
+#include "model/spec/spec_components.h"
 
 #include <math.h>
 #include <stdio.h>

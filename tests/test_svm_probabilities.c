@@ -3,7 +3,7 @@
  * pairs of classes, with weights. */
 #include "model_cases.h"
 
-#include "model/object/model.h"
+#include "model/object/model_object.h"
 
 #include <math.h>
 #include <stdio.h>

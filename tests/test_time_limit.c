@@ -4,7 +4,7 @@
 
 #include "base/context.h"
 #include "learn/report.h"
-#include "model/object/model.h"
+#include "model/object/model_object.h"
 
 #include <math.h>
 #include <pthread.h>

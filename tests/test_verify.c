@@ -2,7 +2,7 @@
 #include "verify_cases.h"
 
 #include "cluster/learner/kmeans_learner.h"
-#include "model/object/model.h"
+#include "model/object/model_object.h"
 #include "model_cases.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef TILES_HALF_H
 #define TILES_HALF_H
 
-#include "neighbors/search/neighbors.h"
+#include "neighbors/search/neighbor_index.h"
 
 extern const mg_tile_ops tiles_half;
 

@@ -1,6 +1,6 @@
 #include "verify_cases.h"
 
-#include "model/object/model.h"
+#include "model/object/model_object.h"
 #include "neighbors/learner/index.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Category codes of a column: its values one after the other, in the order of the stream, so that
  * neither batches nor threads nor the producer's own codes show. */
-#include "data/arrow/arrow.h"
+#include "data/arrow/arrow_batches.h"
 
 #include <math.h>
 #include <stdio.h>

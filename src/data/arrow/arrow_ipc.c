@@ -7,7 +7,7 @@
  * streams before Arrow 0.15. */
 #include "base/context.h"
 #include "base/sort.h"
-#include "data/arrow/arrow.h"
+#include "data/arrow/arrow_batches.h"
 #include "data/arrow/flatbuffer.h"
 #include "data/source/source.h"
 #include "data/table/table.h"

@@ -1,5 +1,5 @@
 /* The stream's schema and batches, and what of them can be checked. */
-#include "data/arrow/arrow.h"
+#include "data/arrow/arrow_batches.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* From a stream to a table: roles, numbers in parallel blocks of rows, missing values, categories.
  */
-#include "data/arrow/arrow.h"
+#include "data/arrow/arrow_batches.h"
 
 #include <math.h>
 #include <string.h>

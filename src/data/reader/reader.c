@@ -4,7 +4,7 @@
 #include "base/caller_options.h"
 #include "base/text/nearest.h"
 #include "base/text/text.h"
-#include "data/arrow/arrow.h"
+#include "data/arrow/arrow_batches.h"
 #include "data/source/source.h"
 #include "data/table/table.h"
 

@@ -1,7 +1,7 @@
 /* margin_evaluate: what a model is worth on a labelled data set. */
 #include "cluster/learner/silhouette.h"
 #include "model/judge/judge.h"
-#include "model/measure/measure.h"
+#include "model/measure/outcome.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "base/pool.h"
 #include "base/random.h"
 #include "base/sort.h"
-#include "model/measure/measure.h"
+#include "model/measure/outcome.h"
 
 #include <math.h>
 #include <string.h>

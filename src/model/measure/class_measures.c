@@ -1,5 +1,5 @@
 /* What follows from true and predicted classes alone. */
-#include "model/measure/measure.h"
+#include "model/measure/outcome.h"
 
 #include <math.h>
 #include <string.h>

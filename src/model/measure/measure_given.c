@@ -1,6 +1,6 @@
 /* margin_measure: predictions as a caller has them, checked and brought into one form. */
 #include "data/table/matrix.h"
-#include "model/measure/measure.h"
+#include "model/measure/outcome.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* The results of measuring: what owns them, and how they reach a caller. */
-#include "model/measure/measure.h"
+#include "model/measure/outcome.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The metrics by name, and results by it. */
-#include "model/measure/measure.h"
+#include "model/measure/outcome.h"
 
 #include <math.h>
 #include <string.h>

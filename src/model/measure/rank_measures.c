@@ -1,7 +1,7 @@
 /* What follows from the order that scores bring the rows into, one class against the rest. */
 #include "base/pool.h"
 #include "base/sort.h"
-#include "model/measure/measure.h"
+#include "model/measure/outcome.h"
 
 #include <math.h>
 

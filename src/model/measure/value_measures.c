@@ -1,6 +1,6 @@
 /* Errors of predicted numbers, several targets side by side, summed over rows in a fixed order. */
 #include "base/pool.h"
-#include "model/measure/measure.h"
+#include "model/measure/outcome.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #include "model/object/additions.h"
 
 #include "base/sort.h"
-#include "model/object/model.h"
+#include "model/object/model_object.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The model as an object: life, and what it tells. */
-#include "model/object/model.h"
 #include "data/source/source.h"
+#include "model/object/model_object.h"
 
 #include "bayes/learner/naive_bayes.h"
 #include "cluster/learner/kmeans_learner.h"

@@ -1,7 +1,7 @@
 /* What follows from the learner of a spec, the stages and the tensors of a model: how it decides,
  * how its problem was cut, what its report may say. A fit is made by these rules and a loaded model
  * is held to them. */
-#include "model/object/model.h"
+#include "model/object/model_object.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The numbers of a model by the names of its file, for callers and for the writer of files. */
-#include "model/object/model.h"
+#include "model/object/model_object.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Data in the columns and codes of a model. */
 #pragma once
 
-#include "model/object/model.h"
+#include "model/object/model_object.h"
 
 /* A data set as a model counts its columns and categories. `data` is the caller's but for x and
  * columns; what had to be rewritten is owned. */

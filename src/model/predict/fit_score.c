@@ -1,6 +1,6 @@
 /* What a finished model is worth on the rows it was trained on. */
 #include "model/predict/fit_score.h"
-#include "model/measure/measure.h"
+#include "model/measure/outcome.h"
 #include "model/predict/predict.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "margin/neighbors.h"
-#include "model/object/model.h"
+#include "model/object/model_object.h"
 #include "neighbors/learner/index.h"
 
 struct margin_neighbors {

@@ -1,7 +1,7 @@
 /* From rows to answers, inside the library. */
 #pragma once
 
-#include "model/object/model.h"
+#include "model/object/model_object.h"
 
 /* Class of a row from its scores, -1 if one of them is NaN. `work`: mg_decide_room(model) numbers.
  */

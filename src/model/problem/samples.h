@@ -1,7 +1,7 @@
 /* Which rows of a data set take part, with what weight and what target. */
 #pragma once
 
-#include "model/object/model.h"
+#include "model/object/model_object.h"
 
 /* The most classes that labels are taken for. */
 enum { MG_MAX_CLASSES = 10000 };

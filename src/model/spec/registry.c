@@ -6,7 +6,7 @@
 #include "kernel/ridge/kernel_ridge.h"
 #include "linear/learners/linear_learners.h"
 #include "linear/squares/least_squares.h"
-#include "model/spec/spec.h"
+#include "model/spec/spec_components.h"
 #include "neighbors/learner/knn.h"
 #include "perceptron/learner/perceptron.h"
 

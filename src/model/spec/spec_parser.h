@@ -1,7 +1,7 @@
 /* What the parts of the parser share: spec_parse.c (grammar) and spec_sets.c (sets). */
 #pragma once
 
-#include "model/spec/spec.h"
+#include "model/spec/spec_components.h"
 #include "model/spec/spec_scan.h"
 
 typedef struct mg_parser {

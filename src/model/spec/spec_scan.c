@@ -1,6 +1,6 @@
 #include "model/spec/spec_scan.h"
 
-#include "model/spec/spec.h"
+#include "model/spec/spec_components.h"
 
 #include <string.h>
 

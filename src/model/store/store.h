@@ -8,7 +8,7 @@
  *   store_json.c     typed access to parsed JSON */
 #pragma once
 
-#include "model/object/model.h"
+#include "model/object/model_object.h"
 
 #include <jansson.h>
 

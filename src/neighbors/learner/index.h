@@ -12,7 +12,7 @@
 #pragma once
 
 #include "learn/hypothesis/dual.h"
-#include "neighbors/search/neighbors.h"
+#include "neighbors/search/neighbor_index.h"
 
 enum {
     MG_SETTING_P,

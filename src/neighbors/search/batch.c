@@ -2,7 +2,7 @@
  * finds in the caches what the one before it needed, and each starts with the radius that the
  * triangle inequality allows: d_k(q') <= d_k(q) + d(q, q'). Where up to eight of them lie close
  * together, they share a walk of the tree. None of it changes an answer. */
-#include "neighbors/search/neighbors.h"
+#include "neighbors/search/neighbor_index.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The k nearest so far: sorted while they are few, a heap with the farthest on top beyond. */
 #pragma once
 
-#include "neighbors/search/neighbors.h"
+#include "neighbors/search/neighbor_index.h"
 
 enum { MG_SORTED_LIST = 32 };
 

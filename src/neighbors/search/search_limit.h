@@ -1,7 +1,7 @@
 /* How far f32 values may be from the distances they stand for: see search_tmpl.h. */
 #pragma once
 
-#include "neighbors/search/neighbors.h"
+#include "neighbors/search/neighbor_index.h"
 
 typedef enum mg_filter { MG_FILTER_SUM, MG_FILTER_SQUARES, MG_FILTER_MOST } mg_filter;
 

@@ -1,6 +1,6 @@
 /* Tiles of 32 queries by 32 points in bfloat16 with the matrix registers (AMX). Compilers that do
  * not know them leave the table without a product. */
-#include "neighbors/search/neighbors.h"
+#include "neighbors/search/neighbor_index.h"
 
 #if defined(__AMX_BF16__) && defined(__AVX512F__)
 

@@ -1,7 +1,7 @@
 /* The tree of an index, and the inside of its construction. */
 #pragma once
 
-#include "neighbors/search/neighbors.h"
+#include "neighbors/search/neighbor_index.h"
 
 /* Builds the tree of n points and adds its tensors to h, which has centre and scale. */
 typedef struct mg_tree_source {

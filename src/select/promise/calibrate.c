@@ -7,7 +7,7 @@
  * 2002), kept away from 0 and 1 by 1 / (n + 2). temperature: the minimum of the log loss over one
  * factor, which is convex (Guo et al., ICML 2017). */
 #include "base/sort.h"
-#include "select/promise/promise.h"
+#include "select/promise/cross_fit.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  * did not see them, strangeness being minus the functional margin. */
 #include "base/sort.h"
 #include "model/judge/judge.h"
-#include "select/promise/promise.h"
+#include "select/promise/cross_fit.h"
 
 #include <math.h>
 #include <string.h>

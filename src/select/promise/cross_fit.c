@@ -1,6 +1,6 @@
 /* Fits to all folds but one, and what they say of the rows of that one. */
+#include "select/promise/cross_fit.h"
 #include "margin/split.h"
-#include "select/promise/promise.h"
 
 #include <string.h>
 

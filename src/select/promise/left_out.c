@@ -9,7 +9,7 @@
 #include "math/products/cholesky.h"
 #include "math/products/symmetric_product.h"
 #include "model/predict/predict.h"
-#include "select/promise/promise.h"
+#include "select/promise/cross_fit.h"
 
 #include <math.h>
 #include <string.h>

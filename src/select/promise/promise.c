@@ -1,7 +1,7 @@
 /* margin_promise: a copy of a model with what is settled after the fit. */
-#include "select/promise/promise.h"
+#include "select/promise/cross_fit.h"
 
-#include "model/measure/measure.h"
+#include "model/measure/outcome.h"
 #include "model/predict/fit_score.h"
 #include "model/predict/predict.h"
 #include "model/train/train.h"

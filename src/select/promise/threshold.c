@@ -1,7 +1,7 @@
 /* The threshold at which a metric of classes is best on rows that the fits did not see. */
 #include "base/sort.h"
-#include "model/measure/measure.h"
-#include "select/promise/promise.h"
+#include "model/measure/outcome.h"
+#include "select/promise/cross_fit.h"
 
 #include <math.h>
 

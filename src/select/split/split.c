@@ -1,5 +1,5 @@
 /* margin_split: checks, numbering of classes, groups and times, and the parts as row numbers. */
-#include "select/split/split.h"
+#include "select/split/split_deal.h"
 
 #include "base/sort.h"
 

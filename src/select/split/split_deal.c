@@ -10,7 +10,7 @@
  * of each class; with one class and equal shares it is the rule of the least loaded machine
  * (Graham, "Bounds on multiprocessing timing anomalies", 1969). Times: runs of rows by their place
  * in order; equal times go where the first of them goes. */
-#include "select/split/split.h"
+#include "select/split/split_deal.h"
 
 #include "base/random.h"
 #include "base/sort.h"

@@ -1,4 +1,4 @@
-/* What is settled after a fit: inside. */
+/* What is settled after a fit, and the fits to all folds but one that tell it. */
 #pragma once
 
 #include "margin/promise.h"

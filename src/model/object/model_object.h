@@ -3,7 +3,7 @@
 #pragma once
 
 #include "model/object/additions.h"
-#include "model/spec/spec.h"
+#include "model/spec/spec_components.h"
 
 #include <math.h>
 
