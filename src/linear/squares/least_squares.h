@@ -169,8 +169,6 @@ double mg_squares_least_reciprocal(int64_t n);
 /* The same of what is a factor already. */
 margin_status mg_squares_judge_cholesky(mg_squares *s, const double *matrix, int64_t n, double norm,
                                         double *work, bool *done);
-/* Takes out of a step what A does not see. */
-margin_status mg_squares_project(mg_squares *s, const mg_squares_factor *f, double *step);
 /* How long a combination of columns of norm 1 may be and still be nothing but rounding. */
 double mg_squares_blur(const mg_squares *s, const mg_squares_factor *f);
 

@@ -66,10 +66,22 @@ static void place(const mg_squares *s, const mg_squares_factor *f, const double 
         step[f->column[k]] = f->scale[k] * x[k];
 }
 
+/* Takes out of a step what A does not see. */
+static margin_status project(mg_squares *s, const mg_squares_factor *f, double *step) {
+    double *x = f->work;
+    if (f->rank == f->count || s->alpha > 0.0) return MARGIN_OK;
+    for (int64_t k = 0; k < f->count; k++)
+        x[k] = step[f->column[k]];
+    MG_TRY(mg_squares_in_time(s, mg_null_space_remove(&s->stop, &f->null, x, s->error)));
+    for (int64_t k = 0; k < f->count; k++)
+        step[f->column[k]] = x[k];
+    return MARGIN_OK;
+}
+
 margin_status mg_squares_factor_start(mg_squares *s, const mg_squares_factor *f, double *x) {
     mg_cholesky_solve_upper(s->design.isa, f->rank, f->matrix, f->count, x);
     place(s, f, x, s->step);
-    return mg_squares_project(s, f, s->step);
+    return project(s, f, s->step);
 }
 
 static void solve_basic(mg_squares *s, const mg_squares_factor *f, const double *gradient,
@@ -101,7 +113,7 @@ static margin_status correct_null(mg_squares *s, const mg_squares_factor *f, dou
     MG_TRY(squares_multiply(s, f, away));
     for (int64_t j = 0; j < s->columns; j++)
         away[j] = rest[j] -= step[j];
-    MG_TRY(mg_squares_project(s, f, away));
+    MG_TRY(project(s, f, away));
     for (int64_t j = 0; j < s->columns; j++)
         step[j] += rest[j] - away[j];
     return MARGIN_OK;
@@ -111,7 +123,7 @@ margin_status mg_squares_factor_correct(mg_squares *s, void *factor, double *ste
     const mg_squares_factor *f = factor;
     solve_basic(s, f, s->gradient, step);
     s->distance = mg_squares_along(s, step); /* of least norm it may have lost digits */
-    MG_TRY(mg_squares_project(s, f, step));
+    MG_TRY(project(s, f, step));
     return f->away && !s->out_of_time ? correct_null(s, f, step) : MARGIN_OK;
 }
 
@@ -123,17 +135,6 @@ double mg_squares_blur(const mg_squares *s, const mg_squares_factor *f) {
     for (int64_t k = 0; k < f->count && shift && !s->intercept; k++)
         most = fmax(most, fabs(shift[f->column[k]]) / s->norm[f->column[k]]);
     return 8.0 * 0x1p-53 * sqrt((double)f->count) * (1.0 + sqrt(s->total) * most);
-}
-
-margin_status mg_squares_project(mg_squares *s, const mg_squares_factor *f, double *step) {
-    double *x = f->work;
-    if (f->rank == f->count || s->alpha > 0.0) return MARGIN_OK;
-    for (int64_t k = 0; k < f->count; k++)
-        x[k] = step[f->column[k]];
-    MG_TRY(mg_squares_in_time(s, mg_null_space_remove(&s->stop, &f->null, x, s->error)));
-    for (int64_t k = 0; k < f->count; k++)
-        step[f->column[k]] = x[k];
-    return MARGIN_OK;
 }
 
 /* "x1, x2, x7 and 3 more" */
@@ -218,7 +219,7 @@ static margin_status choose_null(mg_squares *s, const mg_squares_factor *f, int6
         v[f->column[k]] = mg_random_below(0, MG_RANDOM_CHECK, at, 2) ? f->scale[k] : -f->scale[k];
     }
     memcpy(rest, v, (size_t)s->columns * sizeof *v);
-    MG_TRY(mg_squares_project(s, f, rest));
+    MG_TRY(project(s, f, rest));
     for (int64_t j = 0; j < s->columns; j++)
         v[j] -= rest[j];
     MG_TRY(squares_multiply(s, f, v));

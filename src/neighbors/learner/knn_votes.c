@@ -65,8 +65,12 @@ static void answer_empty(mg_tally *t, int64_t functions, const double *q) {
     }
 }
 
-void mg_knn_vote(const mg_neighbors *index, int64_t functions, const double *q, mg_neighbor *list,
-                 int64_t count, int64_t room, double *out) {
+/* Scores from the neighbours of q: shares of the votes by class, or the mean target. The row of
+ * weight w counts as w rows one behind the other; the last one takes part with what is left of k.
+ * `list` holds the first `count` neighbours in order and has room for `room`; where they do not
+ * suffice, more are looked for. */
+static void take_vote(const mg_neighbors *index, int64_t functions, const double *q,
+                      mg_neighbor *list, int64_t count, int64_t room, double *out) {
     mg_tally t = {.index = index, .out = out};
     memset(out, 0, (size_t)functions * sizeof *out);
     if (count == 0) {
@@ -94,7 +98,7 @@ margin_status mg_knn_scores(const mg_hypothesis *h, const margin_matrix *x, int6
         }
         mg_search search = mg_search_within(q, index->reach, index->radius, list);
         mg_neighbors_find(index, &search);
-        mg_knn_vote(index, h->functions, q, list, search.count, index->reach, out);
+        take_vote(index, h->functions, q, list, search.count, index->reach, out);
     }
     return MARGIN_OK;
 }
@@ -104,14 +108,14 @@ typedef struct vote_output {
     double *out;
 } vote_output;
 
-static void take_vote(void *argument, int64_t query, const double *q, mg_neighbor *list,
-                      int64_t count, int64_t room) {
+static void answer_query(void *argument, int64_t query, const double *q, mg_neighbor *list,
+                         int64_t count, int64_t room) {
     const vote_output *v = argument;
     double *out = v->out + query * v->h->functions;
     if (count < 0 || !has_targets(mg_neighbors_view(v->h)))
         mg_knn_no_answer(out, v->h->functions);
     else
-        mg_knn_vote(mg_neighbors_view(v->h), v->h->functions, q, list, count, room, out);
+        take_vote(mg_neighbors_view(v->h), v->h->functions, q, list, count, room, out);
 }
 
 margin_status mg_knn_scores_batch(margin_context *context, const mg_hypothesis *h,
@@ -124,7 +128,7 @@ margin_status mg_knn_scores_batch(margin_context *context, const mg_hypothesis *
                                       .stride = x->stride,
                                       .k = index->reach,
                                       .radius = index->radius,
-                                      .take = take_vote,
+                                      .take = answer_query,
                                       .argument = &v,
                                       .written = {out},
                                       .written_bytes = h->functions * 8};
