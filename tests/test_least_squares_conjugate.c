@@ -87,6 +87,25 @@ static void test_oracle(void **state) {
     sparse_free(&wide);
 }
 
+/* Behind the one large error thousands of equal small ones: a plain sum would round each alike. */
+static void test_one_target(void **state) {
+    SUPPORT_LARGE_CASE();
+    (void)state;
+    enum { ROWS = 4500, COLUMNS = 2 };
+    static double x[ROWS * COLUMNS], y[ROWS] = {1e6};
+    for (int i = 0; i < ROWS; i++) {
+        x[i * COLUMNS] = i % 3 - 1;
+        x[i * COLUMNS + 1] = i % 5 - 2;
+    }
+    for (int rows = 4000; rows <= ROWS; rows += 100) {
+        const margin_data data = {.x = margin_dense_f64(x, rows, COLUMNS, COLUMNS),
+                                  .y = margin_values_f64(y, rows)};
+        margin_report report = {0};
+        margin_model_free(fit_proven(context, "ridge(alpha=1e12, solver=cg)", &data, &report));
+        assert_int_equal(report.iterations, 0);
+    }
+}
+
 /* Objectives of `spec` as it is and with solver=normal, which has the same end. */
 static void check_direct(const margin_data *data, const char *spec, const char *direct) {
     margin_report report = {0}, other = {0};
@@ -411,17 +430,12 @@ static void test_no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_oracle),
-        cmocka_unit_test(test_direct),
-        cmocka_unit_test(test_weights_are_copies),
-        cmocka_unit_test(test_constants),
-        cmocka_unit_test(test_targets),
-        cmocka_unit_test(test_max_iter),
-        cmocka_unit_test(test_ill_conditioned),
-        cmocka_unit_test(test_no_penalty),
-        cmocka_unit_test(test_categories),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_oracle),     cmocka_unit_test(test_one_target),
+        cmocka_unit_test(test_direct),     cmocka_unit_test(test_weights_are_copies),
+        cmocka_unit_test(test_constants),  cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_max_iter),   cmocka_unit_test(test_ill_conditioned),
+        cmocka_unit_test(test_no_penalty), cmocka_unit_test(test_categories),
+        cmocka_unit_test(test_threads),    cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

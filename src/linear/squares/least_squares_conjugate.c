@@ -119,17 +119,19 @@ static margin_status conjugate_step(mg_squares *s, conjugate_ways *m, int64_t mo
     return judged_pass(s);
 }
 
-/* mg_squares_pass where w = 0: the scores are known. */
+/* mg_squares_pass where w = 0: the scores are known. Behind one large term thousands of small ones
+ * would all be rounded the same way. */
 static margin_status start_pass(mg_squares *s) {
     const double *y = s->problem->target;
     double *residual = NULL, total;
+    long double value = 0.0L;
     margin_status status;
     MG_NEW(s->context->heap, residual, s->samples, "the residuals", s->error);
-    s->now.value = 0.0;
     for (int64_t i = 0; i < s->samples; i++) {
         residual[i] = s->c[i] * (y[i] - s->b);
-        s->now.value += residual[i] * (y[i] - s->b);
+        value += (long double)(residual[i] * (y[i] - s->b));
     }
+    s->now.value = (double)value;
     MG_GO(mg_design_gradient(&s->design, residual, s->gradient, &total, s->error));
     mg_squares_judge(s, total);
     judge_by_reach(s);
