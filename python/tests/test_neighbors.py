@@ -8,6 +8,7 @@ import margin
 import numpy as np
 import pytest
 import sklearn.neighbors
+from checks import newest
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 
 
@@ -186,6 +187,7 @@ def test_perceptrons(cancer):
     assert np.allclose(ours.coef_, theirs.coef_, rtol=1e-9) and ours.intercept_ == [0.0]
 
 
+@newest
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
 @pytest.mark.parametrize("rows", [80, 2000])
 def test_training_rows_by_their_neighbours(rng, rows, weights):
