@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Holds the includes of src/ to the order of rooms in src/rooms.txt and its folders to some order, and docs/architecture.md to the code: the
-functions, files and rooms that it and the READMEs of the rooms name exist, and it names all rooms. Every room has one.
+functions, files and rooms that it and the READMEs of the rooms name exist, and it names all rooms. Every room has one, and at most ROOM lines
+of code.
 
 usage: check_rooms.py [ROOT]      prints one line per breach; the exit status says whether there was any
 """
@@ -10,7 +11,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent) / 'src'
-level, below = {}, {}
+ROOM = 2700
+level, below, lines = {}, {}, {}
 for number, line in enumerate(l for l in (root / 'rooms.txt').read_text().splitlines() if l and l[0] != '#'):
     for room in line.split():
         level[room] = number
@@ -20,6 +22,7 @@ for file in sorted(root.rglob('*.[ch]')):
     if room not in level:
         breaches.append(f'src/{file.relative_to(root)} lies in no room of src/rooms.txt')
         continue
+    lines[room] = lines.get(room, 0) + file.read_text().count('\n')
     for path in re.findall(r'^[ \t]*#[ \t]*(?:include|define[ \t]+(?:ROWS_\w+|\w+_TYPES_TMPL))[ \t]+"([^"]+)"', file.read_text(), re.M):
         other = str(Path(path).parent)
         if other == 'margin' or other == room:
@@ -28,6 +31,7 @@ for file in sorted(root.rglob('*.[ch]')):
             below.setdefault(room.split('/')[0], set()).add(other.split('/')[0])
         if other not in level or level[other] >= level[room]:
             breaches.append(f'src/{file.relative_to(root)} includes "{path}", which is not below {room}')
+breaches += [f'src/{room} has {count} lines, {ROOM} at most: find what is a room of its own' for room, count in sorted(lines.items()) if count > ROOM]
 while free := [folder for folder in below if not below[folder] & set(below)]:  # folders that include none of the others
     for folder in free:
         del below[folder]

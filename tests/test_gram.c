@@ -2,7 +2,7 @@
 #include "support/support.h"
 
 #include "base/context.h"
-#include "learn/kernel_options.h"
+#include "learn/kernels/kernel_options.h"
 #include "math/gram/gram.h"
 
 #include <math.h>

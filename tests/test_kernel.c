@@ -3,7 +3,7 @@
 #include "support/support.h"
 
 #include "base/context.h"
-#include "learn/kernel_options.h"
+#include "learn/kernels/kernel_options.h"
 #include "math/gram/kernel.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "model_cases.h"
 
 #include "base/context.h"
-#include "learn/kernel_plan.h"
+#include "learn/kernels/kernel_plan.h"
 #include "math/gram/gram.h"
 
 #include <math.h>

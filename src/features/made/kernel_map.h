@@ -1,7 +1,7 @@
 /* What stages that stand for a kernel share: the kernel from options and data. */
 #pragma once
 
-#include "learn/kernel_options.h"
+#include "learn/kernels/kernel_options.h"
 
 #include <math.h>
 

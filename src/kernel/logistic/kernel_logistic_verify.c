@@ -1,6 +1,6 @@
 /* Objective and gap of a kernel logistic regression once more, by plain loops. */
 #include "kernel/logistic/kernel_logistic.h"
-#include "learn/kernel_sums.h"
+#include "learn/kernels/kernel_sums.h"
 
 #include <math.h>
 

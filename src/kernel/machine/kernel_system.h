@@ -2,7 +2,7 @@
  * product. */
 #pragma once
 
-#include "learn/kernel_plan.h"
+#include "learn/kernels/kernel_plan.h"
 
 typedef struct mg_kernel_system {
     margin_context *context;

@@ -8,7 +8,7 @@
  * v = c / sum c: its function is s f_v from f_u, and |f_v| <= sum v sqrt(k(x, x)). */
 #include "kernel/ridge/kernel_ridge.h"
 
-#include "learn/kernel_sums.h"
+#include "learn/kernels/kernel_sums.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* The rounds of the working-set solver. */
 #include "kernel/svm/smo_room.h"
-#include "learn/kernel_plan.h"
+#include "learn/kernels/kernel_plan.h"
 
 #include <math.h>
 #include <string.h>

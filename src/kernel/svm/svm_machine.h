@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernel/svm/smo.h"
-#include "learn/kernel_plan.h"
+#include "learn/kernels/kernel_plan.h"
 
 typedef struct mg_svm_options {
     bool regression, one_class;

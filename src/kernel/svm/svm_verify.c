@@ -5,7 +5,7 @@
 
 #include "base/sort.h"
 #include "kernel/svm/svm_machine.h"
-#include "learn/kernel_sums.h"
+#include "learn/kernels/kernel_sums.h"
 #include "math/rows/row_pair.h"
 
 #include <float.h>

@@ -1,6 +1,6 @@
 /* Support vector machines: the linear function with the widest margin that the penalty allows. */
 #include "kernel/svm/kernel_svm.h"
-#include "learn/kernel_options.h"
+#include "learn/kernels/kernel_options.h"
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
 

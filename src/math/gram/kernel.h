@@ -25,7 +25,7 @@ typedef enum mg_kernel_kind {
     MG_KERNEL_PRECOMPUTED = 6,
     MG_KERNEL_FUNCTION = 7 /* in files without the function */
 } mg_kernel_kind;
-/* The words of the option, in the order of `kinds` in learn/kernel_options.c. */
+/* The words of the option, in the order of `kinds` in learn/kernels/kernel_options.c. */
 #define MG_KERNEL_CHOICES "linear|poly|rbf|exp|sigmoid|laplacian"
 /* For learners, whose kernel may be the caller's own function. */
 #define MG_KERNEL_CHOICES_OWN MG_KERNEL_CHOICES "|user"

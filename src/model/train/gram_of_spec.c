@@ -1,5 +1,5 @@
 /* margin_gram: the Gram matrix that a learner with a kernel sees. */
-#include "learn/kernel_options.h"
+#include "learn/kernels/kernel_options.h"
 #include "model/problem/multiclass.h"
 
 static margin_status check_learner(const mg_spec_component *learner, margin_error *error) {

@@ -1,5 +1,5 @@
 /* Training and verifying the parts of a split, and joining what comes out. */
-#include "learn/kernel_options.h"
+#include "learn/kernels/kernel_options.h"
 #include "model/predict/predict.h"
 #include "model/problem/multiclass.h"
 

@@ -1,7 +1,7 @@
 /* The perceptron's options as a plain struct. */
 #pragma once
 
-#include "learn/kernel_options.h"
+#include "learn/kernels/kernel_options.h"
 
 typedef enum mg_perceptron_variant { MG_PLAIN, MG_POCKET, MG_AVERAGED } mg_perceptron_variant;
 typedef enum mg_perceptron_order {

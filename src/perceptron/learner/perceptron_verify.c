@@ -3,7 +3,7 @@
 #include "perceptron/learner/perceptron.h"
 #include "perceptron/learner/perceptron_run.h"
 
-#include "learn/kernel_sums.h"
+#include "learn/kernels/kernel_sums.h"
 #include "math/rows/row_pair.h"
 
 #include <math.h>

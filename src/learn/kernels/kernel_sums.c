@@ -1,5 +1,5 @@
 /* Sums over pairs of rows once more, for verification. */
-#include "learn/kernel_sums.h"
+#include "learn/kernels/kernel_sums.h"
 
 #include "math/rows/row_pair.h"
 

@@ -1,6 +1,6 @@
 /* kernel=user: the function of the caller, what it must give, and for which rows it does not. */
 #include "base/context.h"
-#include "learn/kernel_options.h"
+#include "learn/kernels/kernel_options.h"
 
 #include <math.h>
 

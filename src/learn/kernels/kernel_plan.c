@@ -1,7 +1,7 @@
 /* The estimate. What it counts are the arrays that grow with the samples, as the files of each way
  * take them (arenas round them up, by ENDS), and those of a round and of a thread; tests hold it to
  * the real peak. */
-#include "learn/kernel_plan.h"
+#include "learn/kernels/kernel_plan.h"
 
 #include "math/gram/gram.h"
 #include "math/products/symmetric_product.h"

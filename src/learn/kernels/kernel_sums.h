@@ -1,7 +1,7 @@
 /* For verification: sums over pairs of rows by plain loops in extended precision. */
 #pragma once
 
-#include "learn/kernel_options.h"
+#include "learn/kernels/kernel_options.h"
 
 /* Which entry of the hypothesis, of one function, stands for each row of x (-1: none): its support
  * rows are those of the samples, in the order of x and each once, or there are none. *matches

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "learn/announce.h"
-#include "learn/kernel_options.h"
+#include "learn/kernels/kernel_options.h"
 
 typedef enum mg_gram_storage {
     MG_GRAM_SQUARE,   /* count x count, row-major */

@@ -1,6 +1,6 @@
 /* A gamma from the data: the scale of the values, or the median distance of rows. */
 #include "base/sort.h"
-#include "learn/kernel_options.h"
+#include "learn/kernels/kernel_options.h"
 #include "math/rows/row_pair.h"
 
 #include <math.h>

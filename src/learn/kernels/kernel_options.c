@@ -1,5 +1,5 @@
 /* Options of kernels: rules, values, and gamma from the data. */
-#include "learn/kernel_options.h"
+#include "learn/kernels/kernel_options.h"
 
 #include <float.h>
 #include <math.h>
