@@ -147,6 +147,23 @@ static void test_intervals(void **state) {
     }
 }
 
+/* An intercept that is exactly 0 is one, and leaves with each row: from the least f_-i - R_i to the
+ * greatest f_-i + R_i of seven lines. */
+static void test_intercept_of_zero(void **state) {
+    (void)state;
+    static const double x[] = {-3, -2, -1, 0, 1, 2, 3}, y[] = {-5.25, -3, -2.5, 0, 2.5, 3, 5.25};
+    const margin_data data = {.x = margin_dense_f64(x, 7, 1, 1), .y = margin_values_f64(y, 7)};
+    const margin_data query = {.x = margin_dense_f64(x, 1, 1, 1)};
+    const margin_promise_options o = {.size = sizeof o, .coverage = 0.8};
+    double lower, upper;
+    margin_model *model = promise(context, "least-squares", &data, &o);
+    assert_true(margin_model_intercept(model, 0) == 0);
+    OK(margin_predict_intervals(context, model, &query, &lower, &upper, &error));
+    assert_close(lower, -6.1645962732919255, 1e-12);
+    assert_close(upper, -4.027950310559005, 1e-12);
+    margin_model_free(model);
+}
+
 static void test_sets(void **state) {
     (void)state;
     static const char *const specs[] = {"logistic", "svm(multiclass=ovo)", "knn(k=5)",
@@ -695,11 +712,17 @@ static void test_failing_allocations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_intervals),         cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_simulation),        cmocka_unit_test(test_two_class_calibration),
-        cmocka_unit_test(test_many_classes),      cmocka_unit_test(test_decisions),
-        cmocka_unit_test(test_files_and_threads), cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_refusals),          cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_intervals),
+        cmocka_unit_test(test_intercept_of_zero),
+        cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_simulation),
+        cmocka_unit_test(test_two_class_calibration),
+        cmocka_unit_test(test_many_classes),
+        cmocka_unit_test(test_decisions),
+        cmocka_unit_test(test_files_and_threads),
+        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -4,8 +4,9 @@
  * 1/m + x_i.v_i and error e_i, the solution without row i is w - v_i e_i / (1 - h_i), its intercept
  * b
  * - (1/m - mean.v_i) e_i / (1 - h_i), and its error at row i is e_i / (1 - h_i) (Cook,
- * Technometrics 19, 1977). Whether it applies is not asked of the spec but of the numbers: A w must
- * be X'y for the model's own w. m n^2 + n^3/3 operations; kept are m (n + 1) numbers. */
+ * Technometrics 19, 1977). Whether it applies is asked of the numbers: A w must be X'y for the
+ * model's own w; of the spec only whether there is an intercept, which may be exactly 0.
+ * m n^2 + n^3/3 operations; kept are m (n + 1) numbers. */
 #include "math/products/cholesky.h"
 #include "math/products/symmetric_product.h"
 #include "model/predict/predict.h"
@@ -94,7 +95,19 @@ static margin_status leave_rows(const mg_block *block, void *argument) {
     return MARGIN_OK;
 }
 
-/* A stage that does more than to scale columns looks at all rows; a penalty sees even scaling. */
+static margin_status ask_intercept(margin_context *context, const margin_model *model,
+                                   bool *intercept, margin_error *error) {
+    margin_spec *spec;
+    margin_setting setting = {.size = sizeof setting};
+    MG_TRY(margin_spec_parse(context, model->spec, &spec, error));
+    margin_spec_setting(spec, margin_spec_steps(spec) - 1, "intercept", &setting);
+    *intercept = setting.number > 0;
+    margin_spec_free(spec);
+    return MARGIN_OK;
+}
+
+/* A stage that does more than to scale columns looks at all rows; a penalty sees even scaling.
+ * Columns that depend on each other have many solutions without a penalty. */
 static bool applies(const margin_model *model, const mg_crossed *c, double alpha) {
     const mg_hypothesis *h = model->hypothesis;
     const char *name = model->learner->info.name;
@@ -102,6 +115,7 @@ static bool applies(const margin_model *model, const mg_crossed *c, double alpha
     return (plain || !strcmp(name, "ridge")) && h->kind == &mg_hypothesis_linear &&
            h->functions == 1 && model->task == MARGIN_REGRESS && model->active == 0 &&
            (plain || (model->stage_count == 0 && alpha >= 0)) &&
+           !(margin_report_item_value(&model->report, "rank") < (double)h->columns) &&
            h->columns + 1 <= most_kept / c->samples.count;
 }
 
@@ -128,6 +142,7 @@ margin_status mg_cover_left_out(margin_context *context, margin_model *model,
     int64_t failed = 0;
     *done = false;
     if (!applies(model, c, l.alpha)) return MARGIN_OK;
+    MG_TRY(ask_intercept(context, model, &l.intercept, error));
     mg_arena_init(&arena, context->heap);
     const int64_t numbers = m * (2 * n + 3) + 3 * n + n * n;
     double *kept = mg_arena_new(&arena, numbers, sizeof *kept);
@@ -146,8 +161,8 @@ margin_status mg_cover_left_out(margin_context *context, margin_model *model,
             f += l.x[i * n + j] * w[j];
         l.errors[i] = c->targets[i] - f;
     }
-    l.intercept = b < 0 || b > 0;
     centre(&l);
+    if (!l.intercept && (b < 0 || b > 0)) goto done; /* of a stage that centres */
     if (!is_solution(&l, w, sums)) goto done;
     MG_GO(mg_symmetric_of_rows(context, l.x, m, n, n, l.factor, error));
     for (int64_t j = 0; j < n; j++)
