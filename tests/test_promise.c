@@ -162,6 +162,15 @@ static void test_intercept_of_zero(void **state) {
     assert_close(lower, -6.1645962732919255, 1e-12);
     assert_close(upper, -4.027950310559005, 1e-12);
     margin_model_free(model);
+    /* A stage that found the mean 0 finds another without a row. */
+    double through, staged;
+    model = promise(context, "least-squares(intercept=no)", &data, &o);
+    OK(margin_predict_intervals(context, model, &query, &through, &upper, &error));
+    margin_model_free(model);
+    model = promise(context, "standardize | least-squares(intercept=no)", &data, &o);
+    OK(margin_predict_intervals(context, model, &query, &staged, &upper, &error));
+    assert_true(fabs(staged - through) > 0.01);
+    margin_model_free(model);
 }
 
 static void test_sets(void **state) {

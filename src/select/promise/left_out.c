@@ -143,6 +143,7 @@ margin_status mg_cover_left_out(margin_context *context, margin_model *model,
     *done = false;
     if (!applies(model, c, l.alpha)) return MARGIN_OK;
     MG_TRY(ask_intercept(context, model, &l.intercept, error));
+    if (!l.intercept && model->stage_count > 0) return MARGIN_OK; /* where 0 is depends on rows */
     mg_arena_init(&arena, context->heap);
     const int64_t numbers = m * (2 * n + 3) + 3 * n + n * n;
     double *kept = mg_arena_new(&arena, numbers, sizeof *kept);
@@ -162,7 +163,6 @@ margin_status mg_cover_left_out(margin_context *context, margin_model *model,
         l.errors[i] = c->targets[i] - f;
     }
     centre(&l);
-    if (!l.intercept && (b < 0 || b > 0)) goto done; /* of a stage that centres */
     if (!is_solution(&l, w, sums)) goto done;
     MG_GO(mg_symmetric_of_rows(context, l.x, m, n, n, l.factor, error));
     for (int64_t j = 0; j < n; j++)
