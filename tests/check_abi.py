@@ -18,7 +18,7 @@ from pathlib import Path
 source, library, compiler = Path(sys.argv[1]), sys.argv[2], (sys.argv[3:] or ['cc'])[0]
 
 # views, elements of a caller's arrays and parts of other structs: they keep their size
-FIXED = ('margin_matrix margin_vector margin_column margin_data margin_error margin_column_summary margin_telling '
+FIXED = ('margin_matrix margin_vector margin_array margin_column margin_data margin_error margin_column_summary margin_telling '
          'margin_textbook_node margin_report_item margin_allocator margin_novikoff').split()
 
 

@@ -261,7 +261,7 @@ static void reserved_fields_are_zero(void **state) {
     changed.reserved[7] = &data;
     assert_reserved(&changed, "data set");
     changed = data;
-    changed.x.reserved[1] = &data;
+    changed.x.reserved = &data;
     assert_reserved(&changed, "x");
     changed = data;
     changed.x.reserved_word = 1;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { ROWS = 700, COLUMNS = 11 };
+#define COUNT_OF(list) ((int)(sizeof(list) / sizeof *(list)))
 
 typedef struct table {
     double rows[ROWS * COLUMNS], by_column[COLUMNS][ROWS];
@@ -417,6 +418,293 @@ static void memory_is_what_the_page_says(void **state) {
     free(y);
 }
 
+/* ---- Columns of types of their own ----------------------------------------------------------- */
+
+/* Whole numbers of every type, behind two others; the last columns are fields of records. */
+typedef struct typed {
+    int8_t i8[ROWS + 2];
+    int16_t i16[ROWS + 2];
+    int32_t i32[ROWS + 2];
+    int64_t i64[ROWS + 2];
+    uint8_t u8[ROWS + 2], bits[ROWS / 8 + 2];
+    uint16_t u16[ROWS + 2];
+    uint32_t u32[ROWS + 2];
+    uint64_t u64[ROWS + 2];
+    struct __attribute__((packed)) {
+        char odd;
+        double f64;
+        float f32;
+    } records[ROWS + 2];
+    uint8_t there[ROWS / 8 + 2];
+    margin_array arrays[COLUMNS];
+    double rows[ROWS * COLUMNS];
+    float rows_f32[ROWS * COLUMNS];
+} typed;
+
+static typed ty;
+
+static int bit_of(const uint8_t *bits, int64_t place) {
+    return bits[place / 8] >> (place % 8) & 1;
+}
+
+static void make_typed(typed *a) {
+    const void *const values[COLUMNS] = {a->i8,
+                                         a->i16,
+                                         a->i32,
+                                         a->i64,
+                                         a->u8,
+                                         a->u16,
+                                         a->u32,
+                                         a->u64,
+                                         a->bits,
+                                         &a->records[0].f64,
+                                         &a->records[ROWS + 1].f32};
+    static const int32_t types[COLUMNS] = {MARGIN_I8,   MARGIN_I16, MARGIN_I32, MARGIN_I64,
+                                           MARGIN_U8,   MARGIN_U16, MARGIN_U32, MARGIN_U64,
+                                           MARGIN_BITS, MARGIN_F64, MARGIN_F32};
+    for (int k = 0; k < ROWS + 2; k++) {
+        const int i = k < 2 ? 0 : k - 2;
+        double *row = a->rows + i * COLUMNS;
+        for (int j = 0; j < COLUMNS; j++)
+            row[j] = round(t.rows[i * COLUMNS + j] * 4) + 0.0; /* no -0 */
+        for (int j = 4; j < 8; j++)
+            row[j] = fabs(row[j]);
+        row[0] = fmax(-128, fmin(row[0], 127));
+        row[4] = fmin(row[4], 255);
+        row[8] = row[8] > 0;
+        row[10] = (double)(float)t.rows[i * COLUMNS + 10];
+        a->i8[k] = (int8_t)row[0], a->i16[k] = (int16_t)row[1];
+        a->i32[k] = (int32_t)row[2], a->i64[k] = (int64_t)row[3];
+        a->u8[k] = (uint8_t)row[4], a->u16[k] = (uint16_t)row[5];
+        a->u32[k] = (uint32_t)row[6], a->u64[k] = (uint64_t)row[7];
+        a->bits[k / 8] |= (uint8_t)((row[8] > 0) << (k % 8));
+        a->there[k / 8] |= (uint8_t)((k % 7 != 3) << (k % 8));
+        a->records[k].f64 = row[9];
+        a->records[ROWS + 1 - k].f32 = (float)row[10]; /* from the last to the first */
+    }
+    for (int j = 0; j < COLUMNS; j++)
+        a->arrays[j] = (margin_array){.values = values[j], .offset = 2, .type = types[j]};
+    a->arrays[9].stride = sizeof a->records[0];
+    a->arrays[10].stride = -(int64_t)sizeof a->records[0];
+    for (int k = 0; k < ROWS * COLUMNS; k++)
+        a->rows_f32[k] = (float)a->rows[k];
+}
+
+static margin_matrix typed_rows(bool single) {
+    return single ? margin_dense_f32(ty.rows_f32, ROWS, COLUMNS, COLUMNS)
+                  : margin_dense_f64(ty.rows, ROWS, COLUMNS, COLUMNS);
+}
+
+static margin_matrix typed_columns(bool single) {
+    margin_matrix x = margin_columns_typed(ty.arrays, ROWS, COLUMNS);
+    if (single) x.value_type = MARGIN_F32;
+    return x;
+}
+
+static void compare_typed(margin_context *context, const char *text, margin_data data,
+                          bool single) {
+    margin_data by_columns = data;
+    double found[2][ROWS * 3];
+    margin_error error;
+    data.x = typed_rows(single);
+    by_columns.x = typed_columns(single);
+    margin_model *a = fit(context, text, &data), *b = fit(context, text, &by_columns);
+    assert_same_models(text, a, b);
+    assert_int_equal(margin_scores(a, &data.x, found[0], &error), MARGIN_OK);
+    assert_int_equal(margin_scores(b, &by_columns.x, found[1], &error), MARGIN_OK);
+    assert_memory_equal(found[0], found[1],
+                        sizeof(double) * (size_t)(ROWS * margin_model_score_count(a)));
+    if (strncmp(text, "kmeans", 6) != 0)
+        assert_same_judgement(context, text, a, &data, &by_columns);
+    margin_model_free(a);
+    margin_model_free(b);
+}
+
+static const char *const typed_regressions[] = {"ridge",
+                                                "standardize | ridge(C=2)",
+                                                "least-squares(solver=qr)",
+                                                "minmax | lasso(lambda=0.1)",
+                                                "ridge(solver=sgd, max_iter=3)",
+                                                "knn(task=regress)",
+                                                "poly(degree=2) | ridge"};
+static const char *const typed_classifiers[] = {"standardize | logistic(C=0.5)",
+                                                "standardize | logistic(solver=dual_cd)",
+                                                "standardize | softmax",
+                                                "standardize | svm",
+                                                "naive-bayes",
+                                                "perceptron(passes=5)",
+                                                "kmeans(k=3)"};
+
+static void typed_columns_give_the_bytes_of_rows(void **state) {
+    (void)state;
+    margin_context *context = support_context(NULL, 2);
+    margin_data numbers = {.y = margin_values_f64(t.y, ROWS)};
+    margin_data classes = {.y = margin_labels_i32(t.labels, ROWS)};
+    for (int fold = 0; fold < 2; fold++) {
+        for (int k = 0; k < 2 * COUNT_OF(typed_regressions); k++)
+            compare_typed(context, typed_regressions[k / 2], numbers, k % 2);
+        for (int k = 0; k < 2 * COUNT_OF(typed_classifiers); k++)
+            compare_typed(context, typed_classifiers[k / 2], classes, k % 2);
+        numbers.selection = classes.selection = t.selection;
+        numbers.selected = classes.selected = 400;
+    }
+    margin_context_free(context);
+}
+
+/* As where the rows have NaN, down to the sentence. */
+static void bitmaps_tell_what_is_missing(void **state) {
+    (void)state;
+    static const char *const specs[] = {"impute | ridge", "impute | standardize | logistic",
+                                        "naive-bayes", "ridge"};
+    margin_context *context = support_context(NULL, 1);
+    margin_data data = {.y = margin_labels_i32(t.labels, ROWS)};
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 2; j < COLUMNS; j += 3)
+            if (!bit_of(ty.there, i + 2))
+                ty.rows[i * COLUMNS + j] = ty.rows_f32[i * COLUMNS + j] = NAN;
+    for (int j = 2; j < COLUMNS; j += 3)
+        ty.arrays[j].validity = ty.there;
+    for (int k = 0; k < 3; k++)
+        compare_typed(context, specs[k], data, k % 2);
+    margin_error error[2];
+    margin_spec *spec;
+    margin_model *model;
+    assert_int_equal(margin_spec_parse(context, specs[3], &spec, error), MARGIN_OK);
+    for (int k = 0; k < 2; k++) {
+        data.x = k ? typed_columns(false) : typed_rows(false);
+        assert_int_equal(margin_fit(context, spec, &data, &model, NULL, &error[k]),
+                         MARGIN_ERROR_DATA);
+    }
+    assert_contains(error[1].text, "row 2 has no value in column x3");
+    assert_string_equal(error[0].text, error[1].text);
+    margin_spec_free(spec);
+    margin_context_free(context);
+}
+
+static void wrong_arrays_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        margin_array array;
+        const char *part;
+    } wrong[] = {{{.values = NULL, .type = MARGIN_I8}, "arrays[4] has no values"},
+                 {{.values = ty.u8, .type = 0}, "arrays[4] has the type 0"},
+                 {{.values = ty.u8, .type = 12}, "arrays[4] has the type 12"},
+                 {{.values = ty.u8, .type = MARGIN_BITS, .stride = 1}, "bits"},
+                 {{.values = ty.u8, .type = MARGIN_U8, .offset = -1}, "offset -1"},
+                 {{.values = ty.u8, .type = MARGIN_U8, .offset = INT64_MAX / 8}, "offset"},
+                 {{.values = ty.u8, .type = MARGIN_U8, .stride = INT64_MIN}, "stride"},
+                 {{.values = ty.u8, .type = MARGIN_U8, .reserved_word = 1}, "reserved"}};
+    margin_context *context = support_context(NULL, 1);
+    margin_data data = {.x = typed_columns(false), .y = margin_values_f64(t.y, ROWS)};
+    margin_array arrays[COLUMNS];
+    margin_error error;
+    margin_spec *spec;
+    margin_model *model;
+    assert_int_equal(margin_spec_parse(context, "ridge", &spec, &error), MARGIN_OK);
+    for (int k = 0; k < COUNT_OF(wrong); k++) {
+        memcpy(arrays, ty.arrays, sizeof arrays);
+        arrays[4] = wrong[k].array;
+        data.x.arrays = arrays;
+        assert_int_equal(margin_fit(context, spec, &data, &model, NULL, &error),
+                         MARGIN_ERROR_ARGUMENT);
+        assert_contains(error.text, wrong[k].part);
+    }
+    data.x = typed_columns(false);
+    data.x.column_values = columns_of(false, ROWS).column_values;
+    assert_int_equal(margin_fit(context, spec, &data, &model, NULL, &error), MARGIN_ERROR_ARGUMENT);
+    assert_contains(error.text, "column_values too");
+    margin_spec_free(spec);
+    margin_context_free(context);
+}
+
+/* ---- A batch of Arrow ------------------------------------------------------------------------ */
+
+static void no_schema(struct ArrowSchema *schema) {
+    schema->release = NULL;
+}
+static void no_array(struct ArrowArray *array) {
+    array->release = NULL;
+}
+
+static void a_batch_stays_where_it_is(void **state) {
+    (void)state;
+    static const char *const formats[] = {"c", "s", "i", "l", "C", "S", "I",
+                                          "L", "b", "g", "f", "u", "e"};
+    enum { MANY = sizeof formats / sizeof *formats };
+    struct ArrowSchema fields[MANY], *children[MANY],
+        schema = {.format = "+s", .n_children = MANY, .children = children, .release = no_schema};
+    struct ArrowArray columns[MANY], *parts[MANY],
+        batch = {.length = ROWS,
+                 .offset = 1,
+                 .n_children = MANY,
+                 .children = parts,
+                 .release = no_array};
+    const void *buffers[MANY][2];
+    margin_array arrays[MANY];
+    margin_error error;
+    for (int j = 0; j < MANY; j++) {
+        const bool there = j % 3 == 2;
+        buffers[j][0] = ty.there, buffers[j][1] = j < 9 ? ty.arrays[j].values : ty.u8;
+        fields[j] = (struct ArrowSchema){.format = formats[j], .release = no_schema};
+        columns[j] = (struct ArrowArray){.length = ROWS + 1,
+                                         .offset = 1,
+                                         .null_count = there ? -1 : 0,
+                                         .n_buffers = 2,
+                                         .buffers = buffers[j],
+                                         .release = no_array};
+        children[j] = &fields[j], parts[j] = &columns[j];
+    }
+    assert_int_equal(margin_arrays_from_arrow(&schema, &batch, arrays, MANY, &error), MARGIN_OK);
+    for (int j = 0; j < MANY; j++) {
+        assert_int_equal(arrays[j].type, j < 11 ? ty.arrays[j].type : 0);
+        if (j >= 9) continue;
+        assert_memory_equal(&arrays[j].values, &ty.arrays[j].values, sizeof(void *));
+        assert_int_equal(arrays[j].offset, 2);
+        assert_true((arrays[j].validity != NULL) == (j % 3 == 2));
+    }
+    assert_int_equal(margin_arrays_from_arrow(&schema, &batch, arrays, MANY - 1, &error),
+                     MARGIN_ERROR_ARGUMENT);
+    columns[3].length = ROWS - 1;
+    assert_int_equal(margin_arrays_from_arrow(&schema, &batch, arrays, MANY, &error),
+                     MARGIN_ERROR_FORMAT);
+    assert_contains(error.text, "column 4 of the batch");
+    columns[3].length = ROWS + 1;
+    batch.null_count = -1, batch.n_buffers = 1, batch.buffers = (const void *[]){ty.there};
+    assert_int_equal(margin_arrays_from_arrow(&schema, &batch, arrays, MANY, &error),
+                     MARGIN_ERROR_FORMAT);
+    assert_contains(error.text, "margin_table_from_arrow");
+}
+
+/* Targets and weights are of any type but those that lose digits or have none. */
+static void targets_of_every_type_are_alike(void **state) {
+    (void)state;
+    margin_context *context = support_context(NULL, 1);
+    static uint16_t u16[ROWS];
+    static uint8_t u8[ROWS];
+    static int8_t i8[ROWS];
+    for (int i = 0; i < ROWS; i++)
+        u16[i] = (uint16_t)t.labels[i], u8[i] = (uint8_t)t.labels[i], i8[i] = (int8_t)t.labels[i];
+    margin_data data = {.x = rows_of(false, ROWS), .y = margin_labels_i32(t.labels, ROWS)};
+    margin_model *usual = fit(context, "logistic", &data);
+    const margin_vector same[] = {margin_labels_u8(u8, ROWS),
+                                  {.values = u16, .count = ROWS, .type = MARGIN_U16},
+                                  {.values = i8, .count = ROWS, .type = MARGIN_I8}};
+    for (int k = 0; k < COUNT_OF(same); k++) {
+        data.y = same[k];
+        data.selection = k == 1 ? t.selection : NULL;
+        data.selected = ROWS;
+        margin_model *model = fit(context, "logistic", &data);
+        if (k != 1) assert_same_models("labels", usual, model);
+        margin_metrics metrics = {.size = sizeof metrics};
+        margin_error error;
+        assert_int_equal(margin_evaluate(context, model, &data, &metrics, &error), MARGIN_OK);
+        margin_metrics_free(&metrics);
+        margin_model_free(model);
+    }
+    margin_model_free(usual);
+    margin_context_free(context);
+}
+
 static margin_status fit_body(margin_context *context, void *user, margin_error *error) {
     const margin_data data = {.x = columns_of(true, ROWS), .y = margin_values_f64(t.y, ROWS)};
     margin_spec *spec = NULL;
@@ -438,6 +726,7 @@ static void failing_allocations_leave_nothing(void **state) {
 
 int main(void) {
     make_table(&t);
+    make_typed(&ty);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_give_the_bytes_of_rows),
         cmocka_unit_test(small_tables_too),
@@ -450,6 +739,11 @@ int main(void) {
         cmocka_unit_test(what_does_not_take_columns_says_so),
         cmocka_unit_test(memory_is_what_the_page_says),
         cmocka_unit_test(failing_allocations_leave_nothing),
+        cmocka_unit_test(typed_columns_give_the_bytes_of_rows),
+        cmocka_unit_test(bitmaps_tell_what_is_missing),
+        cmocka_unit_test(wrong_arrays_are_refused),
+        cmocka_unit_test(a_batch_stays_where_it_is),
+        cmocka_unit_test(targets_of_every_type_are_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,7 +75,7 @@ static void test_shapes(void **state) {
     fit_refused(f->context, "perceptron", &data, MARGIN_ERROR_ARGUMENT,
                 "y has 59 numbers and x has 60 rows");
     data = sample_data(f->two, DENSE_F64);
-    data.y.type = MARGIN_U8;
+    data.y.type = MARGIN_U64;
     fit_refused(f->context, "perceptron", &data, MARGIN_ERROR_ARGUMENT, "y: type");
     data = sample_data(f->two, DENSE_F64);
     data.y.values = (const char *)data.y.values + 1;

@@ -102,7 +102,7 @@ static void vectors_of_every_type_read_the_same(void **state) {
             assert_true(mg_vector_f64(&vectors[v], k) == f64[k]);
     }
     const uint8_t bytes[] = {0, 255};
-    margin_vector u8 = {.values = bytes, .count = 2, .type = MARGIN_U8};
+    const margin_vector u8 = margin_labels_u8(bytes, 2);
     assert_true(mg_vector_f64(&u8, 1) == 255);
 }
 

@@ -476,7 +476,7 @@ static void wrong_data_is_refused(void **state) {
     data.y = margin_values_f64(values, 3);
     assert_refused(&data, "a.csv", NULL, MARGIN_ERROR_ARGUMENT, "y has 3 numbers and x has 2 rows");
     data.y.count = 2;
-    data.y.type = MARGIN_U8;
+    data.y.type = MARGIN_U64;
     assert_refused(&data, "a.csv", NULL, MARGIN_ERROR_ARGUMENT, "y: type");
     data.y.values = NULL;
     data.weights = margin_values_f64(values, 1);

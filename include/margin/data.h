@@ -18,16 +18,36 @@ typedef enum margin_type {
     MARGIN_F32 = 2,
     MARGIN_I32 = 3,
     MARGIN_I64 = 4,
-    MARGIN_U8 = 5
+    MARGIN_U8 = 5,
+    MARGIN_I8 = 6,
+    MARGIN_I16 = 7,
+    MARGIN_U16 = 8,
+    MARGIN_U32 = 9,
+    MARGIN_U64 = 10,
+    MARGIN_BITS = 11 /* of margin_array only: 0 and 1, eight to a byte, the lowest bit first */
 } margin_type;
+
+/* A column by itself, as arrays of columns, records and the buffers of Arrow have it. Its number i
+ * is number offset + i of `values`, stride bytes apart; nothing has to be aligned. */
+typedef struct margin_array {
+    const void *values;
+    const uint8_t *validity; /* a bit for each of `values`, the lowest first: where it is 0 the
+                                number is missing (NaN), whatever stands there; NULL: none is */
+    int64_t offset;          /* where the first row is, in numbers (bits) */
+    int64_t stride;          /* 0: one follows the other; a step of whole records reads one of their
+                                fields; may be negative */
+    int32_t type; /* margin_type. Booleans of a byte: U8. I64, U64: rounded beyond 2^53 */
+    int32_t reserved_word;
+    const void *reserved[2]; /* NULL */
+} margin_array;
 
 /* rows x columns numbers, in one of three forms.
  * Dense: `row_starts` is NULL; element (i, j) is values[i * stride + j], stride in elements, >=
- * columns. By columns: element (i, j) is number i of column_values[j]; `values`, `row_starts` and
- * `stride` are not used (see margin_columns_f64). CSR: row i holds values[k] in column
- * column_indices[k] for k in [row_starts[i], row_starts[i + 1]); columns ascend within a row, no
- * duplicates. `stride` is not used. A NaN is a missing value; a fit refuses it unless the pipeline
- * starts with `impute`. */
+ * columns. By columns: element (i, j) is number i of column_values[j], or of arrays[j]; `values`,
+ * `row_starts` and `stride` are not used (see margin_columns_f64, margin_columns_typed). CSR: row i
+ * holds values[k] in column column_indices[k] for k in [row_starts[i], row_starts[i + 1]); columns
+ * ascend within a row, no duplicates. `stride` is not used. A NaN is a missing value; a fit refuses
+ * it unless the pipeline starts with `impute`. */
 typedef struct margin_matrix {
     const void *values;         /* MARGIN_F64 or MARGIN_F32 */
     const void *row_starts;     /* rows + 1 offsets, MARGIN_I32 or MARGIN_I64; NULL: dense */
@@ -36,11 +56,13 @@ typedef struct margin_matrix {
     int32_t value_type, start_type, index_type; /* margin_type */
     int32_t reserved_word;
     const void *const *column_values; /* by columns: where each begins; else NULL */
-    const void *reserved[2];          /* NULL */
+    const margin_array *arrays;       /* by columns, each of a type of its own; else NULL */
+    const void *reserved;             /* NULL */
 } margin_matrix;
 
-/* A vector of count numbers; values NULL means "not given". F64, F32, I32 or I64. Class labels of
- * I64 keep all digits. */
+/* A vector of count numbers; values NULL means "not given". Any margin_type but U64 and BITS; no
+ * type is converted by the caller. Class labels of I64 keep all digits. Where a learner takes
+ * classes and numbers, integers are classes. */
 typedef struct margin_vector {
     const void *values;
     int64_t count;
@@ -61,19 +83,25 @@ MARGIN_API margin_matrix margin_dense_f32(const float *values, int64_t rows, int
  * need all rows at once: the fit makes a copy, which counts for the memory limit. margin_fit,
  * margin_fit_with, margin_predict and its like, margin_predict_data, margin_evaluate,
  * margin_margins, margin_verify and margin_split take this form; all other functions refuse it
- * (ARGUMENT). Columns of integers or booleans and validity bitmaps come in by
- * margin_table_from_arrow, which copies them once.
- */
+ * (ARGUMENT). */
 MARGIN_API margin_matrix margin_columns_f64(const double *const *columns, int64_t rows,
                                             int64_t count);
 MARGIN_API margin_matrix margin_columns_f32(const float *const *columns, int64_t rows,
                                             int64_t count);
+/* The same of columns of types of their own: integers, booleans, fields of records, with validity
+ * bitmaps. Column j is arrays[j], whose numbers become F64 as they are put together (F32, if
+ * value_type is set to that), so all that is said above holds. A missing number is as a NaN.
+ * Dictionaries: their codes, of whatever width, are the column; the words, in the order of the
+ * codes, are the categories of its description in margin_data.columns. */
+MARGIN_API margin_matrix margin_columns_typed(const margin_array *arrays, int64_t rows,
+                                              int64_t count);
 /* CSR with 32-bit column indices and 64-bit row starts; set the type fields yourself for other
  * widths. */
 MARGIN_API margin_matrix margin_csr_f64(const double *values, const int32_t *column_indices,
                                         const int64_t *row_starts, int64_t rows, int64_t columns);
 MARGIN_API margin_matrix margin_csr_f32(const float *values, const int32_t *column_indices,
                                         const int64_t *row_starts, int64_t rows, int64_t columns);
+MARGIN_API margin_vector margin_labels_u8(const uint8_t *values, int64_t count);
 MARGIN_API margin_vector margin_labels_i32(const int32_t *values, int64_t count);
 MARGIN_API margin_vector margin_labels_i64(const int64_t *values, int64_t count);
 MARGIN_API margin_vector margin_values_f64(const double *values, int64_t count);

@@ -44,6 +44,12 @@ margin_matrix margin_columns_f32(const float *const *columns, int64_t rows, int6
     return columns_view((const void *const *)columns, MARGIN_F32, rows, count);
 }
 
+margin_matrix margin_columns_typed(const margin_array *arrays, int64_t rows, int64_t count) {
+    margin_matrix x = dense_view(NULL, MARGIN_F64, rows, count, count);
+    x.arrays = arrays;
+    return x;
+}
+
 static margin_matrix csr_view(const void *values, margin_type type, const int32_t *column_indices,
                               const int64_t *row_starts, int64_t rows, int64_t columns) {
     margin_matrix x = dense_view(values, type, rows, columns, 0);
@@ -68,6 +74,10 @@ static margin_vector vector_view(const void *values, int64_t count, margin_type 
     return (margin_vector){.values = values, .count = count, .type = (int32_t)type};
 }
 
+margin_vector margin_labels_u8(const uint8_t *values, int64_t count) {
+    return vector_view(values, count, MARGIN_U8);
+}
+
 margin_vector margin_labels_i32(const int32_t *values, int64_t count) {
     return vector_view(values, count, MARGIN_I32);
 }
@@ -84,20 +94,6 @@ margin_vector margin_values_f32(const float *values, int64_t count) {
     return vector_view(values, count, MARGIN_F32);
 }
 
-int64_t mg_type_size(margin_type type) {
-    switch (type) {
-    case MARGIN_F64:
-    case MARGIN_I64:
-        return 8;
-    case MARGIN_F32:
-    case MARGIN_I32:
-        return 4;
-    case MARGIN_U8:
-        return 1;
-    }
-    return 0;
-}
-
 /* ---- Columns -------------------------------------------------------------------------------- */
 
 enum { EIGHT = 8 };
@@ -109,6 +105,9 @@ typedef float pack_f32 __attribute__((vector_size(16)));
 
 void mg_row_from_columns(const margin_matrix *x, int64_t row, int64_t first, int64_t count,
                          double *out) {
+    for (int64_t j = 0; x->arrays && j < count; j++)
+        out[j] = mg_array_value(x, row, first + j);
+    if (x->arrays) return;
     if (x->value_type == MARGIN_F32)
         row_from_columns_f32(x, row, first, count, out);
     else
@@ -118,19 +117,17 @@ void mg_row_from_columns(const margin_matrix *x, int64_t row, int64_t first, int
 /* ---- Element and row access ----------------------------------------------------------------- */
 
 double mg_vector_f64(const margin_vector *v, int64_t k) {
+    const margin_array a = {.values = v->values, .type = v->type};
+    double value = (double)NAN;
     switch (v->type) {
     case MARGIN_F64:
         return ((const double *)v->values)[k];
-    case MARGIN_F32:
-        return (double)((const float *)v->values)[k];
     case MARGIN_I32:
         return (double)((const int32_t *)v->values)[k];
-    case MARGIN_I64:
-        return (double)((const int64_t *)v->values)[k];
-    case MARGIN_U8:
-        return (double)((const uint8_t *)v->values)[k];
+    default:
+        mg_column_read_f64(&a, NULL, k, 1, &value);
+        return value;
     }
-    return (double)NAN;
 }
 
 int64_t mg_row_start(const margin_matrix *x, int64_t row) {
@@ -185,7 +182,9 @@ void mg_rows_from_columns(const margin_matrix *x, const int64_t *rows, int64_t f
         first = rows[0];
         rows = NULL;
     }
-    if (x->value_type == MARGIN_F32)
+    if (x->arrays)
+        mg_rows_from_arrays(x, rows, first, count, out);
+    else if (x->value_type == MARGIN_F32)
         rows_from_columns_f32(x, rows, first, count, out);
     else
         rows_from_columns_f64(x, rows, first, count, out);

@@ -9,10 +9,15 @@ MG_INLINE bool mg_is_csr(const margin_matrix *x) {
 }
 
 MG_INLINE bool mg_is_by_columns(const margin_matrix *x) {
+    return x->column_values || x->arrays;
+}
+
+/* By columns that hold the very numbers of the rows. */
+MG_INLINE bool mg_is_plain_columns(const margin_matrix *x) {
     return x->column_values != NULL;
 }
 
-int64_t mg_type_size(margin_type type); /* bytes of one number */
+int64_t mg_type_size(margin_type type); /* bytes of one number; 0: none, or bits */
 
 /* Shape, types, pointers, stride; data by columns are refused; for CSR one sweep over indices
  * (ascending, in range) and row starts. `name` is the argument in messages. ARGUMENT on failure.
@@ -49,9 +54,24 @@ MG_INLINE double mg_stored_value(const margin_matrix *x, int64_t k) {
     return ((const double *)x->values)[k];
 }
 
+/* ---- Columns of types of their own: matrix_arrays.c ----
+ * As the rows have it, also where it is rounded to their type. */
+double mg_array_value(const margin_matrix *x, int64_t row, int64_t column);
+/* Numbers rows[0..count) of a column, or (NULL) from `first` on; NaN where they are missing. */
+void mg_column_read_f64(const margin_array *a, const int64_t *rows, int64_t first, int64_t count,
+                        double *out);
+void mg_column_read_f32(const margin_array *a, const int64_t *rows, int64_t first, int64_t count,
+                        float *out);
+void mg_rows_from_arrays(const margin_matrix *x, const int64_t *rows, int64_t first, int64_t count,
+                         void *out); /* see mg_rows_from_columns */
+margin_status mg_arrays_check(const margin_matrix *x, const char *name, margin_error *error);
+#define MG_NOT_ZERO                                                                                \
+    "%s: a reserved field is not 0; zero what is not used, or use a later libmargin that knows it"
+
 /* Of dense data, by rows or by columns. */
 MG_INLINE double mg_dense_value(const margin_matrix *x, int64_t row, int64_t column) {
     if (!mg_is_by_columns(x)) return mg_stored_value(x, row * x->stride + column);
+    if (x->arrays) return mg_array_value(x, row, column);
     if (x->value_type == MARGIN_F32) return (double)((const float *)x->column_values[column])[row];
     return ((const double *)x->column_values[column])[row];
 }

@@ -46,10 +46,12 @@ static margin_status check_dense(const margin_matrix *x, const char *name, margi
 
 static margin_status check_columns(const margin_matrix *x, const char *name, margin_error *error) {
     MG_REQUIRE(!x->row_starts && !x->values, error, MARGIN_ERROR_ARGUMENT,
-               "%s: column_values are given, and values or row_starts too", name);
+               "%s: %s are given, and values or row_starts too", name,
+               x->arrays ? "arrays" : "column_values");
     MG_REQUIRE(x->rows <= INT64_MAX / 8 / MG_MAX(x->columns, 1), error, MARGIN_ERROR_ARGUMENT,
                "%s: %lld rows of %lld columns are more than memory can hold", name,
                (long long)x->rows, (long long)x->columns);
+    if (x->arrays) return mg_arrays_check(x, name, error);
     for (int64_t j = 0; j < x->columns && x->rows > 0; j++)
         MG_REQUIRE(x->column_values[j] && !misaligned(x->column_values[j], x->value_type), error,
                    MARGIN_ERROR_ARGUMENT,
@@ -183,9 +185,6 @@ static margin_status check_csr(margin_context *context, const margin_matrix *x, 
     return scan.wrong < INT64_MAX ? fail_indices(x, scan.wrong, name, error) : MARGIN_OK;
 }
 
-#define NOT_ZERO                                                                                   \
-    "%s: a reserved field is not 0; zero what is not used, or use a later libmargin that knows it"
-
 static bool any_reserved(const void *const *fields, int count) {
     for (int k = 0; k < count; k++)
         if (fields[k]) return true;
@@ -201,8 +200,7 @@ static margin_status check_form(const margin_matrix *x, const char *name, margin
                MARGIN_ERROR_ARGUMENT, "%s: value_type must be MARGIN_F64 or MARGIN_F32", name);
     MG_REQUIRE(!misaligned(x->values, x->value_type), error, MARGIN_ERROR_ARGUMENT,
                "%s: values must be aligned to their type", name);
-    MG_REQUIRE(!x->reserved_word && !any_reserved(x->reserved, MG_LENGTH(x->reserved)), error,
-               MARGIN_ERROR_ARGUMENT, NOT_ZERO, name);
+    MG_REQUIRE(!x->reserved_word && !x->reserved, error, MARGIN_ERROR_ARGUMENT, MG_NOT_ZERO, name);
     if (mg_is_by_columns(x)) return check_columns(x, name, error);
     return mg_is_csr(x) ? check_csr_fields(x, name, error) : check_dense(x, name, error);
 }
@@ -227,13 +225,15 @@ margin_status mg_matrix_check(margin_context *context, const margin_matrix *x, c
 
 static margin_status check_numbers(const margin_vector *v, const char *name, margin_error *error) {
     if (!v->values) return MARGIN_OK;
-    MG_REQUIRE(v->type == MARGIN_F64 || v->type == MARGIN_F32 || v->type == MARGIN_I32 ||
-                   v->type == MARGIN_I64,
-               error, MARGIN_ERROR_ARGUMENT,
-               "%s: type must be MARGIN_F64, MARGIN_F32, MARGIN_I32 or MARGIN_I64", name);
+    MG_REQUIRE(
+        mg_type_size((margin_type)v->type) > 0 && v->type != MARGIN_U64, error,
+        MARGIN_ERROR_ARGUMENT,
+        "%s: type must be MARGIN_F64, MARGIN_F32 or one of integers, but MARGIN_U64 (numbers "
+        "below 2^63 are the same as MARGIN_I64)",
+        name);
     MG_REQUIRE(!misaligned(v->values, v->type), error, MARGIN_ERROR_ARGUMENT,
                "%s: values must be aligned to their type", name);
-    MG_REQUIRE(!v->reserved_word && !v->reserved, error, MARGIN_ERROR_ARGUMENT, NOT_ZERO, name);
+    MG_REQUIRE(!v->reserved_word && !v->reserved, error, MARGIN_ERROR_ARGUMENT, MG_NOT_ZERO, name);
     return MARGIN_OK;
 }
 
@@ -250,7 +250,7 @@ static margin_status check_description(const margin_column *column, const char *
                                        const char *name, margin_error *error) {
     MG_REQUIRE(!column->reserved_word &&
                    !any_reserved(column->reserved, MG_LENGTH(column->reserved)),
-               error, MARGIN_ERROR_ARGUMENT, NOT_ZERO, name);
+               error, MARGIN_ERROR_ARGUMENT, MG_NOT_ZERO, name);
     if (column->kind == MARGIN_NUMERIC) return MARGIN_OK;
     MG_REQUIRE(column->kind == MARGIN_CATEGORICAL, error, MARGIN_ERROR_ARGUMENT,
                "%s %s is neither numeric nor categorical", where, name);
@@ -281,7 +281,7 @@ static margin_status check_views(margin_context *context, const margin_data *dat
                                  matrix_check check, margin_error *error) {
     char buffer[32];
     MG_REQUIRE(!any_reserved(data->reserved, MG_LENGTH(data->reserved)), error,
-               MARGIN_ERROR_ARGUMENT, NOT_ZERO, "the data set");
+               MARGIN_ERROR_ARGUMENT, MG_NOT_ZERO, "the data set");
     MG_TRY(check(context, &data->x, "x", error));
     MG_REQUIRE(data->targets == 0 || data->targets == 1, error, MARGIN_ERROR_ARGUMENT,
                "the data has %lld targets, and this works with one: choose it",
@@ -353,13 +353,34 @@ static bool range_is_wrong(const row_scan *scan, const void *from, int64_t first
                            : has_nonfinite_f64(values, last - first);
 }
 
+/* The same of a column of a type of its own, as rows will have it. */
+static bool array_is_wrong(const row_scan *scan, int64_t column, int64_t row, int64_t count) {
+    enum { PART = 128 };
+    const margin_array *a = &scan->x->arrays[column];
+    union {
+        double f64[PART];
+        float f32[PART];
+    } values;
+    bool wrong = false;
+    for (int64_t at = 0; at < count && !wrong; at += PART) {
+        const int64_t part = MG_MIN(count - at, PART);
+        if (scan->x->value_type == MARGIN_F32)
+            mg_column_read_f32(a, NULL, row + at, part, values.f32);
+        else
+            mg_column_read_f64(a, NULL, row + at, part, values.f64);
+        wrong = range_is_wrong(scan, &values, 0, part);
+    }
+    return wrong;
+}
+
 static bool rows_are_wrong(const row_scan *scan, int64_t row, int64_t count) {
     const margin_matrix *x = scan->x;
     const int64_t stride = x->stride;
     bool wrong = false;
     if (mg_is_by_columns(x)) {
         for (int64_t j = 0; j < x->columns && !wrong; j++)
-            wrong = range_is_wrong(scan, x->column_values[j], row, row + count);
+            wrong = x->arrays ? array_is_wrong(scan, j, row, count)
+                              : range_is_wrong(scan, x->column_values[j], row, row + count);
         return wrong;
     }
     if (mg_is_csr(x))

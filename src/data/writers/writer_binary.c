@@ -202,7 +202,8 @@ static margin_status format_npy_names(const mg_write_job *job, const void *layou
 }
 
 static const char *npy_kind(margin_type type) {
-    static const char *const kinds[] = {"f8", "f4", "i4", "i8", "u1"}; /* from MARGIN_F64 on */
+    static const char *const kinds[] = {"f8", "f4", "i4", "i8", "u1",
+                                        "i1", "i2", "u2", "u4"}; /* from MARGIN_F64 on */
     return kinds[type ? type - MARGIN_F64 : 0];
 }
 

@@ -30,5 +30,5 @@ typedef struct mg_column_ops {
                     double *first, double *second);
 } mg_column_ops;
 
-/* For data by columns; NULL for other data. */
+/* For data by columns of one type; NULL for other data. */
 const mg_column_ops *mg_column_ops_for(const margin_matrix *x, mg_isa isa);

@@ -39,8 +39,9 @@ static bool scores_are_answer(margin_output what) {
 }
 
 /* Does the hypothesis take rows [first, first + count) of columns as they are? */
-static bool takes_columns(const margin_model *model, const int64_t *rows) {
-    return !rows && model->active == 0 && model->hypothesis->kind->takes_columns;
+static bool takes_columns(const margin_model *model, const margin_matrix *x, const int64_t *rows) {
+    return mg_is_plain_columns(x) && !rows && model->active == 0 &&
+           model->hypothesis->kind->takes_columns;
 }
 
 /* The last stage, where a linear hypothesis meets entries of its rows in place of all columns, most
@@ -65,7 +66,7 @@ static int64_t width_before(const margin_model *model) {
 /* Are rows put together in one piece first? Columns are, and rows here and there where several meet
  * all support rows side by side. */
 static bool is_gathered(const margin_model *model, const margin_matrix *x, const int64_t *rows) {
-    if (mg_is_by_columns(x)) return !takes_columns(model, rows);
+    if (mg_is_by_columns(x)) return !takes_columns(model, x, rows);
     return rows && !mg_is_csr(x) && model->hypothesis->kind == &mg_hypothesis_expansion;
 }
 
@@ -95,7 +96,7 @@ static int64_t least_room(const layout *need) {
 
 /* Does the hypothesis take the rows of x as they are? */
 static bool takes_rows(const margin_model *model, const margin_matrix *x) {
-    if (mg_is_by_columns(x)) return takes_columns(model, NULL);
+    if (mg_is_by_columns(x)) return takes_columns(model, x, NULL);
     if (model->active > 0) return false;
     return !model->hypothesis->kind->dense || (!mg_is_csr(x) && x->value_type == MARGIN_F64);
 }

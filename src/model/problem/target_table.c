@@ -12,29 +12,14 @@ typedef struct look {
     int32_t *codes;
 } look;
 
-#define READ_ALL(type)                                                                             \
-    for (int64_t i = 0; i < count; i++)                                                            \
-        out[i] = (double)((const type *)y->values)[first + i];                                     \
-    return
-
 /* Targets of the samples [first, first + count). */
 static void read_targets(const margin_vector *y, const mg_samples *samples, int64_t first,
                          int64_t count, double *out) {
     for (int64_t i = 0; samples->rows && i < count; i++)
         out[i] = mg_vector_f64(y, samples->rows[first + i]);
     if (samples->rows) return;
-    switch (y->type) {
-    case MARGIN_F64:
-        READ_ALL(double);
-    case MARGIN_F32:
-        READ_ALL(float);
-    case MARGIN_I32:
-        READ_ALL(int32_t);
-    case MARGIN_I64:
-        READ_ALL(int64_t);
-    case MARGIN_U8:
-        READ_ALL(uint8_t);
-    }
+    const margin_array all = {.values = y->values, .type = y->type};
+    mg_column_read_f64(&all, NULL, first, count, out);
 }
 
 /* Place of a target in the range; -1: it has none. */

@@ -11,6 +11,15 @@ typedef enum margin_type {
     MARGIN_I64 = 4,
     MARGIN_U8 = 5
 } margin_type;
+typedef struct margin_array {
+    const void *values;
+    const uint8_t *validity;
+    int64_t offset;
+    int64_t stride;
+    int32_t type;
+    int32_t reserved_word;
+    const void *reserved[2];
+} margin_array;
 typedef struct margin_matrix {
     const void *values;
     const void *row_starts;
@@ -19,7 +28,8 @@ typedef struct margin_matrix {
     int32_t value_type, start_type, index_type;
     int32_t reserved_word;
     const void *const *column_values;
-    const void *reserved[2];
+    const margin_array *arrays;
+    const void *reserved;
 } margin_matrix;
 typedef struct margin_vector {
     const void *values;
