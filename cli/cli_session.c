@@ -70,6 +70,7 @@ static int show_progress(const margin_progress *progress, void *user) {
 cli_sentence cli_in_flags(const char *text) {
     static const char *const names[][2] = {
         {"MARGIN_MISSING_DROP", "--missing drop"},
+        {"give it (margin_data.y), ", ""},
         {"margin_data.classes", "--classes"},
         {"margin_read_options.categorical", "--categorical"},
         {"margin_read_options.ignore", "--ignore"},

@@ -122,7 +122,9 @@ static void test_nothing_to_learn(void **state) {
     fixture *f = *state;
     margin_data data = sample_data(f->two, DENSE_F64);
     data.y.values = NULL;
-    fit_refused(f->context, "perceptron", &data, MARGIN_ERROR_DATA, "no target");
+    fit_refused(
+        f->context, "minmax | perceptron", &data, MARGIN_ERROR_DATA,
+        "the data has no target, which perceptron learns from: give it (margin_data.y), name");
 
     data = sample_data(f->two, DENSE_F64);
     data.x.rows = data.y.count = 0;

@@ -213,7 +213,7 @@ static void test_refused(void **state) {
         assert_contains(error.text, part);                                                         \
     } while (0)
     REFUSED(margin_neighbors_build(context, &sparse, NULL, &index, &error), MARGIN_ERROR_ARGUMENT,
-            "sparse");
+            "write the zeros out; queries may be sparse");
     REFUSED(margin_neighbors_build(context, NULL, NULL, &index, &error), MARGIN_ERROR_ARGUMENT,
             "matrix is NULL");
     options.p = 0.99;

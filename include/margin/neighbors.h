@@ -37,9 +37,10 @@ typedef struct margin_neighbors_options {
 } margin_neighbors_options;
 
 /* Builds an index over x: dense, f32 or f64, at least one row, finite and of size at most 1e300.
- * ARGUMENT (shapes, p, sparse x), DATA (a value with its row, a tree of too many columns), LIMIT
- * (more than 2^31 - 65 rows), MEMORY, CANCELLED. Cost of a tree: about n log n; memory: the data
- * and half as much again, while it is built twice that. */
+ * ARGUMENT (shapes, p, sparse x: write the zeros out, queries alone may be CSR), DATA (a value with
+ * its row, a tree of too many columns), LIMIT (more than 2^31 - 65 rows), MEMORY, CANCELLED. Cost
+ * of a tree: about n log n; memory: the data and half as much again, while it is built twice that.
+ */
 MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_build(
     margin_context *context, const margin_matrix *x, const margin_neighbors_options *options,
     margin_neighbors **index, margin_error *error);

@@ -14,7 +14,8 @@ static margin_status check_points(margin_context *context, const margin_matrix *
     const margin_data data = {.x = *x};
     MG_TRY(mg_matrix_check(context, x, "x", error));
     MG_REQUIRE(!mg_is_csr(x), error, MARGIN_ERROR_ARGUMENT,
-               "the rows of an index must be dense, and x is sparse (CSR); write the zeros out");
+               "the rows of an index must be dense, and x is sparse (CSR): write the zeros out; "
+               "queries may be sparse");
     MG_REQUIRE(x->rows > 0 && x->columns > 0, error, MARGIN_ERROR_ARGUMENT,
                "an index needs rows and columns; x is %lld x %lld", (long long)x->rows,
                (long long)x->columns);

@@ -266,7 +266,7 @@ margin_status mg_target_classes(margin_context *context, const margin_data *data
                                 margin_error *error) {
     const mg_samples all = {.heap = samples->heap, .count = data->classes.count};
     margin_data said = *data;
-    MG_TRY(mg_target_require(data, error));
+    MG_TRY(mg_target_require(data, NULL, error));
     if (data->classes.values) { /* they are learned like rows that have them */
         said.y = data->classes;
         samples = &all;

@@ -130,7 +130,7 @@ static margin_status codes_of_labels(margin_context *context, const margin_data 
 static margin_status read_codes(margin_context *context, const margin_data *data,
                                 const mg_samples *samples, const margin_model *model, bool unknown,
                                 int32_t *codes, margin_error *error) {
-    MG_TRY(mg_target_require(data, error));
+    MG_TRY(mg_target_require(data, NULL, error));
     return mg_target_is_categorical(data)
                ? codes_of_categories(context, data, samples, model, unknown, codes, error)
                : codes_of_labels(context, data, samples, model, unknown, codes, error);
@@ -231,7 +231,7 @@ static margin_status check_values(const value_reading *r, margin_error *error) {
 margin_status mg_target_values(margin_context *context, const margin_data *data,
                                const mg_samples *samples, double *values, margin_error *error) {
     value_reading reading = {data, samples, values, mg_data_targets(data)};
-    MG_TRY(mg_target_require(data, error));
+    MG_TRY(mg_target_require(data, NULL, error));
     for (int64_t t = 0; data->target && t < reading.targets; t++)
         if (data->target[t].kind == MARGIN_CATEGORICAL)
             return refuse_categories(data, samples, &data->target[t], error);

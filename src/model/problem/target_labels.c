@@ -12,10 +12,12 @@ bool mg_target_is_categorical(const margin_data *data) {
     return data->target && data->target->kind == MARGIN_CATEGORICAL;
 }
 
-margin_status mg_target_require(const margin_data *data, margin_error *error) {
+margin_status mg_target_require(const margin_data *data, const char *learner, margin_error *error) {
     MG_REQUIRE(data->y.values, error, MG_DATA(TARGET),
-               "the data has no target; name a column of it (margin_read_options.target), or for "
-               "npy and idx the file of the labels (margin_read_options.labels)");
+               "the data has no target%s%s%s: give it (margin_data.y), name a column of the file "
+               "(margin_read_options.target), or for npy and idx the file of the labels "
+               "(margin_read_options.labels)",
+               learner ? ", which " : "", learner ? learner : "", learner ? " learns from" : "");
     return MARGIN_OK;
 }
 

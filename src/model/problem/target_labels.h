@@ -8,7 +8,8 @@
 
 const char *mg_target_name(const margin_data *data);
 bool mg_target_is_categorical(const margin_data *data);
-margin_status mg_target_require(const margin_data *data, margin_error *error);
+/* learner: who needs it; NULL: whoever reads it. */
+margin_status mg_target_require(const margin_data *data, const char *learner, margin_error *error);
 
 /* The number `value` that a target has in a row, if it can stand for itself. */
 margin_status mg_label_check(const char *name, int64_t row, double value, margin_error *error);

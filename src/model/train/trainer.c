@@ -1,4 +1,5 @@
 /* From a data set to a model: stages fitted once, then a learner, or one after the other. */
+#include "model/problem/target_labels.h"
 #include "model/train/train.h"
 
 #include <math.h>
@@ -43,6 +44,8 @@ static margin_status check_task(const mg_spec_component *learner, margin_task ta
                "%s tells the classes of one target and the data has %lld; fit them one by one, or "
                "leave out task=classify",
                learner->info->name, (long long)data->targets);
+    if (task == MARGIN_CLASSIFY || task == MARGIN_REGRESS)
+        MG_TRY(mg_target_require(data, learner->info->name, error));
     MG_REQUIRE(task == MARGIN_CLASSIFY || !data->classes.values, error, MARGIN_ERROR_ARGUMENT,
                "classes are declared, and %s tells none", learner->info->name);
     return MARGIN_OK;

@@ -103,7 +103,7 @@ margin_status margin_usual_specs(margin_context *context, const margin_data *dat
                : !data  ? "the data set"
                         : "a place for the specs");
     MG_TRY(mg_data_check(context, data, error));
-    MG_TRY(mg_target_require(data, error));
+    MG_TRY(mg_target_require(data, NULL, error));
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
     look_at_target(data, &samples, &kind);
     for (int64_t j = 0; data->columns && j < data->x.columns; j++)
