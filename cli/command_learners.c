@@ -38,6 +38,8 @@ static bool is_numeric(const margin_option *option) {
     return option->type == MARGIN_OPTION_NUMBER || option->type == MARGIN_OPTION_INTEGER;
 }
 
+static const char *const roles[] = {NULL, "tolerance", "simpler", "richer"};
+
 static void json_option(cli_text *text, const margin_option *option) {
     json_open(text, NULL, '{');
     json_string(text, "name", option->name);
@@ -54,6 +56,7 @@ static void json_option(cli_text *text, const margin_option *option) {
         json_null(text, "default");
     if (option->choices) json_string(text, "choices", option->choices);
     if (option->group) json_string(text, "group", option->group);
+    if (option->role) json_string(text, "role", roles[option->role]);
     json_string(text, "help", option->help);
     json_close(text, '}');
 }

@@ -92,6 +92,24 @@ static void assert_group(const margin_component *component, const margin_option 
         fail_msg("the group of %s of %s has %d defaults", option->name, component->name, defaults);
 }
 
+/* Words that mean the same everywhere have one role; only numbers have any. */
+static void assert_role(const margin_option *option) {
+    static const struct {
+        const char *name;
+        int32_t role;
+    } known[] = {{"C", MARGIN_ROLE_RICHER},       {"alpha", MARGIN_ROLE_SIMPLER},
+                 {"lambda", MARGIN_ROLE_SIMPLER}, {"sigma", MARGIN_ROLE_SIMPLER},
+                 {"gamma", MARGIN_ROLE_RICHER},   {"degree", MARGIN_ROLE_RICHER},
+                 {"centres", MARGIN_ROLE_RICHER}, {"passes", MARGIN_ROLE_RICHER},
+                 {"radius", MARGIN_ROLE_SIMPLER}};
+    const bool number =
+        option->type == MARGIN_OPTION_NUMBER || option->type == MARGIN_OPTION_INTEGER;
+    assert_true(option->role == MARGIN_ROLE_NONE || number);
+    assert_true(option->role != MARGIN_ROLE_TOLERANCE || strcmp(option->name, "tol") == 0);
+    for (size_t k = 0; number && k < sizeof known / sizeof *known; k++)
+        if (strcmp(option->name, known[k].name) == 0) assert_int_equal(option->role, known[k].role);
+}
+
 /* The option that a condition names. */
 static const margin_option *option_of_when(const margin_component *component,
                                            const margin_option *option) {
@@ -127,6 +145,7 @@ static void assert_option(const margin_component *component, int k) {
     assert_default(component->name, option);
     if (option->group) assert_group(component, option);
     if (option->when) assert_when(component, option);
+    assert_role(option);
 }
 
 static void test_components(void **state) {

@@ -61,6 +61,14 @@ typedef enum margin_option_type {
     MARGIN_OPTION_TEXT     /* word or quoted string, checked by the component itself */
 } margin_option_type;
 
+/* What a number does, where a program has to know. */
+typedef enum margin_option_role {
+    MARGIN_ROLE_NONE = 0,
+    MARGIN_ROLE_TOLERANCE = 1, /* the gap that is asked for */
+    MARGIN_ROLE_SIMPLER = 2,   /* the greater, the simpler the model: neighbours, penalties */
+    MARGIN_ROLE_RICHER = 3     /* the greater, the closer it follows the data: C, degree */
+} margin_option_role;
+
 typedef struct margin_option {
     const char *name;
     int32_t type; /* margin_option_type */
@@ -75,6 +83,8 @@ typedef struct margin_option {
     const char *when;    /* "solver=gd|sgd|minibatch": only for those choices of that option; given
                             for another, its default included, it is SPEC in a fit. NULL: for all,
                             or it depends on more than one option, as the help says */
+    int32_t role; /* margin_option_role; by it a search tells the simplest of settings that are as
+                     good (margin_search_result.best_one_se) */
 } margin_option;
 
 enum margin_ability {

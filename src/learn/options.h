@@ -68,6 +68,9 @@ void mg_option_print(const margin_option *option, const mg_option_value *value, 
     MG_OPTION(TEXT, of_name, of_default, of_help, .choices = NULL)
 #define MG_NUMBER(of_name, of_default, of_help, ...)                                               \
     MG_OPTION(NUMBER, of_name, of_default, of_help, __VA_ARGS__)
+/* Roles of numbers (margin_option.role). */
+#define MG_SIMPLER .role = MARGIN_ROLE_SIMPLER
+#define MG_RICHER  .role = MARGIN_ROLE_RICHER
 #define MG_NUMBERS(of_name, of_default, of_help, ...)                                              \
     MG_OPTION(NUMBERS, of_name, of_default, of_help, __VA_ARGS__)
 #define MG_INTEGER(of_name, of_default, of_help, ...)                                              \

@@ -39,12 +39,13 @@ double mg_total_weight(const mg_problem *problem);
 #define MG_OPTION_C_OF(default_value, half_norm)                                                   \
     MG_NUMBER("C", (default_value),                                                                \
               "weight of the summed loss against " half_norm "; inf: no penalty", .low = 0,        \
-              .low_open = 1, .high = (double)INFINITY, .group = "penalty")
+              .low_open = 1, .high = (double)INFINITY, .group = "penalty", MG_RICHER)
 #define MG_OPTION_ALPHA_OF(default_value, norm)                                                    \
     MG_NUMBER("alpha", (default_value), "penalty: summed loss + alpha " norm, MG_FROM_0,           \
-              .group = "penalty")
+              .group = "penalty", MG_SIMPLER)
 #define MG_OPTION_LAMBDA_OF(norm)                                                                  \
-    MG_NUMBER("lambda", NULL, "penalty: mean loss + lambda " norm, MG_FROM_0, .group = "penalty")
+    MG_NUMBER("lambda", NULL, "penalty: mean loss + lambda " norm, MG_FROM_0, .group = "penalty",  \
+              MG_SIMPLER)
 #define MG_OPTION_C(default_value)     MG_OPTION_C_OF(default_value, "|w|^2/2")
 #define MG_OPTION_ALPHA(default_value) MG_OPTION_ALPHA_OF(default_value, "|w|^2")
 #define MG_OPTION_LAMBDA               MG_OPTION_LAMBDA_OF("|w|^2")
@@ -55,7 +56,8 @@ double mg_total_weight(const mg_problem *problem);
               "r of the penalty (1-r) |w|^2 + r |w|_1 in place of |w|^2: 0 ridge, 1 lasso",        \
               .low = 0, .high = 1)
 #define MG_OPTION_TOL_OF(default_value, what)                                                      \
-    MG_NUMBER("tol", (default_value), what, .low = 0, .low_open = 1, .high = 1, .high_open = 1)
+    MG_NUMBER("tol", (default_value), what, .low = 0, .low_open = 1, .high = 1, .high_open = 1,    \
+              .role = MARGIN_ROLE_TOLERANCE)
 #define MG_OPTION_TOL(default_value)                                                               \
     MG_OPTION_TOL_OF(default_value, "relative duality gap to reach")
 #define MG_OPTION_MAX_ITER                                                                         \

@@ -8,7 +8,8 @@
 
 static const margin_option options[] = {
     MG_NUMBER("smoothing", "1",
-              "lambda, added to every count: 1 is Laplace's rule, 0 maximum likelihood", MG_FROM_0),
+              "lambda, added to every count: 1 is Laplace's rule, 0 maximum likelihood", MG_FROM_0,
+              MG_SIMPLER),
     MG_CHOICE("distribution", "auto", "auto|categorical|gaussian|multinomial|bernoulli",
               "of the columns that no list below names; auto: categories categorical, numbers "
               "gaussian"),
@@ -27,7 +28,7 @@ static const margin_option options[] = {
               MG_FROM_0),
     MG_NUMBER("var_smoothing", "1e-09",
               "share of the greatest variance of a column that is added to every variance",
-              MG_FROM_0),
+              MG_FROM_0, MG_SIMPLER),
 };
 
 static const mg_option_value *option_of(const mg_option_value *values, const char *name) {

@@ -14,7 +14,7 @@ static const double cheap_pass = 1e8;
 enum { CHEAP_RESTARTS = 10, MOST_CLUSTERS = 1000000 };
 
 static const margin_option options[] = {
-    MG_INTEGER("k", "8", "how many clusters", .low = 1, .high = MOST_CLUSTERS),
+    MG_INTEGER("k", "8", "how many clusters", .low = 1, .high = MOST_CLUSTERS, MG_RICHER),
     MG_CHOICE("too_few", "error", "error|fewer",
               "where the data has fewer different rows than k: an error, or a cluster for each"),
     MG_CHOICE("start", "++", "++|sample",

@@ -24,7 +24,7 @@ enum { MOST_FEATURES = 100000 };
 static const margin_option options[] = {
     MG_INTEGER("features", "500",
                "how many columns, an even number: half of them cosines, half sines", .low = 2,
-               .high = MOST_FEATURES),
+               .high = MOST_FEATURES, MG_RICHER),
     MG_OPTION_KERNEL("rbf", MG_KERNEL_CHOICES,
                      "rbf or laplacian, exp(-gamma |x-z|^2) or exp(-gamma |x-z|_1)"),
     MG_OPTIONS_KERNEL_SHAPE,

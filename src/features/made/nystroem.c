@@ -27,7 +27,8 @@ enum { PICK_UNIFORM, PICK_KMEANS, PICK_PIVOTS };
 static const double rounding = 1e-10;
 
 static const margin_option options[] = {
-    MG_INTEGER("centres", "500", "how many centres, and columns", .low = 1, .high = MOST_CENTRES),
+    MG_INTEGER("centres", "500", "how many centres, and columns", .low = 1, .high = MOST_CENTRES,
+               MG_RICHER),
     MG_CHOICE("pick", "rpcholesky", "uniform|kmeans|rpcholesky",
               "rows drawn at random, the means of clusters, or rows drawn where those before leave "
               "most of the kernel (randomly pivoted Cholesky)"),

@@ -352,7 +352,7 @@ static int64_t origin(const mg_fitted_stage *fitted, int64_t column, bool *indic
 }
 
 static const margin_option options[] = {
-    MG_INTEGER("degree", "2", "the most factors of a product", .low = 1, .high = 50),
+    MG_INTEGER("degree", "2", "the most factors of a product", .low = 1, .high = 50, MG_RICHER),
     MG_SWITCH("interactions", "no", "only products of different columns, no powers"),
     MG_TEXT("columns", NULL,
             "columns to multiply: names or numbers from 1, separated by commas; without it all; "

@@ -135,15 +135,16 @@ static void rbf_apply_row(const mg_fitted_stage *fitted, const double *in, doubl
 
 static const margin_option options[] = {
     MG_INTEGER("centres", "100", "how many centres; with pick=even for each column", .low = 1,
-               .high = MG_RBF_MOST),
+               .high = MG_RBF_MOST, MG_RICHER),
     MG_CHOICE("pick", "sample", "sample|kmeans|even",
               "where they lie: on rows drawn at random (by the seed), on the means of clusters, or "
               "evenly spaced from the least to the greatest value"),
     MG_NUMBER("sigma", NULL,
               "width: a number, the median distance of rows and centres, or the spacing of even "
               "centres (default: spacing for evenly spaced centres of one column, else median)",
-              MG_ABOVE_0, .group = "width", .choices = "median|spacing"),
-    MG_NUMBER("gamma", NULL, "the width as 1 / (2 sigma^2)", MG_ABOVE_0, .group = "width"),
+              MG_ABOVE_0, .group = "width", .choices = "median|spacing", MG_SIMPLER),
+    MG_NUMBER("gamma", NULL, "the width as 1 / (2 sigma^2)", MG_ABOVE_0, .group = "width",
+              MG_RICHER),
     MG_SWITCH("bias", "yes", "end with a column of ones"),
 };
 

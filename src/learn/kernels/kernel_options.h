@@ -18,10 +18,11 @@
               "values), median 1/(2 s^2) with the median distance s of rows (laplacian: 1/s); "    \
               "default: scale for rbf and laplacian, 1 for poly and sigmoid",                      \
               MG_ABOVE_0, .group = "width", .choices = "scale|median",                             \
-              .when = "kernel=poly|rbf|sigmoid|laplacian"),                                        \
+              .when = "kernel=poly|rbf|sigmoid|laplacian", MG_RICHER),                             \
         MG_NUMBER("sigma", NULL, "width of rbf: gamma = 1/(2 sigma^2)", MG_ABOVE_0,                \
-                  .group = "width", .when = "kernel=rbf"),                                         \
-        MG_INTEGER("degree", "2", "degree of poly", .low = 1, .high = 100, .when = "kernel=poly"), \
+                  .group = "width", .when = "kernel=rbf", MG_SIMPLER),                             \
+        MG_INTEGER("degree", "2", "degree of poly", .low = 1, .high = 100, .when = "kernel=poly",  \
+                   MG_RICHER),                                                                     \
         MG_NUMBER("coef0", "1", "constant in poly and sigmoid", MG_ANY_NUMBER,                     \
                   .when = "kernel=poly|sigmoid")
 

@@ -26,7 +26,8 @@ static const margin_option options[] = {
               "one-class: at most this share of the rows are outliers, at least this share support "
               "vectors",
               .low = 0, .low_open = 1, .high = 1, .when = "task=one-class"),
-    MG_NUMBER("epsilon", "0.1", "regression: errors up to this cost nothing", MG_FROM_0),
+    MG_NUMBER("epsilon", "0.1", "regression: errors up to this cost nothing", MG_FROM_0,
+              MG_SIMPLER),
     MG_OPTION_TOL_OF("0.0001", "relative duality gap to reach (with a kernel: 0.001)"),
     MG_NUMBER("kkt", NULL,
               "with a kernel: end at this violation of the KKT conditions, LIBSVM's measure, "

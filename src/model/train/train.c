@@ -350,7 +350,7 @@ static bool is_loose(const margin_report *joined) {
 /* With tol / parts for each the sum is at most tol max(1, sum P). */
 static bool make_stricter(part_run *run, const margin_component *info) {
     for (int k = 0; k < info->option_count; k++)
-        if (strcmp(info->options[k].name, "tol") == 0) {
+        if (info->options[k].role == MARGIN_ROLE_TOLERANCE) {
             run->options[k].number /= (double)run->split->parts;
             return true;
         }

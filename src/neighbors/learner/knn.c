@@ -16,7 +16,7 @@ enum {
 
 static const margin_option options[] = {
     MG_INTEGER("k", "5", "how many neighbours take part; a row of weight w counts as w rows",
-               .low = 1, .high = 1e9),
+               .low = 1, .high = 1e9, MG_SIMPLER),
     MG_NUMBER("p", "2",
               "Minkowski distance: 1 sum of the differences, 2 Euclid, inf the largest difference",
               .low = 1, .high = (double)INFINITY),
@@ -29,7 +29,7 @@ static const margin_option options[] = {
               "classes or numbers; auto: classes for categories, integers and up to 20 different "
               "whole numbers"),
     MG_NUMBER("radius", NULL, "instead of k: all rows at this distance or less take part", .low = 0,
-              .high = (double)INFINITY),
+              .high = (double)INFINITY, MG_SIMPLER),
     MG_CHOICE(
         "empty", "nearest", "nearest|prior|none",
         "answer where no row is within the radius: that of the nearest row, the shares of the "

@@ -54,7 +54,7 @@ const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT] = {
                    "limit on passes over the rows, with order=first and random of as many updates "
                    "as there are rows (default: 1000, more where it is known that it will end; for "
                    "pocket and averaged 100)",
-                   .low = 1, .high = MG_PERCEPTRON_MOST_PASSES),
+                   .low = 1, .high = MG_PERCEPTRON_MOST_PASSES, MG_RICHER),
     [KERNEL] = MG_CHOICE(
         "kernel", NULL, MG_KERNEL_CHOICES_OWN,
         "kernel form: k(x, z) in place of x.z, a coefficient per row in place of weights; user: a "

@@ -39,18 +39,6 @@ bool mg_cell_counts(const mg_tune *s, const mg_cell *cell) {
 
 /* ---- Simplicity ------------------------------------------------------------------------------ */
 
-/* 1: a greater number makes the simpler model; -1: a lesser one; 0: neither. */
-static int simpler_way(const char *option) {
-    static const char *const greater[] = {"alpha",     "lambda",        "k",      "sigma",
-                                          "smoothing", "var_smoothing", "radius", "epsilon"};
-    static const char *const lesser[] = {"C", "gamma", "degree", "centres", "passes"};
-    for (int i = 0; i < MG_LENGTH(greater); i++)
-        if (strcmp(option, greater[i]) == 0) return 1;
-    for (int i = 0; i < MG_LENGTH(lesser); i++)
-        if (strcmp(option, lesser[i]) == 0) return -1;
-    return 0;
-}
-
 static int64_t digit(const margin_spec *spec, int64_t number, int set) {
     for (int k = spec->set_count - 1; k > set; k--)
         number /= spec->sets[k].count;
@@ -61,15 +49,14 @@ static int64_t digit(const margin_spec *spec, int64_t number, int set) {
 static int compare_set(const margin_spec *spec, int set, int64_t a, int64_t b) {
     const mg_spec_set *of = &spec->sets[set];
     const margin_option *option = &spec->components[of->component].info->options[of->option];
-    const bool numbers =
-        option->type == MARGIN_OPTION_NUMBER || option->type == MARGIN_OPTION_INTEGER;
+    const bool simpler = option->role == MARGIN_ROLE_SIMPLER;
+    const bool told = simpler || option->role == MARGIN_ROLE_RICHER;
     const int64_t at = digit(spec, a, set), other = digit(spec, b, set);
-    const int way = numbers ? simpler_way(option->name) : 0;
-    if (way == 0 || at == other) return at < other ? -1 : at > other;
+    if (!told || at == other) return at < other ? -1 : at > other;
     const double value = mg_spec_set_value(spec, of, at).number,
                  against = mg_spec_set_value(spec, of, other).number;
     if (value == against) return 0;
-    return (value > against) == (way > 0) ? -1 : 1;
+    return (value > against) == simpler ? -1 : 1;
 }
 
 static bool is_simpler(const mg_tune *s, const mg_cell *a, const mg_cell *b) {
