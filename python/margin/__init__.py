@@ -61,4 +61,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(globals())
+    try:
+        from margin.estimators import __all__ as estimators
+    except ImportError:
+        return sorted(globals())
+    return sorted({*globals(), *estimators})

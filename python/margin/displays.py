@@ -91,6 +91,8 @@ class CoefficientsDisplay:
         model = _model(fitted)
         if model.weights is None:
             raise ValueError(f"{model.spec} has no weights: it is not linear")
+        if not 0 <= score < len(model.weights):
+            raise ValueError(f"score has to be from 0 to {len(model.weights) - 1}, of which this model has weights; it is {score!r}")
         weights = model.weights[score]
         order = np.argsort(-np.abs(weights), kind="stable")[:most]
         return cls([model.features[j].name for j in order], weights[order]).plot(ax=ax)

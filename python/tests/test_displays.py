@@ -30,6 +30,9 @@ def test_weights(cancer):
     shown = margin.CoefficientsDisplay.from_model(model, most=5)
     widths = np.array([bar.get_width() for bar in shown.ax_.patches])
     assert len(widths) == 5 and (np.diff(np.abs(widths)) <= 0).all() and abs(widths[0]) == np.abs(model.coef_).max()
+    for score in (1, -1):
+        with pytest.raises(ValueError, match="score has to be from 0 to 0"):
+            margin.CoefficientsDisplay.from_model(model, score=score)
     with pytest.raises(ValueError, match="not linear"):
         margin.CoefficientsDisplay.from_model(margin.fit("knn", X, y))
 

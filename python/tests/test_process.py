@@ -33,6 +33,11 @@ def test_interrupt_ends_a_long_fit(rng):
     assert margin.fit("ridge", X, X[:, 0]).report.rows == 5_000
 
 
+def test_names_are_listed():
+    pytest.importorskip("sklearn")
+    assert {"fit", "Ridge", "Search", "Conformal"} <= set(dir(margin))
+
+
 def test_other_threads_run_meanwhile(rng):
     X = rng.normal(size=(20_000, 20))
     ticks = 0
