@@ -129,6 +129,34 @@ def test_votes_within_a_radius(iris, weights):
     assert margin.RadiusNeighborsClassifier(0.6, outlier_label="most_frequent").fit(X[40:], y[40:]).predict(X[:1] + 100) in (1, 2)
 
 
+@newest
+@pytest.mark.parametrize("weights", [None, "distance"])
+@pytest.mark.parametrize("label", [1, -1, [2], "most_frequent"])
+def test_labels_of_outliers(iris, weights, label):
+    X, y = iris
+    far = np.vstack([X[:5], X[:2] + 100])
+    ours, theirs = (place.RadiusNeighborsClassifier(0.5, weights=weights, outlier_label=label).fit(X[20:], y[20:])
+                    for place in (margin, sklearn.neighbors))
+    assert ours.outlier_label_ == theirs.outlier_label_
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # -1 is no class
+        for rows in (far, None):
+            assert np.array_equal(ours.predict(rows), theirs.predict(rows))
+            assert np.allclose(ours.predict_proba(rows), theirs.predict_proba(rows))
+    if label == -1:
+        with pytest.warns(UserWarning, match="Outlier label -1 is not in training classes"):
+            ours.predict_proba(far)
+
+
+def test_labels_of_outliers_that_are_refused(iris):
+    X, y = iris
+    for label in ("other", [1, 2], [[1]], 1.5):
+        with pytest.raises(TypeError, match="outlier_label has to be one label, of the type of those of y, int64"):
+            margin.RadiusNeighborsClassifier(outlier_label=label).fit(X, y)
+    with pytest.raises(ValueError, match="No neighbors found"):
+        margin.RadiusNeighborsClassifier(0.5).fit(X, y).predict_proba(X + 100)
+
+
 def test_neighbors_of_models(iris):
     X, y = iris
     a, b = (c(7).fit(X, y) for c in (margin.KNeighborsClassifier, sklearn.neighbors.KNeighborsClassifier))

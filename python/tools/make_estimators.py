@@ -34,7 +34,7 @@ BASES = {
     "crossed": {"crossed": ["LassoCrossed", "LogisticCrossed", "RidgeCrossed"]},
     "kernel": {"machines": ["KernelClassifier", "KernelPerceptronClassifier"], "clusters": ["OneClass"],
                "regressors": ["ExpansionRegressor", "KernelRidgeRegressor", "LinearExpansion"]},
-    "neighbors": {"nearest": ["Nearest", "NearestClassifier", "NearestRegressor"]},
+    "neighbors": {"nearest": ["Nearest", "NearestClassifier", "NearestRegressor", "RadiusClassifier"]},
     "bayes": {"bayes": ["CategoryClassifier", "CountClassifier", "DiscreteClassifier", "GaussianClassifier", "MixedClassifier"]},
     "cluster": {"clusters": ["Clusters"]},
     "stages": {"encoders": ["Encoder"], "transformers": [

@@ -110,9 +110,14 @@ class Classifier(ClassifierMixin, MarginEstimator):
         """The label of each row."""
         rows = self._query(X)
         codes = self.model_.class_codes(rows, threads=self._threads())
+        labels = self.model_._labels[codes]
         if codes.size and codes.min() < 0:
-            raise ValueError(no_neighbours(codes < 0))
-        return self.model_._labels[codes]
+            labels[codes < 0] = self._outlier(codes < 0)
+        return labels
+
+    def _outlier(self, alone: np.ndarray) -> Any:
+        """The label of rows without neighbours."""
+        raise ValueError(no_neighbours(alone))
 
     def _has_probabilities(self) -> bool:
         return bool(components()[RECIPES[self._recipe].learner].abilities & lib.MARGIN_CAN_PROBABILITY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from margin.data import Data
 from margin.errors import DataError
 from margin.estimators.base import MarginEstimator, in_their_words
-from margin.estimators.classifiers import Classifier, no_neighbours
+from margin.estimators.classifiers import Classifier
 from margin.estimators.parameters import Facts, spec_text
 from margin.estimators.regressors import Regressor
 from margin.fitting import fit_data
@@ -118,7 +119,8 @@ class Nearest(_Search, MarginEstimator):
         """Builds the index of rows X of shape (n_samples, n_features); y is not used."""
         X = self._rows(X, reset=True)
         learner, options = self._learner(Facts(X.shape[1]))
-        self.__dict__.pop("model_", None)
+        for made in ("model_", self._made):
+            self.__dict__.pop(made, None)
         rows = X.toarray() if is_sparse(X) else np.array(X)  # its own: the caller may change X
         k = 5 if self.n_neighbors is None else int(self.n_neighbors)
         try:
@@ -176,35 +178,62 @@ class NearestClassifier(_Voting, Classifier):
 
     def predict(self, X: Any) -> np.ndarray:
         """The label of each row; X=None: of the training rows, by their neighbours without themselves."""
-        return super().predict(X) if X is not None else self.classes_[np.argmax(self._votes(), axis=1)]
+        if X is not None:
+            return super().predict(X)
+        votes = self._votes()
+        labels, alone = self.classes_[np.argmax(votes, axis=1)], votes.sum(axis=1) == 0
+        if alone.any():
+            labels[alone] = self._outlier(alone)
+        return labels
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, rows x classes in the order of `classes_`; X=None as in `predict`."""
-        if X is None:
-            return self._votes()
-        shares = super().predict_proba(X)
-        if getattr(self, "outlier_label", None) is not None:
-            rows = self._query(X)
-            prior = self._prior()
-            alone = np.flatnonzero(np.isclose(shares, prior).all(axis=1))  # or all rows are neighbours
-            alone = alone[np.diff(self._index.within(rows[alone], getattr(self, "radius"))[0]) == 0] if alone.size else alone
-            shares[alone] = np.arange(len(prior)) == np.argmax(prior)
-        return shares
+        shares = super().predict_proba(X) if X is not None else self._votes()
+        total = shares.sum(axis=1, keepdims=True)
+        alone = ~(total[:, 0] > 0)  # NaN, or no votes
+        if alone.any():
+            total[alone], shares[alone] = 1, self._certain(alone)
+        return shares if X is not None else shares / total
 
-    def _prior(self) -> np.ndarray:
-        counts = self._counts()
-        return np.bincount(self._learnt("class"), counts, len(self.classes_)) / counts.sum()
+    def _certain(self, alone: np.ndarray) -> np.ndarray:
+        """Probabilities of rows without neighbours."""
+        label = self._outlier(alone)
+        if label not in self.classes_:
+            warnings.warn(f"Outlier label {label} is not in training classes. All class probabilities of outliers will be assigned with 0.",
+                          stacklevel=3)
+        return np.asarray(self.classes_ == label, np.float64)
 
     def _votes(self) -> np.ndarray:
         check_is_fitted(self)
         owners, rows, counts = self._others()
         shape = self._index.rows, len(self.classes_)
-        votes = np.bincount(owners * shape[1] + self._learnt("class")[rows], counts, shape[0] * shape[1]).reshape(shape)
-        alone = votes.sum(axis=1) == 0
-        if alone.any() and getattr(self, "outlier_label", None) is None:
-            raise ValueError(no_neighbours(alone))
-        votes[alone] = np.arange(shape[1]) == np.argmax(self._prior())
-        return votes / votes.sum(axis=1, keepdims=True)
+        return np.bincount(owners * shape[1] + self._learnt("class")[rows], counts, shape[0] * shape[1]).reshape(shape)
+
+
+class RadiusClassifier(NearestClassifier):
+    """The vote of all rows within a radius."""
+
+    outlier_label: Any
+    outlier_label_: Any
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "RadiusClassifier":
+        """Trains on rows X of shape (n_samples, n_features) with labels y of shape (n_samples,)."""
+        super().fit(X, y, sample_weight)
+        self.outlier_label_ = None if self.outlier_label is None else [self._label_given()]
+        return self
+
+    def _label_given(self) -> Any:
+        label = self.outlier_label
+        if isinstance(label, str) and label == "most_frequent":
+            return self.classes_[np.argmax(np.bincount(self._learnt("class"), self._counts()))]
+        if np.ndim(label) == 1 and len(label) == 1:
+            (label,) = label
+        if np.ndim(label) or np.append(self.classes_, label).dtype != self.classes_.dtype:
+            raise TypeError(f"outlier_label has to be one label, of the type of those of y, {self.classes_.dtype}; it is {label!r}")
+        return label
+
+    def _outlier(self, alone: np.ndarray) -> Any:
+        return super()._outlier(alone) if self.outlier_label_ is None else self.outlier_label_[0]
 
 
 class NearestRegressor(_Voting, Regressor):

@@ -61,7 +61,7 @@ _MACHINE = (
 _MACHINE_ITER = P("max_iter", -1, "int", "limit on steps; -1: none", c.max_iter, "int")
 
 _WEIGHING = (
-    P("weights", "uniform", "{'uniform', 'distance'}", "what a neighbour's vote counts: 1, or 1 / distance", words("weights", {"uniform": None, "distance": "distance"}, "a function of distances cannot be handed to the library"), "str"),
+    P("weights", "uniform", "{'uniform', 'distance'} or None", "what a neighbour's vote counts: 1 (None, too), or 1 / distance", words("weights", {"uniform": None, "distance": "distance", None: None}, "a function of distances cannot be handed to the library"), "str | None"),
     P("algorithm", "auto", "{'auto', 'kd_tree', 'ball_tree', 'brute'}", "how neighbours are searched; the answers are identical", c.search_method, "str"),
     P("leaf_size", 30, "int", f"no effect: {_DEEP}", no_effect, "int"),
 )
@@ -187,10 +187,10 @@ _LEARNERS = (
         fixed=(("task", "regress"),), finish=c.kernel_options),
     Recipe("KNeighborsClassifier", "neighbors", "NearestClassifier", "knn", "The vote of the nearest rows, exact.", _NEIGHBORS, fixed=(("task", "classify"),)),
     Recipe("KNeighborsRegressor", "neighbors", "NearestRegressor", "knn", "The mean of the nearest rows, exact.", _NEIGHBORS, fixed=(("task", "regress"),)),
-    Recipe("RadiusNeighborsClassifier", "neighbors", "NearestClassifier", "knn", "The vote of all rows within a radius, exact.", (
+    Recipe("RadiusNeighborsClassifier", "neighbors", "RadiusClassifier", "knn", "The vote of all rows within a radius, exact.", (
         _RADIUS, *_WEIGHING, _P, _METRIC,
-        P("outlier_label", None, "{'most_frequent'} or None", "the answer where there is no row; None: an error", words("empty", {None: "none", "most_frequent": "prior"}, "there is no such answer"), "str | None"),
-        _METRIC_PARAMS, _JOBS), fixed=(("task", "classify"),)),
+        P("outlier_label", None, "label, 'most_frequent' or None", "the answer where there is no row; None: an error", elsewhere),
+        _METRIC_PARAMS, _JOBS), fixed=(("task", "classify"), ("empty", "none"))),
     Recipe("RadiusNeighborsRegressor", "neighbors", "NearestRegressor", "knn", "The mean of all rows within a radius, exact; NaN where there is none.", (
         _RADIUS, *_WEIGHING, _P, _METRIC, _METRIC_PARAMS, _JOBS), fixed=(("task", "regress"), ("empty", "none"))),
     Recipe("NearestNeighbors", "neighbors", "Nearest", "knn", "The search for the nearest rows, exact.", (
