@@ -33,6 +33,24 @@ def test_interrupt_ends_a_long_fit(rng):
     assert margin.fit("ridge", X, X[:, 0]).report.rows == 5_000
 
 
+def test_a_fit_that_does_not_end_leaves_no_half(rng):
+    exceptions = pytest.importorskip("sklearn.exceptions")
+    X = rng.normal(size=(5_000, 20))
+    earlier = margin.KMeans(3).fit(X[:100, :4])
+    same = margin.KMeans(3).fit(X[:100])
+    model = same.model_
+    for estimator in (margin.KMeans(), earlier, same):
+        timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            estimator.set_params(n_clusters=200, n_init=10_000).fit(X)
+        timer.join()
+        if estimator is not same:
+            with pytest.raises(exceptions.NotFittedError):
+                estimator.predict(X)
+    assert same.model_ is model and len(same.predict(X)) == 5_000
+
+
 def test_names_are_listed():
     pytest.importorskip("sklearn")
     assert {"fit", "Ridge", "Search", "Conformal"} <= set(dir(margin))

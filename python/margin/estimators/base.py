@@ -137,6 +137,17 @@ class MarginEstimator(Base):
     def _train(self, X: Any, target: Target | None, weights: np.ndarray | None, facts: Facts,
                extra: Options | None = None, batch: bool = False) -> "MarginEstimator":
         """`batch`: it goes on from the last one, and is not the last."""
+        try:
+            self._train_on(X, target, weights, facts, extra, batch)
+        except BaseException:  # Ctrl-C, too
+            earlier = vars(self).get("model_")
+            if earlier is not None and len(earlier.columns) != self.n_features_in_:
+                del self.model_  # no queries could be both estimator's and model's
+            raise
+        return self
+
+    def _train_on(self, X: Any, target: Target | None, weights: np.ndarray | None, facts: Facts,
+                  extra: Options | None, batch: bool) -> None:
         data = self._data(X, target, weights)
         spec = self._spec(facts, extra)
         start = getattr(self, "model_", None) if batch or getattr(self, "warm_start", False) else None
@@ -153,8 +164,7 @@ class MarginEstimator(Base):
                 raise
             raise ArgumentError(f"warm_start=True: {error}; set it to False, or fit a clone of this {type(self).__name__}") from None
         if not converged and not batch and self._warns(self.model_.report):
-            warnings.warn(not_converged(self.model_.report), ConvergenceWarning, stacklevel=3)
-        return self
+            warnings.warn(not_converged(self.model_.report), ConvergenceWarning, stacklevel=4)
 
     def _centres(self) -> Any:
         return None
@@ -178,6 +188,10 @@ class MarginEstimator(Base):
         """Steps; of several classes or pairs of them the most that one took."""
         self._fitted()
         return max(1, max(getattr(self, "_steps", ()), default=self.report_.iterations))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """A fit that did not end has learnt the columns and no model."""
+        return self._made in vars(self)
 
     def _fitted(self) -> Model:
         if "model_" not in vars(self):
