@@ -221,7 +221,7 @@ def test_what_a_call_is_given_by_mistake(iris):
 
 
 @pytest.mark.parametrize("call, words", [
-    (lambda X, y: margin.fit("logistic", X), "no target; give y$"), (lambda X, y: margin.fit("logistic", X, X[:, 0]), "given as texts$"),
+    (lambda X, y: margin.fit("logistic", X), "no target, which logistic learns from: give y$"), (lambda X, y: margin.fit("logistic", X, X[:, 0]), "given as texts$"),
     (lambda X, y: margin.fit("logistic(C={1,2})", X, y), r"\(margin.search compares them by cross-validation\)$"),
     (lambda X, y: margin.separable(X, y), r"\(y == 0\)"),
     (lambda X, y: margin.fit("ridge", np.where(X > 7, np.nan, X), y), "leave such rows out$"),
