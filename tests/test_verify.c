@@ -78,42 +78,6 @@ static void test_columns_alike(void **state) {
     margin_context_free(context);
 }
 
-/* Weights of 1e8 on columns that nearly cancel: the errors of the rows follow the order of sums. */
-static void test_scores_of_other_order(void **state) {
-    (void)state;
-    enum { ROWS = 24, COLUMNS = 5 };
-    static const char *const specs[] = {"least-squares(solver=qr)",
-                                        "minmax | least-squares(solver=qr)"};
-    double x[ROWS * COLUMNS], y[ROWS];
-    int64_t starts[ROWS + 1] = {0};
-    int32_t at[ROWS * COLUMNS];
-    uint64_t random = 4;
-    margin_context *context = support_context(NULL, 1);
-    for (int k = 0; k < 20; k++) {
-        for (int i = 0; i < ROWS; i++) {
-            starts[i + 1] = (i + 1) * COLUMNS;
-            for (int j = 0; j < COLUMNS; j++) {
-                at[i * COLUMNS + j] = j;
-                x[i * COLUMNS + j] =
-                    j % 2 ? x[i * COLUMNS + j - 1] * (1 + 1e-9 * support_normal(&random))
-                          : support_normal(&random);
-            }
-            y[i] = support_normal(&random);
-        }
-        const margin_data dense = {.x = margin_dense_f64(x, ROWS, COLUMNS, COLUMNS),
-                                   .y = margin_values_f64(y, ROWS)};
-        const margin_data sparse = {.x = margin_csr_f64(x, at, starts, ROWS, COLUMNS),
-                                    .y = margin_values_f64(y, ROWS)};
-        margin_model *model = fit_text(context, specs[k % 2], &dense, NULL);
-        assert_int_equal(verified(context, model, &dense), MARGIN_OK);
-        assert_int_equal(verified(context, model, &sparse), MARGIN_OK);
-        model->report.train_rmse *= 1.001;
-        assert_int_equal(verified(context, model, &sparse), MARGIN_STOPPED_STALLED);
-        margin_model_free(model);
-    }
-    margin_context_free(context);
-}
-
 /* With a penalty every column counts, however many there are: none may be left out of the bound of
  * a ridge that has hardly a penalty. */
 static void test_ridge_of_few_rows(void **state) {
@@ -772,7 +736,6 @@ int main(void) {
         cmocka_unit_test(test_changes_once_missed),
         cmocka_unit_test(test_at_the_radius),
         cmocka_unit_test(test_columns_alike),
-        cmocka_unit_test(test_scores_of_other_order),
         cmocka_unit_test(test_ridge_of_few_rows),
         cmocka_unit_test(test_rounding_is_told),
         cmocka_unit_test(test_objective_for_gap),

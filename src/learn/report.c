@@ -133,7 +133,6 @@ void mg_verified_join(mg_verified *into, const mg_verified *part) {
     into->gap += part->gap;
     for (int i = 0; i < MARGIN_REPORT_ITEMS; i++)
         into->items[i] += part->items[i];
-    into->squares = fmax(into->squares, part->squares);
     if (!into->contradiction) into->contradiction = part->contradiction;
 }
 

@@ -37,8 +37,7 @@ void mg_report_join(margin_report *into, const margin_report *part, const char *
 typedef struct mg_verified {
     double objective, gap;
     double items[MARGIN_REPORT_ITEMS]; /* of the report's item at the same place */
-    double squares;            /* of the sum of squared errors, as a share of it: the greatest */
-    const char *contradiction; /* a clause; NULL: none */
+    const char *contradiction;         /* a clause; NULL: none */
 } mg_verified;
 /* Sets an item and its rounding. */
 void mg_report_claim(margin_report *report, mg_verified *verified, const char *name, double value,

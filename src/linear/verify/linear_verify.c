@@ -153,7 +153,6 @@ static margin_status find_objective(mg_verification *k) {
         square += (real)w[j] * (real)w[j];
         absolute += fabsl((real)w[j]);
     }
-    k->losses = k->objective;
     k->objective += (real)penalty->rho / 2.0L * square + (real)penalty->kappa * absolute;
     return MARGIN_OK;
 }
@@ -469,8 +468,6 @@ static margin_status fill_report(mg_verification *k, real gap, real moved) {
     report->tolerance = options->tolerance;
     verified->objective = (double)k->rounding;
     verified->gap = (double)moved;
-    if (k->loss->kind == MG_LOSS_SQUARED && k->losses > 0.0L)
-        verified->squares = (double)(k->rounding / k->losses);
     report->status =
         gap <= (real)options->tolerance * size + moved ? MARGIN_OK : MARGIN_STOPPED_STALLED;
     if (options->penalised) {

@@ -91,22 +91,16 @@ static void compare_numbers(comparison *c) {
 }
 
 /* NaN where no time was left for it. */
-static void compare_score(comparison *c, const char *name, double was, double is, double rounding,
-                          bool may_lack) {
-    if (may_lack && isnan(was)) return;
-    compare(c, name, was, is, other_order * fabs(is) + nothing + rounding);
+static void compare_score(comparison *c, const char *name, double was, double is, bool may_lack) {
+    if (!(may_lack && isnan(was))) compare(c, name, was, is, other_order * fabs(is) + nothing);
 }
 
 static void compare_scores(comparison *c, bool updated) {
     const margin_report *was = c->stored, *is = c->found;
     const bool late = was->status == MARGIN_STOPPED_TIME;
-    const double share = c->verified->squares; /* of is^2 and of was^2 */
-    compare_score(c, "training accuracy", was->train_accuracy, is->train_accuracy, 0,
-                  late || updated);
-    compare_score(c, "training rmse", was->train_rmse, is->train_rmse, share * is->train_rmse,
-                  late);
-    compare_score(c, "training r2", was->train_r2, is->train_r2, 2 * share * fabs(1 - is->train_r2),
-                  late);
+    compare_score(c, "training accuracy", was->train_accuracy, is->train_accuracy, late || updated);
+    compare_score(c, "training rmse", was->train_rmse, is->train_rmse, late);
+    compare_score(c, "training r2", was->train_r2, is->train_r2, late);
 }
 
 static void compare_items(comparison *c) {
