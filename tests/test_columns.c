@@ -669,6 +669,20 @@ static void a_batch_stays_where_it_is(void **state) {
                      MARGIN_ERROR_FORMAT);
     assert_contains(error.text, "column 4 of the batch");
     columns[3].length = ROWS + 1;
+    const int64_t wrong[][2] = {{INT64_MIN, 1}, {ROWS + 1, INT64_MAX}, {ROWS + 1, -1}};
+    for (int w = 0; w < 3; w++) { /* nothing is written, nothing overflows */
+        memset(arrays, 7, sizeof arrays);
+        columns[5].length = wrong[w][0], columns[5].offset = wrong[w][1];
+        assert_int_equal(margin_arrays_from_arrow(&schema, &batch, arrays, MANY, &error),
+                         MARGIN_ERROR_FORMAT);
+        assert_contains(error.text, "column 6 of the batch");
+        assert_int_equal(arrays[0].type, 0x07070707);
+    }
+    columns[5].length = ROWS + 1, columns[5].offset = 1;
+    const struct ArrowSchema no_fields = {.format = "+s", .release = no_schema};
+    const struct ArrowArray no_columns = {.length = ROWS, .release = no_array};
+    assert_int_equal(margin_arrays_from_arrow(&no_fields, &no_columns, arrays, 0, &error),
+                     MARGIN_OK);
     batch.null_count = -1, batch.n_buffers = 1, batch.buffers = (const void *[]){ty.there};
     assert_int_equal(margin_arrays_from_arrow(&schema, &batch, arrays, MANY, &error),
                      MARGIN_ERROR_FORMAT);

@@ -100,7 +100,7 @@ MARGIN_API MARGIN_CHECKED margin_status margin_table_from_arrow(margin_context *
  * copied, so schema and batch stay the caller's and live as long as the arrays are used. Integers,
  * booleans, single and double precision; of a dictionary the codes. A column of anything else
  * (texts, half precision, dates) gets the type 0: leave it out, or read the batch with
- * margin_table_from_arrow, which also puts several batches together, in a copy. What names and
+ * margin_table_from_arrow, which also puts several batches together, in a copy. What formats and
  * lengths say of each other is checked, that the buffers are as long is the producer's word.
  * Fails with ARGUMENT, FORMAT (arrays that contradict the schema, rows that are null). */
 MARGIN_API MARGIN_CHECKED margin_status margin_arrays_from_arrow(const struct ArrowSchema *schema,

@@ -15,28 +15,31 @@ static int32_t type_in_place(const char *format) {
     return found ? types[found - letters] : 0;
 }
 
+/* out: NULL to check alone. */
 static margin_status column_in_place(const struct ArrowSchema *schema,
                                      const struct ArrowArray *batch, int64_t j, margin_array *out,
                                      margin_error *error) {
     const struct ArrowSchema *said = schema->children[j];
     const struct ArrowArray *column = batch->children[j];
-    *out = (margin_array){.type = 0};
     MG_REQUIRE(said && said->format && column, error, MARGIN_ERROR_FORMAT,
                "column %lld of the batch or of its schema is not there", (long long)j + 1);
     const int32_t type = type_in_place(said->format);
+    if (out && type == 0) *out = (margin_array){.type = 0};
     if (type == 0) return MARGIN_OK;
     MG_REQUIRE(column->n_buffers == 2 && column->buffers && column->offset >= 0 &&
-                   column->length - batch->offset >= batch->length &&
+                   column->offset <= INT64_MAX - batch->offset && column->length >= batch->length &&
+                   column->length - batch->length >= batch->offset &&
                    (column->buffers[1] || batch->length == 0),
                error, MARGIN_ERROR_FORMAT,
                "column %lld of the batch has %lld buffers and %lld numbers for %lld rows: its "
                "producer is to be mended",
                (long long)j + 1, (long long)column->n_buffers, (long long)column->length,
                (long long)batch->length);
-    *out = (margin_array){.values = column->buffers[1],
-                          .validity = column->null_count == 0 ? NULL : column->buffers[0],
-                          .offset = column->offset + batch->offset,
-                          .type = type};
+    if (out)
+        *out = (margin_array){.values = column->buffers[1],
+                              .validity = column->null_count == 0 ? NULL : column->buffers[0],
+                              .offset = column->offset + batch->offset,
+                              .type = type};
     return MARGIN_OK;
 }
 
@@ -53,13 +56,16 @@ margin_status margin_arrays_from_arrow(const struct ArrowSchema *schema,
                "there is room for %lld columns; the batch has %lld, its "
                "schema %lld",
                (long long)count, (long long)batch->n_children, (long long)schema->n_children);
-    MG_REQUIRE(batch->length >= 0 && batch->offset >= 0 && batch->children && schema->children,
+    MG_REQUIRE(batch->length >= 0 && batch->offset >= 0 &&
+                   (count == 0 || (batch->children && schema->children)),
                error, MARGIN_ERROR_FORMAT, "the batch is damaged: its producer is to be mended");
     MG_REQUIRE(batch->null_count == 0 || batch->n_buffers == 0 || !batch->buffers ||
                    !batch->buffers[0],
                error, MARGIN_ERROR_FORMAT,
                "the batch says of whole rows whether they are there, which arrays cannot: read it "
                "with margin_table_from_arrow");
+    for (int64_t j = 0; j < count; j++)
+        MG_TRY(column_in_place(schema, batch, j, NULL, error));
     for (int64_t j = 0; j < count; j++)
         MG_TRY(column_in_place(schema, batch, j, &arrays[j], error));
     return MARGIN_OK;
