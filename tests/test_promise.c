@@ -173,6 +173,27 @@ static void test_intercept_of_zero(void **state) {
     margin_model_free(model);
 }
 
+/* Of columns that rounding hardly tells apart the factor has no digits: fits of folds are asked. */
+static void test_nearly_dependent_columns(void **state) {
+    (void)state;
+    enum { COUNT = 24 };
+    double x[COUNT * 2], y[COUNT];
+    for (int near = 0; near < 2; near++) {
+        for (int i = 0; i < COUNT; i++) {
+            x[2 * i] = sin(i);
+            x[2 * i + 1] = x[2 * i] + (near ? 1e-8 : 1.0) * cos(3 * i);
+            y[i] = 2 * x[2 * i] + 0.3 * sin(5 * i);
+        }
+        const margin_data data = {.x = margin_dense_f64(x, COUNT, 2, 2),
+                                  .y = margin_values_f64(y, COUNT)};
+        const margin_promise_options o = {.size = sizeof o, .coverage = 0.8};
+        margin_tensor kept = {.size = sizeof kept};
+        margin_model *model = promise(context, "least-squares", &data, &o);
+        assert_int_equal(margin_model_tensor_find(model, "addition.left_out", &kept), !near);
+        margin_model_free(model);
+    }
+}
+
 static void test_sets(void **state) {
     (void)state;
     static const char *const specs[] = {"logistic", "svm(multiclass=ovo)", "knn(k=5)",
@@ -723,6 +744,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_intervals),
         cmocka_unit_test(test_intercept_of_zero),
+        cmocka_unit_test(test_nearly_dependent_columns),
         cmocka_unit_test(test_sets),
         cmocka_unit_test(test_simulation),
         cmocka_unit_test(test_two_class_calibration),

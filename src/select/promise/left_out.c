@@ -106,8 +106,7 @@ static margin_status ask_intercept(margin_context *context, const margin_model *
     return MARGIN_OK;
 }
 
-/* A stage that does more than to scale columns looks at all rows; a penalty sees even scaling.
- * Columns that depend on each other have many solutions without a penalty. */
+/* A stage that does more than to scale columns looks at all rows; a penalty sees even scaling. */
 static bool applies(const margin_model *model, const mg_crossed *c, double alpha) {
     const mg_hypothesis *h = model->hypothesis;
     const char *name = model->learner->info.name;
@@ -115,8 +114,18 @@ static bool applies(const margin_model *model, const mg_crossed *c, double alpha
     return (plain || !strcmp(name, "ridge")) && h->kind == &mg_hypothesis_linear &&
            h->functions == 1 && model->task == MARGIN_REGRESS && model->active == 0 &&
            (plain || (model->stage_count == 0 && alpha >= 0)) &&
-           !(margin_report_item_value(&model->report, "rank") < (double)h->columns) &&
            h->columns + 1 <= most_kept / c->samples.count;
+}
+
+/* Whether rounding of A leaves its factor digits: the part of each column that those before it do
+ * not make up is not too small. diagonal: that of A. */
+static bool is_determined(const left_out *l, const double *diagonal) {
+    static const double least = 1e-10;
+    for (int64_t j = 0; j < l->columns; j++) {
+        const double pivot = l->factor[j * l->columns + j];
+        if (!(pivot * pivot >= least * diagonal[j])) return false;
+    }
+    return true;
 }
 
 static margin_status keep(margin_model *model, const left_out *l, const double *kept,
@@ -166,9 +175,9 @@ margin_status mg_cover_left_out(margin_context *context, margin_model *model,
     if (!is_solution(&l, w, sums)) goto done;
     MG_GO(mg_symmetric_of_rows(context, l.x, m, n, n, l.factor, error));
     for (int64_t j = 0; j < n; j++)
-        l.factor[j * n + j] += l.alpha;
+        sums[j] = l.factor[j * n + j] += l.alpha;
     MG_GO(mg_cholesky_factor(context, n, l.factor, n, &failed, error));
-    if (failed) goto done;
+    if (failed || !is_determined(&l, sums)) goto done;
     leaving at = {&l, w, b, kept, residuals, context};
     status = mg_sweep_each(context, m, 16, leave_rows, &at, error);
     if (status == MARGIN_ERROR_DATA)
