@@ -170,6 +170,14 @@ static void test_groups(void **state) {
     margin_splits *s = split(&m.data, &o);
     assert_int_equal(margin_splits_count(s), (int64_t)(m.group[ROWS - 1] + 20) * 2 / 3 + 1);
     margin_splits_free(s);
+    const uint64_t wide[ROWS] = {0}; /* would lose digits */
+    const margin_split_options of_wide = {
+        .size = sizeof o,
+        .folds = 4,
+        .groups = {.values = wide, .count = ROWS, .type = MARGIN_U64}};
+    margin_error wrong;
+    assert_int_equal(margin_split(context, &m.data, &of_wide, &s, &wrong), MARGIN_ERROR_ARGUMENT);
+    assert_non_null(strstr(wrong.text, "groups"));
 }
 
 /* What is trained on is earlier than what is tested on. */

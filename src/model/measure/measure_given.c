@@ -31,8 +31,8 @@ static margin_status check_vector(const margin_vector *v, int64_t count, const c
     MG_REQUIRE(v->count == count, error, MARGIN_ERROR_ARGUMENT,
                "%s has %lld entries, where %lld are needed", name, (long long)v->count,
                (long long)count);
-    MG_REQUIRE(mg_type_size(v->type) > 0, error, MARGIN_ERROR_ARGUMENT,
-               "%s has no type of numbers that is known", name);
+    MG_REQUIRE(mg_type_size(v->type) > 0 && v->type != MARGIN_U64, error, MARGIN_ERROR_ARGUMENT,
+               "%s has a type that is none of a margin_vector", name);
     return MARGIN_OK;
 }
 

@@ -28,8 +28,8 @@ static margin_status check_vector(const margin_vector *v, int64_t rows, const ch
     MG_REQUIRE(v->count == rows, error, MARGIN_ERROR_ARGUMENT,
                "%s has %lld entries and the data set %lld rows", name, (long long)v->count,
                (long long)rows);
-    MG_REQUIRE(mg_type_size(v->type) > 0, error, MARGIN_ERROR_ARGUMENT,
-               "%s has no type of numbers that is known", name);
+    MG_REQUIRE(mg_type_size(v->type) > 0 && v->type != MARGIN_U64, error, MARGIN_ERROR_ARGUMENT,
+               "%s has a type that is none of a margin_vector", name);
     return MARGIN_OK;
 }
 
