@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import wraps
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -65,6 +66,18 @@ def _is_plain_target(y: Any, rows: int) -> bool:
             and (y.dtype.kind in "iu" or (y.dtype.kind == "f" and _is_finite(y))))
 
 
+def _whole(fit: Any) -> Any:
+    """A fit that is refused or interrupted leaves no model: none would fit the columns learnt meanwhile."""
+    @wraps(fit)
+    def whole(self: Any, *given: Any, **words: Any) -> Any:
+        try:
+            return fit(self, *given, **words)
+        except BaseException:  # Ctrl-C, too
+            vars(self).pop("model_", None), vars(self).pop(self._made, None)
+            raise
+    return whole
+
+
 class MarginEstimator(Base):
     """Base of all estimators.
 
@@ -80,6 +93,11 @@ class MarginEstimator(Base):
     _numbers: ClassVar[Any] = [np.float64, np.float32]  # what X becomes where it is neither
     _made: ClassVar[str] = "model_"  # an attribute of what is fitted
     model_: Model
+
+    def __init_subclass__(cls, **words: Any) -> None:
+        if "fit" in vars(cls):
+            cls.fit = _whole(vars(cls)["fit"])
+        super().__init_subclass__(**words)
 
     # ---- parameters to a spec
 
@@ -137,17 +155,6 @@ class MarginEstimator(Base):
     def _train(self, X: Any, target: Target | None, weights: np.ndarray | None, facts: Facts,
                extra: Options | None = None, batch: bool = False) -> "MarginEstimator":
         """`batch`: it goes on from the last one, and is not the last."""
-        try:
-            self._train_on(X, target, weights, facts, extra, batch)
-        except BaseException:  # Ctrl-C, too
-            earlier = vars(self).get("model_")
-            if earlier is not None and len(earlier.columns) != self.n_features_in_:
-                del self.model_  # no queries could be both estimator's and model's
-            raise
-        return self
-
-    def _train_on(self, X: Any, target: Target | None, weights: np.ndarray | None, facts: Facts,
-                  extra: Options | None, batch: bool) -> None:
         data = self._data(X, target, weights)
         spec = self._spec(facts, extra)
         start = getattr(self, "model_", None) if batch or getattr(self, "warm_start", False) else None
@@ -165,6 +172,7 @@ class MarginEstimator(Base):
             raise ArgumentError(f"warm_start=True: {error}; set it to False, or fit a clone of this {type(self).__name__}") from None
         if not converged and not batch and self._warns(self.model_.report):
             warnings.warn(not_converged(self.model_.report), ConvergenceWarning, stacklevel=4)
+        return self
 
     def _centres(self) -> Any:
         return None
