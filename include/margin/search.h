@@ -57,7 +57,7 @@ typedef struct margin_search_result {
     /* The simplest cell whose mean is within one standard error of the best one's (Breiman,
      * Friedman, Olshen and Stone 1984): deviation / sqrt(folds). Simpler: set after set in the
      * order of the canonical spec the lower degree, the stronger penalty, more neighbours, the
-     * wider kernel; other options rank by their place in the set. */
+     * wider kernel (margin_option.role); options without such a role rank by their place. */
     int64_t best_one_se;
     int64_t stopped, failed, resumed; /* settings of each kind; read from the journal */
     int64_t classes;                  /* 0 for regression */
