@@ -19,11 +19,11 @@ import common
 
 FITS = {  # data: specs
     'dense': ['least-squares', 'ridge', 'logistic', 'logistic(C=0.001)', 'logistic(l1_ratio=1, C=0.01)', 'svm',
-              'svm(tol=1e-6)', 'svm(loss=squared-hinge)', 'perceptron(max_iter=5, bound=no)',
-              'perceptron(max_iter=5, order=shuffle, bound=no)', 'perceptron(max_iter=5)', 'naive-bayes',
+              'svm(tol=1e-6)', 'svm(loss=squared-hinge)', 'perceptron(passes=5, bound=no)',
+              'perceptron(passes=5, order=shuffled, bound=no)', 'perceptron(passes=5)', 'naive-bayes',
               'svm(C=0.01)', 'standardize | logistic'],
     'dense f32': ['least-squares', 'ridge', 'logistic', 'svm', 'svm(loss=squared-hinge)', 'naive-bayes',
-                  'perceptron(max_iter=5, bound=no)'],
+                  'perceptron(passes=5, bound=no)'],
     'values': ['least-squares', 'ridge', 'lasso(lambda=0.01)', 'lasso(lambda=0.1)',
                'elastic-net(lambda=0.01, l1_ratio=0.5)', 'least-squares(solver=sgd, max_iter=5)', 'svm(epsilon=0.1)'],
     'dependent': ['least-squares', 'ridge'],
@@ -32,7 +32,7 @@ FITS = {  # data: specs
     'products': ['poly(degree=2) | ridge', 'poly(degree=2) | standardize | ridge'],
     'clusters': ['kmeans(k=100, max_iter=50)', 'kmeans(k=20, max_iter=20, tol=0)'],
     'points': ['knn(k=5)'],
-    'a9a': ['perceptron(max_iter=20, bound=no)', 'logistic', 'svm', 'logistic(l1_ratio=1)'],
+    'a9a': ['perceptron(passes=20, bound=no)', 'logistic', 'svm', 'logistic(l1_ratio=1)'],
     'kdd': ['logistic(intercept=no)', 'svm(loss=squared-hinge, intercept=no)', 'svm(intercept=no)'],
     'news': ['logistic(C=10, intercept=no)', 'svm(C=10, intercept=no)', 'svm(loss=squared-hinge, C=10, intercept=no)'],
     'one class of news': ['logistic(l1_ratio=1, C=1)', 'logistic(l1_ratio=1, C=10)'],
