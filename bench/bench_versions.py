@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Two builds beside each other: the same fits, queries and readings by each in turn, and what became slower.
+"""Two builds beside each other: the same fits by each in turn, and which became slower.
 
 usage: bench_versions.py --before FOLDER [--programs FOLDER] [--data FOLDER] [--repeats N] [--only WORD]
 
 FOLDER holds the programs of `scripts/build.sh bench all` of each state (build/bench/bench). A line for each
-of the rows of RESULTS.md: least seconds of N turns on one thread and on all, and their ratio. What is slower
-by more than 5 % is tried again as often before it counts.
+fit (dense, sparse, wide, f32; reading and queries are not compared): least seconds of N turns on one thread
+and on all, and their ratio. What is slower by more than 5 % is tried again as often before it counts.
 """
 import itertools
 import subprocess
@@ -40,10 +40,10 @@ FITS = {  # data: specs
 }
 
 
-def made(rows, columns, classes=2, seed=1, shift=0.0):
+def made(rows, columns, classes=2, seed=1):
     """Normal columns; labels of the greatest noisy score, or with one class its value."""
     rng = np.random.default_rng(seed)
-    x = rng.standard_normal((rows, columns)) + shift
+    x = rng.standard_normal((rows, columns))
     scores = x @ (rng.standard_normal((columns, classes)) / np.sqrt(columns))
     if classes == 1:
         return x, scores[:, 0] + 0.1 * rng.standard_normal(rows)

@@ -119,8 +119,7 @@ class Nearest(_Search, MarginEstimator):
         """Builds the index of rows X of shape (n_samples, n_features); y is not used."""
         X = self._rows(X, reset=True)
         learner, options = self._learner(Facts(X.shape[1]))
-        for made in ("model_", self._made):
-            self.__dict__.pop(made, None)
+        self.__dict__.pop("model_", None)
         rows = X.toarray() if is_sparse(X) else np.array(X)  # its own: the caller may change X
         k = 5 if self.n_neighbors is None else int(self.n_neighbors)
         try:
