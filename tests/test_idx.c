@@ -1,7 +1,7 @@
 /* idx files: every type and number of dimensions, damage, labels, the images of Fashion-MNIST. */
 #include "support/group_folder.h"
 
-#include "data/table/matrix.h"
+#include "data/matrix/matrix.h"
 #include "margin/data.h"
 
 #include <math.h>

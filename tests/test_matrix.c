@@ -2,7 +2,7 @@
  * the right place, row access and copies in every combination of types. */
 #include "support/support.h"
 
-#include "data/table/matrix.h"
+#include "data/matrix/matrix.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * the same file. */
 #include "support/group_folder.h"
 
-#include "data/table/matrix.h"
+#include "data/matrix/matrix.h"
 #include "margin/data.h"
 
 #include <math.h>

@@ -20,7 +20,7 @@
 
 #include "cluster/centres/centre_filter.h"
 #include "cluster/centres/centre_tiles.h"
-#include "data/table/matrix.h"
+#include "data/matrix/matrix.h"
 
 typedef enum mg_kmeans_start { MG_START_PLUS, MG_START_SAMPLE, MG_START_GIVEN } mg_kmeans_start;
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/text/text.h"
-#include "data/table/matrix.h"
+#include "data/matrix/matrix.h"
 
 /* Owned descriptions of columns: one block of pointers and one of text. Shared by tables, fitted
  * stages and models. */

@@ -5,8 +5,8 @@
  * each. Adding a format is one file and one line in writer.c. */
 #pragma once
 
+#include "data/matrix/matrix.h"
 #include "data/source/file_output.h"
-#include "data/table/matrix.h"
 
 typedef struct mg_write_job {
     margin_context *context;

@@ -1,7 +1,7 @@
 /* A piece of a matrix row as f64, whatever the layout and the types: what the stages loop over. */
 #pragma once
 
-#include "data/table/matrix.h"
+#include "data/matrix/matrix.h"
 
 enum { MG_CHUNK = 256 };
 

@@ -2,7 +2,7 @@
  * saving, loading, comparing and freeing are written once. */
 #pragma once
 
-#include "data/table/matrix.h"
+#include "data/matrix/matrix.h"
 
 typedef struct mg_tensor {
     char name[24];

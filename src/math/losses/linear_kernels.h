@@ -1,7 +1,7 @@
 /* The inner loops of linear models for each instruction set. */
 #pragma once
 
-#include "data/table/matrix.h"
+#include "data/matrix/matrix.h"
 #include "math/losses/loss.h"
 
 /* ---- One function ---------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/machine/cpu.h"
-#include "data/table/matrix.h"
+#include "data/matrix/matrix.h"
 
 enum { MG_COLUMN_ROWS = 256 }; /* most rows of a part */
 

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "base/machine/cpu.h"
-#include "data/table/matrix.h"
+#include "data/matrix/matrix.h"
 
 /* Samples in the order in which they are visited: position i is row rows[i] of x (NULL: row i) with
  * the class sign[i] = +1 or -1. */

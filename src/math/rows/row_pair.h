@@ -2,7 +2,7 @@
  * the specification of what is blocked. */
 #pragma once
 
-#include "data/table/matrix.h"
+#include "data/matrix/matrix.h"
 
 typedef struct mg_pair_sums {
     double dot, square_a, square_b, distance, difference; /* |a - b|_1, |a - b|^2 */

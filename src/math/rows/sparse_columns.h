@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/context.h"
-#include "data/table/matrix.h"
+#include "data/matrix/matrix.h"
 
 typedef struct mg_sparse_columns {
     int64_t *starts;  /* columns + 1 */

@@ -1,7 +1,7 @@
 /* Pieces of a matrix in the widest types. */
 #pragma once
 
-#include "data/table/matrix.h"
+#include "data/matrix/matrix.h"
 
 /* Copies the stored values of a row and their columns (at most x->columns of them, ascending) and
  * returns their number. */

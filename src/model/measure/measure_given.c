@@ -1,5 +1,5 @@
 /* margin_measure: predictions as a caller has them, checked and brought into one form. */
-#include "data/table/matrix.h"
+#include "data/matrix/matrix.h"
 #include "model/measure/outcome.h"
 
 #include <math.h>

@@ -6,8 +6,6 @@
  */
 #include "model/predict/predict.h"
 
-#include "features/columns/row_chunk.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -25,6 +23,7 @@ typedef struct query {
     void *out;
     const margin_context *context; /* NULL: not to be interrupted */
     double *together; /* room for some rows on their way through the last stage; NULL: one by one */
+    bool finite;      /* there are no infinite values */
 } query;
 
 /* Scratch in numbers: `fixed` once (rows on their way through the stages, votes), then for each row
@@ -169,30 +168,16 @@ static margin_matrix enter_rows(const query *q, const mg_fitted_stage *last, int
                            .index_type = MARGIN_I64};
 }
 
-static bool has_infinity(const margin_matrix *x, int64_t row) {
-    static const uint64_t sign_bit = UINT64_C(1) << 63, infinite_bits = UINT64_C(0x7FF) << 52;
-    mg_row_chunk chunk;
-    for (int64_t at = mg_chunk_begin(x, row); mg_chunk_next(x, row, &at, &chunk);) {
-        uint64_t seen = 0; /* without branches, as in data/table/matrix_scan_tmpl.h */
-        for (int64_t k = 0; k < chunk.count; k++) {
-            uint64_t bits;
-            memcpy(&bits, &chunk.values[k], sizeof bits);
-            seen |= ((bits & ~sign_bit) ^ infinite_bits) - 1;
-        }
-        if (seen & sign_bit) return true;
-    }
-    return false;
-}
-
 /* No learner is trained on infinite values, and some would answer: a row with one has no score. In
  * sums of products they show. */
 static void leave_infinite(const query *q, int64_t at, int64_t count, double *scores) {
     const mg_hypothesis *h = q->model->hypothesis;
     const bool shows = h->kind == &mg_hypothesis_linear && q->model->active == 0;
+    if (q->finite || (!shows && !q->rows && !mg_rows_have_infinity(q->x, at, count))) return;
     for (int64_t i = 0; i < count; i++) {
         double *own = scores + i * h->functions;
         if (shows && isfinite(own[0])) continue;
-        if (!has_infinity(q->x, q->rows ? q->rows[at + i] : at + i)) continue;
+        if (!mg_rows_have_infinity(q->x, q->rows ? q->rows[at + i] : at + i, 1)) continue;
         for (int64_t f = 0; f < h->functions; f++)
             own[f] = (double)NAN;
     }
@@ -537,13 +522,13 @@ done:
 
 /* ---- All rows -------------------------------------------------------------------------------- */
 
-margin_status mg_predict_rows(margin_context *context, const margin_model *model,
-                              const margin_matrix *x, const int64_t *rows, int64_t count,
-                              margin_output what, void *out, margin_error *error) {
+static margin_status predict_all(margin_context *context, const query *q, int64_t count,
+                                 margin_error *error) {
+    const margin_model *model = q->model;
     const mg_fitted_stage *joint = joint_stage(model);
-    parallel_query p = {.q = {model, x, rows, what, out, context, NULL}};
-    if (model->hypothesis->kind->scores_batch) return predict_batches(context, &p.q, count, error);
-    layout need = layout_of(model, what, x, rows);
+    parallel_query p = {.q = *q};
+    if (model->hypothesis->kind->scores_batch) return predict_batches(context, q, count, error);
+    layout need = layout_of(model, q->what, q->x, q->rows);
     const int64_t workers = mg_threads(context);
     const int64_t gathers = count * (need.row + need.features + need.scores);
     p.room = MG_MAX(least_room(&need), need.row > 0 ? MG_MIN(NEAR, gathers) : STACK_ROOM);
@@ -554,11 +539,25 @@ margin_status mg_predict_rows(margin_context *context, const margin_model *model
     MG_NEW(context->heap, p.scratch, workers * (p.room + p.together), "scratch for predictions",
            error);
     margin_status status =
-        mg_sweep_each(context, count, mg_block_rows(mg_row_bytes(x)), visit_block, &p, NULL);
+        mg_sweep_each(context, count, mg_block_rows(mg_row_bytes(q->x)), visit_block, &p, NULL);
     mg_free(context->heap, p.scratch);
     if (status >= 0) return MARGIN_OK;
     if (!mg_cancelled(context)) margin_context_cancel(context); /* a kernel function did */
     return mg_fail_cancelled(error);
+}
+
+margin_status mg_predict_rows(margin_context *context, const margin_model *model,
+                              const margin_matrix *x, const int64_t *rows, int64_t count,
+                              margin_output what, void *out, margin_error *error) {
+    const query q = {model, x, rows, what, out, context, NULL, false};
+    return predict_all(context, &q, count, error);
+}
+
+margin_status mg_predict_finite(margin_context *context, const margin_model *model,
+                                const margin_matrix *x, const int64_t *rows, int64_t count,
+                                margin_output what, void *out, margin_error *error) {
+    const query q = {model, x, rows, what, out, context, NULL, true};
+    return predict_all(context, &q, count, error);
 }
 
 margin_status margin_predict_parallel(margin_context *context, const margin_model *model,

@@ -20,6 +20,10 @@ void mg_class_scores(const margin_model *model, const double *scores, double *wo
 margin_status mg_predict_rows(margin_context *context, const margin_model *model,
                               const margin_matrix *x, const int64_t *rows, int64_t count,
                               margin_output what, void *out, margin_error *error);
+/* The same for rows that are known to hold no infinite values: they are not looked for. */
+margin_status mg_predict_finite(margin_context *context, const margin_model *model,
+                                const margin_matrix *x, const int64_t *rows, int64_t count,
+                                margin_output what, void *out, margin_error *error);
 
 /* What the hypothesis sees of rows[0..count) of x (NULL: in order): count x its columns. x has
  * passed mg_matrix_check. */

@@ -1,7 +1,7 @@
 /* The kd-tree of textbooks, for looking at: Bentley, "Multidimensional binary search trees used for
  * associative searching", 1975. */
 #include "base/sort.h"
-#include "data/table/matrix.h"
+#include "data/matrix/matrix.h"
 #include "margin/neighbors.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Matrix views: constructors, row access, owned copies. The checks are in matrix_check.c. */
-#include "data/table/matrix.h"
+#include "data/matrix/matrix.h"
 
 #include "base/sort.h"
 
@@ -100,7 +100,7 @@ enum { EIGHT = 8 };
 typedef double pack_f64 __attribute__((vector_size(16)));
 typedef float pack_f32 __attribute__((vector_size(16)));
 
-#define REAL_TYPES_TMPL "data/table/matrix_columns_tmpl.h"
+#define REAL_TYPES_TMPL "data/matrix/matrix_columns_tmpl.h"
 #include "base/real_types_tmpl.h"
 
 void mg_row_from_columns(const margin_matrix *x, int64_t row, int64_t first, int64_t count,

@@ -48,6 +48,9 @@ MG_INLINE int64_t mg_data_targets(const margin_data *data) {
 margin_status mg_matrix_check_finite(margin_context *context, const margin_data *data,
                                      bool allow_nan, margin_error *error);
 
+/* Is one of the values of rows [row, row + count) infinite? NaNs are not. */
+bool mg_rows_have_infinity(const margin_matrix *x, int64_t row, int64_t count);
+
 /* Number k of the values as stored: of a dense row, row * stride + column. */
 MG_INLINE double mg_stored_value(const margin_matrix *x, int64_t k) {
     if (x->value_type == MARGIN_F32) return (double)((const float *)x->values)[k];

@@ -1,5 +1,5 @@
 /* Columns of types of their own: integers, bits, validity bitmaps, read where they lie. */
-#include "data/table/matrix.h"
+#include "data/matrix/matrix.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,7 +55,7 @@ MG_INLINE int bit_at(const void *bits, int64_t place) {
         }                                                                                          \
         break;
 
-#define REAL_TYPES_TMPL "data/table/matrix_arrays_tmpl.h"
+#define REAL_TYPES_TMPL "data/matrix/matrix_arrays_tmpl.h"
 #include "base/real_types_tmpl.h"
 
 void mg_rows_from_arrays(const margin_matrix *x, const int64_t *rows, int64_t first, int64_t count,

@@ -1,6 +1,6 @@
 /* Checks of borrowed matrix views: form, index order, NaN and infinity. Each is one sweep; the
  * place is looked for only after something was found. */
-#include "data/table/matrix.h"
+#include "data/matrix/matrix.h"
 
 #include "base/text/number_text.h"
 
@@ -10,18 +10,18 @@
 
 typedef uint64_t bits_f64;
 typedef uint32_t bits_f32;
-#define REAL_TYPES_TMPL "data/table/matrix_scan_tmpl.h"
+#define REAL_TYPES_TMPL "data/matrix/matrix_scan_tmpl.h"
 #include "base/real_types_tmpl.h"
 
 #define INDEX   int32_t
 #define NAME(x) x##_i32
-#include "data/table/matrix_index_tmpl.h"
+#include "data/matrix/matrix_index_tmpl.h"
 #undef INDEX
 #undef NAME
 
 #define INDEX   int64_t
 #define NAME(x) x##_i64
-#include "data/table/matrix_index_tmpl.h"
+#include "data/matrix/matrix_index_tmpl.h"
 #undef INDEX
 #undef NAME
 
@@ -391,6 +391,11 @@ static bool rows_are_wrong(const row_scan *scan, int64_t row, int64_t count) {
     for (int64_t i = row; i < row + count && !wrong; i++)
         wrong = range_is_wrong(scan, x->values, i * stride, i * stride + x->columns);
     return wrong;
+}
+
+bool mg_rows_have_infinity(const margin_matrix *x, int64_t row, int64_t count) {
+    const row_scan scan = {.x = x, .allow_nan = true};
+    return rows_are_wrong(&scan, row, count);
 }
 
 static margin_status scan_values(const mg_block *block, void *argument) {
