@@ -10,10 +10,10 @@
 
 #include <stdbool.h>
 
-enum {
-    FIT_CASE_BYTES = 512,
-    FIT_CASE_SECONDS = 1 /* the time limit of both contexts */
-};
+enum { FIT_CASE_BYTES = 512 };
+#ifndef FIT_CASE_SECONDS
+#define FIT_CASE_SECONDS 1.0 /* the time limit of both contexts */
+#endif
 
 typedef struct fit_outcome {
     bool refused;   /* with a sentence */
