@@ -143,7 +143,8 @@ def main():
     given.before = Path(given.before)
     common.head('', 'data', '1 thread: before', 'after', '', f'{common.CORES}: before', 'after', '', '')
     for name, specs in FITS.items():
-        if given.only not in name:
+        specs = [spec for spec in specs if given.only in f'{spec} on {name}']
+        if not specs:
             continue
         with tempfile.TemporaryDirectory() as folder:
             words = stored(given, name, Path(folder))
