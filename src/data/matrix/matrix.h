@@ -67,6 +67,14 @@ void mg_column_read_f32(const margin_array *a, const int64_t *rows, int64_t firs
                         float *out);
 void mg_rows_from_arrays(const margin_matrix *x, const int64_t *rows, int64_t first, int64_t count,
                          void *out); /* see mg_rows_from_columns */
+/* The same as plain columns of the value type, `columns` of them: chosen[0..columns) or (NULL) the
+ * first ones. `room`: columns * (count + MG_COLUMN_GAP) numbers; out[j]: where the j-th begins. */
+enum {
+    MG_COLUMN_GAP = 8
+}; /* numbers between columns, so that they do not share places in a cache */
+void mg_columns_from_arrays(const margin_matrix *x, const int64_t *chosen, int64_t columns,
+                            const int64_t *rows, int64_t first, int64_t count, void *room,
+                            const void **out);
 margin_status mg_arrays_check(const margin_matrix *x, const char *name, margin_error *error);
 #define MG_NOT_ZERO                                                                                \
     "%s: a reserved field is not 0; zero what is not used, or use a later libmargin that knows it"

@@ -39,6 +39,14 @@ MG_INLINE int bit_at(const void *bits, int64_t place) {
     return ((const uint8_t *)bits)[place >> 3] >> (place & 7) & 1;
 }
 
+/* 64 bits of 1, if there are so many. */
+MG_INLINE bool all_there(const uint8_t *validity, int64_t count) {
+    uint64_t bits;
+    if (count < 64) return false;
+    memcpy(&bits, validity, sizeof bits);
+    return bits == UINT64_MAX;
+}
+
 /* Neighbours are told apart so that they are read as vectors; nothing need be aligned. */
 #define READ_ALL(WORD, TYPE)                                                                       \
     case MARGIN_##WORD:                                                                            \
@@ -64,6 +72,43 @@ void mg_rows_from_arrays(const margin_matrix *x, const int64_t *rows, int64_t fi
         rows_from_arrays_f32(x, rows, first, count, out);
     else
         rows_from_arrays_f64(x, rows, first, count, out);
+}
+
+/* Where number `first` of a column lies that is of `type` and whole as it is; else NULL. */
+static const void *as_it_lies(const margin_array *a, margin_type type, int64_t first) {
+    const int64_t size = mg_type_size(type);
+    const char *at = (const char *)a->values + (a->offset + first) * size;
+    const bool same = a->type == (int32_t)type && step_of(a) == size && !a->validity;
+    return same && (uintptr_t)at % (uintptr_t)size == 0 ? at : NULL;
+}
+
+/* A column is too short to be read ahead by the processor. */
+static void fetch(const margin_array *a, int64_t first, int64_t count) {
+    enum { LINE = 64 };
+    const int64_t step = step_of(a), bytes = step > 0 ? count * step : 0;
+    const char *from = (const char *)a->values + (a->offset + first) * step;
+    for (int64_t at = 0; at < bytes; at += LINE)
+        __builtin_prefetch(from + at);
+}
+
+void mg_columns_from_arrays(const margin_matrix *x, const int64_t *chosen, int64_t columns,
+                            const int64_t *rows, int64_t first, int64_t count, void *room,
+                            const void **out) {
+    enum { AHEAD = 2 };
+    const margin_type type = (margin_type)x->value_type;
+    for (int64_t j = 0; j < columns; j++) {
+        const margin_array *a = &x->arrays[chosen ? chosen[j] : j];
+        const int64_t at = j * (count + MG_COLUMN_GAP);
+        out[j] = rows ? NULL : as_it_lies(a, type, first);
+        const int64_t next = MG_MIN(j + AHEAD, columns - 1);
+        if (!rows) fetch(&x->arrays[chosen ? chosen[next] : next], first, count);
+        if (out[j]) continue;
+        if (type == MARGIN_F32)
+            mg_column_read_f32(a, rows, first, count, (float *)room + at);
+        else
+            mg_column_read_f64(a, rows, first, count, (double *)room + at);
+        out[j] = (char *)room + at * mg_type_size(type);
+    }
 }
 
 double mg_array_value(const margin_matrix *x, int64_t row, int64_t column) {

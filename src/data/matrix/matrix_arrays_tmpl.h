@@ -14,8 +14,8 @@ void NAME(mg_column_read)(const margin_array *a, const int64_t *rows, int64_t fi
     }
     for (int64_t k = 0; a->validity && k < count; k++) {
         const int64_t place = start + (rows ? rows[k] : k);
-        if (!rows && place % 8 == 0 && a->validity[place / 8] == 0xff)
-            k += 7; /* the next eight are there */
+        if (!rows && place % 8 == 0 && all_there(a->validity + place / 8, count - k))
+            k += 63;
         else if (!bit_at(a->validity, place))
             out[k] = (REAL)NAN;
     }

@@ -29,7 +29,8 @@ typedef struct moment_sweep {
     const double *shift; /* what the values of each column are taken relative to */
     bool sparse, spread;
     const mg_row_maker *maker; /* NULL: rows are there */
-    double *made;              /* a row for each worker */
+    int64_t room;              /* numbers of a worker: a row that is made, or a block of columns */
+    double *made;
 } moment_sweep;
 
 static void state_init(void *memory, void *argument) {
@@ -160,15 +161,28 @@ static void join_block(moment_state *s, const double *shift, int64_t n, bool spa
 
 /* ---- The sweep ------------------------------------------------------------------------------- */
 
+/* The rows of a block of columns in one piece. */
+static margin_matrix put_together(const mg_block *block, const moment_sweep *sweep) {
+    const margin_data *data = sweep->data;
+    const int64_t n = data->x.columns, *chosen = data->selection;
+    double *made = sweep->made + block->worker * sweep->room;
+    mg_rows_from_columns(&data->x, chosen ? chosen + block->first : NULL, block->first,
+                         block->count, made);
+    margin_matrix rows = margin_dense_f64(made, block->count, n, n);
+    rows.value_type = data->x.value_type;
+    return rows;
+}
+
 static void read_block(moment_state *s, const mg_block *block, const moment_sweep *sweep,
-                       bool second) {
+                       const margin_matrix *rows, bool second) {
     const margin_data *data = sweep->data;
     const int64_t n = data->x.columns;
-    double *const made = sweep->maker ? sweep->made + block->worker * n : NULL;
-    const margin_matrix one = margin_dense_f64(made, 1, n, n), *x = made ? &one : &data->x;
+    double *const made = sweep->maker ? sweep->made + block->worker * sweep->room : NULL;
+    const margin_matrix one = margin_dense_f64(made, 1, n, n), *x = made ? &one : rows;
     mg_row_chunk chunk;
     for (int64_t i = block->first; i < block->first + block->count; i++) {
-        const int64_t row = mg_selected_row(data, i), place = made ? 0 : row;
+        const int64_t row = mg_selected_row(data, i);
+        const int64_t place = made ? 0 : rows == &data->x ? row : i - block->first;
         const double w = mg_row_weight(data, row);
         if (made) mg_row_make(sweep->maker, row, made);
         for (int64_t at = mg_chunk_begin(x, place); mg_chunk_next(x, place, &at, &chunk);) {
@@ -185,16 +199,22 @@ static void read_block(moment_state *s, const mg_block *block, const moment_swee
 
 static margin_status state_add(void *memory, const mg_block *block, void *argument) {
     const moment_sweep *sweep = argument;
-    const int64_t n = sweep->data->x.columns;
+    const margin_matrix *x = &sweep->data->x;
+    const int64_t n = x->columns;
     moment_state *s = memory;
+    margin_matrix rows;
+    if (!sweep->maker && mg_is_by_columns(x)) {
+        rows = put_together(block, sweep);
+        x = &rows;
+    }
     s->rows += block->count;
     s->block_rows = block->count;
     s->block_total = 0;
     if (sweep->spread) memset(s->block_stored, 0, (size_t)(6 * n) * sizeof(double));
-    read_block(s, block, sweep, false);
+    read_block(s, block, sweep, x, false);
     if (!sweep->spread) return MARGIN_OK;
     sums_to_means(s, sweep->shift, n, sweep->sparse);
-    read_block(s, block, sweep, true);
+    read_block(s, block, sweep, x, true);
     join_block(s, sweep->shift, n, sweep->sparse);
     return MARGIN_OK;
 }
@@ -288,8 +308,10 @@ margin_status mg_column_moments_make(margin_context *context, const margin_data 
     MG_NEW_BYTES(context->heap, state, accumulator.state_size, "the statistics of the columns",
                  error);
     MG_GO_NEW(context->heap, shift, n, "the statistics of the columns", error);
-    if (maker)
-        MG_GO_NEW(context->heap, sweep.made, mg_threads(context) * n, "rows that are made", error);
+    sweep.room = maker ? n : mg_is_by_columns(&data->x) ? rows_per_block(&data->x) * n : 0;
+    if (sweep.room > 0)
+        MG_GO_NEW(context->heap, sweep.made, mg_threads(context) * sweep.room, "rows that are made",
+                  error);
     find_shift(data, maker, rows, shift);
     sweep.shift = shift;
     MG_GO(make_arrays(context->heap, n, sweep.spread, &made, error));

@@ -39,9 +39,10 @@ static int64_t rows_together(const mg_design *d) {
 margin_status mg_made_rows_new(mg_design *d, margin_error *error) {
     const bool by_columns = mg_is_by_columns(&d->problem->x);
     const int64_t workers = mg_threads(d->context);
-    const int64_t room = by_columns ? rows_together(d) : d->chunk_rows;
+    const int64_t most = MG_MAX(rows_together(d), d->walk_rows + MG_COLUMN_GAP);
+    const int64_t room = by_columns ? most : d->chunk_rows;
     if (!d->problem->maker && !by_columns) return MARGIN_OK;
-    const int64_t scratch = by_columns ? 0 : mg_row_maker_scratch(d->problem->maker);
+    const int64_t scratch = by_columns ? d->columns : mg_row_maker_scratch(d->problem->maker);
     const int64_t numbers = room * d->columns + scratch;
     const int64_t bytes =
         workers * ((int64_t)sizeof(mg_made_rows) + numbers * (int64_t)sizeof(double));
@@ -67,6 +68,7 @@ static void list_rows(const mg_visit_list *list, int64_t first, int64_t count,
 static void put_together(const mg_design *d, mg_made_rows *made, int64_t first, int64_t count) {
     const mg_problem *p = d->problem;
     const int64_t rows = rows_together(d), end = MG_MAX((first / rows + 1) * rows, first + count);
+    made->plain = false;
     made->first = first;
     made->count = MG_MIN(end, d->samples) - first;
     mg_rows_from_columns(&p->x, p->index ? p->index + first : NULL, first, made->count, made->rows);
@@ -75,6 +77,7 @@ static void put_together(const mg_design *d, mg_made_rows *made, int64_t first, 
 static void make_listed(const mg_design *d, mg_made_rows *made, const int64_t *numbers,
                         int64_t count) {
     const mg_problem *p = d->problem;
+    made->plain = false;
     made->first = -1;
     made->count = count;
     memcpy(made->numbers, numbers, (size_t)count * sizeof *numbers);
@@ -89,8 +92,8 @@ static void make_rows(const mg_visit_list *list, int64_t first, int64_t count,
     const int64_t bytes = d->columns * mg_type_size(d->problem->x.value_type);
     int64_t numbers[MG_CHUNK_ROWS], skipped = 0;
     if (!list->chosen && mg_is_by_columns(&d->problem->x)) {
-        const bool there =
-            made->first >= 0 && first >= made->first && first + count <= made->first + made->count;
+        const bool there = !made->plain && made->first >= 0 && first >= made->first &&
+                           first + count <= made->first + made->count;
         if (!there) put_together(d, made, first, count);
         skipped = first - made->first;
     } else {
@@ -118,12 +121,28 @@ void mg_design_find_rows(const mg_visit_list *list, int64_t first, int64_t count
                   mg_design_row(list->design, mg_visit_sample(list, first + k)) * bytes;
 }
 
+/* All samples from `first` on as plain columns, read once for the scores and the gradient. */
+static mg_column_part plain_part(const mg_design *d, int64_t first, int64_t count) {
+    mg_made_rows *made = &d->made[mg_worker(d->context)];
+    const void **columns = (const void **)(void *)made->scratch;
+    if (!made->plain || made->first != first || made->count != count)
+        mg_columns_from_arrays(&d->problem->x, NULL, d->columns, NULL, first, count, made->rows,
+                               columns);
+    made->plain = true;
+    made->first = first;
+    made->count = count;
+    return (mg_column_part){columns, d->columns, 0, count};
+}
+
 /* Are the positions those of all samples, by columns? */
 static bool column_part(const mg_visit_list *list, int64_t first, int64_t count,
                         mg_column_part *part) {
     const mg_design *d = list->design;
-    *part = (mg_column_part){d->problem->x.column_values, d->columns, first, count};
-    return d->column_ops && !list->chosen;
+    const margin_matrix *x = &d->problem->x;
+    if (!d->column_ops || list->chosen) return false;
+    *part = x->arrays ? plain_part(d, first, count)
+                      : (mg_column_part){x->column_values, d->columns, first, count};
+    return true;
 }
 
 void mg_design_chunk_scores(const mg_visit_list *list, const mg_row_weights *weights, int64_t first,

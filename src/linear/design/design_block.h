@@ -33,8 +33,9 @@ typedef struct mg_made_rows {
     int64_t first, count; /* what is there: of all samples, those from `first` on; first -1: those
                              of `numbers` */
     int64_t numbers[MG_CHUNK_ROWS];
+    bool plain; /* as plain columns: see mg_columns_from_arrays */
     void *rows;
-    double *scratch; /* of the maker */
+    double *scratch; /* of the maker, or addresses of plain columns */
 } mg_made_rows;
 margin_status mg_made_rows_new(mg_design *d, margin_error *error);
 

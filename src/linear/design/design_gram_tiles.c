@@ -77,7 +77,7 @@ static void pack_line(const tile_job *job, int64_t k, int64_t line, double root,
     const int64_t i = mg_gram_sample(job->gram, k), at = mg_sample_row(d->problem, i);
     const int64_t columns = job->gram->columns;
     char *out = block + line * ops->width * ops->number_size;
-    const bool whole = mg_is_csr(x) || ((d->problem->maker || x->arrays) && !stored);
+    const bool whole = mg_is_csr(x) || (d->problem->maker && !stored);
     if (!stored && !whole)
         stored = (const char *)x->values + at * x->stride * mg_type_size(x->value_type);
     if (whole || job->gram->request->columns) {
@@ -93,31 +93,41 @@ static void pack_line(const tile_job *job, int64_t k, int64_t line, double root,
     }
 }
 
-/* Rows are made for several lines at a time, in room for that, and so are rows of columns of types
- * of their own; else a row is enough. */
+/* Rows are made for several lines at a time, in room for that; else a row is enough. */
 static bool makes_together(const tile_job *job) {
-    const mg_problem *p = job->gram->design->problem;
-    return (p->maker || p->x.arrays) && !job->gram->request->columns;
+    return job->gram->design->problem->maker && !job->gram->request->columns;
+}
+
+/* Columns of types of their own are read for several lines, too; behind them are their addresses.
+ */
+static int64_t columns_room(const tile_job *job) {
+    return (job->together + MG_COLUMN_GAP) * job->gram->columns;
 }
 
 static int64_t row_room(const tile_job *job) {
     const mg_design *d = job->gram->design;
+    if (d->problem->x.arrays) return columns_room(job) + job->gram->columns;
     const int64_t scratch = d->problem->maker ? mg_row_maker_scratch(d->problem->maker) : 0;
     return makes_together(job) ? job->together * d->columns + scratch : d->columns;
 }
 
 /* Lines from `line` on, which belong to these rows, from data by columns. */
 static void pack_columns(const tile_job *job, const int64_t *rows, int64_t line, int64_t count,
-                         const double *roots, char *block) {
+                         const double *roots, char *block, double *room) {
     const margin_matrix *x = &job->gram->design->problem->x;
     const mg_symmetric_ops *ops = job->ops;
-    const bool follow = mg_rows_follow(rows, count);
-    const mg_column_lines from = {.columns = x->column_values,
-                                  .chosen = job->gram->request->columns,
-                                  .count = job->gram->columns,
-                                  .rows = follow ? NULL : rows,
-                                  .first = rows[0],
-                                  .lines = count};
+    mg_column_lines from = {.columns = x->column_values,
+                            .chosen = job->gram->request->columns,
+                            .count = job->gram->columns,
+                            .rows = mg_rows_follow(rows, count) ? NULL : rows,
+                            .first = rows[0],
+                            .lines = count};
+    if (x->arrays) {
+        const void **columns = (const void **)(void *)(room + columns_room(job));
+        mg_columns_from_arrays(x, from.chosen, from.count, from.rows, from.first, count, room,
+                               columns);
+        from = (mg_column_lines){.columns = columns, .count = from.count, .lines = count};
+    }
     char *out = block + line * ops->width * ops->number_size;
     if (x->value_type == MARGIN_F32)
         ops->pack_columns_f32(&from, &job->affine, roots, job->stride, out);
@@ -130,18 +140,16 @@ static void pack_some(const tile_job *job, int64_t k, int64_t line, int64_t coun
                       double *room) {
     const mg_problem *p = job->gram->design->problem;
     const int64_t bytes = p->x.columns * mg_type_size(p->x.value_type);
-    const bool together = makes_together(job), by_columns = mg_is_plain_columns(&p->x);
+    const bool together = makes_together(job), by_columns = mg_is_by_columns(&p->x);
     int64_t rows[MOST_LINES];
     double roots[MOST_LINES];
     for (int64_t i = 0; i < count; i++) {
         rows[i] = mg_sample_row(p, mg_gram_sample(job->gram, k + i));
         roots[i] = sqrt(mg_gram_weight(job->gram, k + i));
     }
-    if (together && p->x.arrays)
-        mg_rows_from_columns(&p->x, rows, 0, count, room);
-    else if (together)
+    if (together)
         mg_rows_make_stored(p->maker, rows, count, room + job->together * p->x.columns, room);
-    if (by_columns) pack_columns(job, rows, line, count, roots, block);
+    if (by_columns) pack_columns(job, rows, line, count, roots, block, room);
     for (int64_t i = 0; i < count; i++) {
         if (!by_columns)
             pack_line(job, k + i, line + i, roots[i], block, room,

@@ -30,5 +30,6 @@ typedef struct mg_column_ops {
                     double *first, double *second);
 } mg_column_ops;
 
-/* For data by columns of one type; NULL for other data. */
+/* For data by columns, those of types of their own read by mg_columns_from_arrays; NULL for rows.
+ */
 const mg_column_ops *mg_column_ops_for(const margin_matrix *x, mg_isa isa);

@@ -27,7 +27,7 @@ mg_row_fours_add *mg_row_fours_for(const margin_matrix *x, mg_isa isa) {
 }
 
 const mg_column_ops *mg_column_ops_for(const margin_matrix *x, mg_isa isa) {
-    if (!mg_is_plain_columns(x)) return NULL;
+    if (!mg_is_by_columns(x)) return NULL;
     return &MG_ISA_TABLE(isa, mg_row_kernels)->columns[x->value_type == MARGIN_F32];
 }
 
