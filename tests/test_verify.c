@@ -551,6 +551,20 @@ static void test_stages_of_an_update(void **state) {
     margin_context_free(context);
 }
 
+/* A search of the margin that the clock ends contradicts nothing. */
+static void assert_verifies_or_ends(const margin_model *model, const margin_data *data) {
+    const margin_context_options soon = {.size = sizeof soon, .threads = 1, .time_limit = 1e-9};
+    margin_context *hurried = NULL;
+    margin_report found = {0};
+    margin_error error = {0};
+    assert_int_equal(margin_context_create(&soon, &hurried, &error), MARGIN_OK);
+    if (margin_verify(hurried, model, data, &found, &error) != MARGIN_OK) {
+        assert_int_equal(error.status, MARGIN_ERROR_LIMIT);
+        assert_contains(error.text, "the time limit of 1e-09 seconds was reached");
+    }
+    margin_context_free(hurried);
+}
+
 /* A perceptron's widest margin, the bound of its steps, and items that nobody knows. */
 static void test_forged_items(void **state) {
     (void)state;
@@ -561,6 +575,7 @@ static void test_forged_items(void **state) {
     margin_report report = {0};
     margin_model *model = fit_text(context, "perceptron", &data, &report);
     assert_int_equal(verified(context, model, &data), MARGIN_OK);
+    assert_verifies_or_ends(model, &data);
     for (int k = 0; k < 4; k++) {
         const margin_report honest = model->report;
         const double value = margin_report_item_value(&honest, names[k]);

@@ -142,8 +142,13 @@ static margin_status claim_margin(mg_fit *fit, const mg_hypothesis *h, double ra
         return MARGIN_OK;
     }
     if (isnan(margin_report_item_value(fit->claimed, "margin"))) return MARGIN_OK;
-    MG_TRY(mg_separate(fit->context, fit->problem, MG_SEPARATE_UNIT, (double)INFINITY, &found,
-                       fit->error));
+    const margin_status ended = mg_separate(fit->context, fit->problem, MG_SEPARATE_UNIT,
+                                            (double)INFINITY, &found, fit->error);
+    if (ended < 0) return ended;
+    if (ended == MARGIN_STOPPED_TIME && found.verdict == MG_UNDECIDED) { /* not a contradiction */
+        mg_separation_free(&found);
+        return mg_fail_cancelled(fit->error);
+    }
     const bool separable = found.verdict == MG_SEPARABLE;
     const double margin = separable ? found.margin : (double)NAN;
     const double apart = separable ? found.margin_gap + 2e-6 : 0;
