@@ -171,14 +171,14 @@ const cli_option cli_options[] = {
      NULL, KIND_SWITCH, FIELD(nested)},
     {"--inner", 0, "K", " cv ", "--nested: folds to choose by inside a fold (default 5)", NULL,
      KIND_COUNT, FIELD(inner)},
-    {"--allow", 0, "CODES", " fit cv compare ",
+    {"--allow", 0, "CODES", " fit cv compare report ",
      "findings not to mention, separated by commas (leak, identifier, duplicates, rare-class, "
      "scale, "
      "set-end, no-better, folds-disagree, overfit, stopped, failed)",
      "leak|identifier|duplicates|rare-class|scale|set-end|no-better|folds-disagree|overfit|stopped|"
      "failed",
      KIND_LIST, FIELD(allow)},
-    {"--strict", 0, NULL, " fit cv compare ", "exit code 2 where there is a finding", NULL,
+    {"--strict", 0, NULL, " fit cv compare report ", "exit code 2 where there is a finding", NULL,
      KIND_SWITCH, FIELD(strict)},
     {"--journal", 0, "FILE", " cv compare ",
      "add a line to FILE for each finished fit; those that it holds already are not made again",

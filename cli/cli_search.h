@@ -43,8 +43,8 @@ typedef struct cli_findings {
 /* One more, whose words are to be written; NULL: it is allowed. */
 cli_finding *cli_find(const cli_session *session, cli_findings *found, const char *code,
                       const char *remedy);
-/* Those of a table of settings; those of the data and its splits (spec NULL: none in particular).
- */
+/* Those of a table of settings; those of the data and its splits (NULL: none), for a spec (NULL:
+ * none in particular). */
 void cli_find_in_table(const cli_session *session, const margin_search_result *table,
                        cli_findings *found);
 void cli_find_in_data(const cli_session *session, const margin_data *data,

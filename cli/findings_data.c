@@ -212,7 +212,7 @@ static void find_twins(const cli_session *session, const margin_data *data,
 static void find_rare(const cli_session *session, const margin_data *data,
                       const margin_splits *splits, cli_findings *found) {
     enum { LEAST = 5 };
-    const int64_t n = data->x.rows, folds = margin_splits_folds(splits);
+    const int64_t n = data->x.rows, folds = splits ? margin_splits_folds(splits) : 0;
     const int64_t least = folds > LEAST && folds < n / 2 ? folds : LEAST;
     double *y = malloc((size_t)n * sizeof *y);
     int64_t count = 0, rarest = n + 1, rare = 0;
@@ -317,5 +317,5 @@ void cli_find_in_data(const cli_session *session, const margin_data *data,
     if (data->targets > 1 || data->y.type != MARGIN_F64 || !data->y.values) return;
     if (data->x.columns > 1) find_leak(session, data, classes, found);
     if (classes) find_rare(session, data, splits, found);
-    find_twins(session, data, splits, found);
+    if (splits) find_twins(session, data, splits, found);
 }

@@ -108,8 +108,29 @@ static void look_at_cost(const cli_session *session, cli_fit_rows *rows) {
                  rows->cost, rows->least_cost);
 }
 
+/* Much better on the rows that were learned from: by two standard errors of the figure on the
+ * others, of a share that of a binomial, of r2 that of a mean of normal squares. */
+static void look_at_training(const cli_session *session, const margin_report *report, double least,
+                             cli_fit_rows *rows) {
+    const margin_metrics *m = &rows->held_out;
+    const bool classes = m->task == MARGIN_CLASSIFY;
+    const double known = classes ? report->train_accuracy : report->train_r2;
+    const double found = classes ? m->accuracy : m->r2, count = (double)m->rows;
+    const double error =
+        classes ? sqrt(found * (1 - found) / count) : (1 - found) * sqrt(2 / count);
+    cli_finding *made = NULL;
+    if (known - found > 2 * error && known - found > (found - least) / 10)
+        made = cli_find(session, &rows->findings, "overfit",
+                        "a stronger penalty, more neighbours, a lower degree, or more rows");
+    if (made)
+        snprintf(made->words, sizeof made->words,
+                 "%s is %.4g on the rows that were learned from and %.4g on those held out",
+                 classes ? "accuracy" : "r2", known, found);
+}
+
 /* No more than the most frequent class, or the mean, of the training rows would have said. */
-static void look_at_held_out(const cli_session *session, cli_fit_rows *rows) {
+static void look_at_held_out(const cli_session *session, const margin_report *report,
+                             cli_fit_rows *rows) {
     const margin_metrics *m = &rows->held_out;
     const bool classes = m->task == MARGIN_CLASSIFY;
     if (rows->test.y.type != MARGIN_F64 || !rows->test.y.values) return;
@@ -131,6 +152,7 @@ static void look_at_held_out(const cli_session *session, cli_fit_rows *rows) {
                          : "r2 on the rows held out is %.4g, and that of the training rows' mean "
                            "alone is %.4g",
                  found, least);
+    look_at_training(session, report, least, rows);
 }
 
 /* A class that occurs in the held-out rows alone counts as an error. */
@@ -145,7 +167,7 @@ int cli_judge_held_out(cli_session *session, const margin_model *model, cli_fit_
     if (status >= 0 && !isnan(margin_model_coverage(model)))
         status =
             margin_coverage(session->whole, model, &rows->test, &rows->coverage, &session->error);
-    if (status >= 0) look_at_held_out(session, rows);
+    if (status >= 0) look_at_held_out(session, margin_model_report(model), rows);
     return status < 0 ? cli_failed(session, status) : EXIT_DONE;
 }
 

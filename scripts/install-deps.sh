@@ -39,6 +39,7 @@ needs() {
         needs test
         echo "valgrind valgrind"
         echo "abigail-tools abidiff"
+        echo "chromium chromium"
         ;;
     fuzz)
         needs build

@@ -92,6 +92,20 @@ def figures(d):
     expect(f'{gap:.6g}' in text and 'whatever the data are' in text, 'the proof')
 
 
+def checks_are_on_the_page(d):
+    rows = [f'{i * 7919 % 101},{1000 * (i * 31 % 97)},{3 * (i % 2)},{"pq"[i % 2]}' for i in range(60)]
+    (d / 'leak.csv').write_text('a,b,z,y\n' + '\n'.join(rows) + '\n')
+    model = fit(d, 'knn(k=3)', d / 'leak.csv')
+    text = report(model, d / 'leak.csv', '--allow', 'duplicates')[1].split('Checks')[1]
+    expect('column z alone gives the class' in text and 'knn weighs columns by their size' in text, f'checks: {text[:300]}')
+    expect('--allow' not in text.split('margin fit')[1].split('margin report')[0], 'they belong to the page')
+    expect(run('report', model, d / 'leak.csv', '--strict').returncode == 2, 'findings as an exit code')
+    expect(run('report', model, d / 'leak.csv', '--strict', '--allow', 'leak,scale').returncode == 0, 'those that are allowed')
+    expect('Nothing was found' in report(fit(d, 'standardize | logistic', iris), iris)[1], 'none')
+    expect('Checks' not in report(fit(d, 'logistic', iris))[1], 'of a model alone, that did converge')
+    expect('training stopped before' in report(fit(d, 'logistic(max_iter=1)', iris))[1].split('Checks')[1], 'a model that stopped')
+
+
 def the_worst_come_first(d):
     model = fit(d, 'least-squares', cars)
     text = report(model, cars)[1]
@@ -268,7 +282,7 @@ def in_a_browser(d, chromium, pictures):
 
 with tempfile.TemporaryDirectory() as work:
     browser = shutil.which('chromium') or shutil.which('chromium-browser')
-    parts = [figures, the_worst_come_first, only_wrong_rows_are_the_worst, what_the_model_does_not_know, made_again, kinds, nothing_is_markup]
+    parts = [figures, checks_are_on_the_page, the_worst_come_first, only_wrong_rows_are_the_worst, what_the_model_does_not_know, made_again, kinds, nothing_is_markup]
     if '--browser' in sys.argv:
         rest = sys.argv[sys.argv.index('--browser') + 1:]
         parts = [lambda d: in_a_browser(d, browser, Path(rest[0]) if rest else None)] if browser else []

@@ -1,9 +1,41 @@
 /* margin report: what a model is and is worth, as one page that needs nothing else. */
+#include "cli_search.h"
 #include "report_page.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+/* What a reader of the page should know beside its figures. */
+static void put_findings(const cli_session *session, cli_text *page, const margin_model *model,
+                         const margin_data *data, cli_findings *found) {
+    const bool classes = margin_model_task(model) == MARGIN_CLASSIFY;
+    cli_finding *made = NULL;
+    if (data) cli_find_in_data(session, data, NULL, margin_model_spec(model), classes, found);
+    if (margin_model_report(model)->status > 0)
+        made = cli_find(session, found, "stopped", "a higher max_iter or --time-limit");
+    if (made) snprintf(made->words, sizeof made->words, "training stopped before its tolerance");
+    if (!data && found->count == 0) return;
+    html_section(page, "Checks");
+    if (found->count == 0) {
+        html_say(page, "Nothing was found that makes the figures too good or worth little.");
+        return;
+    }
+    html_table(page, "code|what was found|what helps");
+    for (int k = 0; k < found->count; k++) {
+        const char *const cells[] = {found->list[k].words, found->list[k].remedy};
+        text_puts(page, "<tr><td><code>");
+        html_text(page, found->list[k].code);
+        text_puts(page, "</code></td>");
+        for (int c = 0; c < 2; c++) {
+            text_puts(page, "<td style=\"white-space:normal\">");
+            html_text(page, cells[c]);
+            text_puts(page, "</td>");
+        }
+        text_puts(page, "</tr>\n");
+    }
+    html_table_end(page);
+}
 
 static int write_page(cli_session *session, const margin_model *model, const margin_table *table) {
     const cli_arguments *a = session->arguments;
@@ -11,6 +43,7 @@ static int write_page(cli_session *session, const margin_model *model, const mar
     const margin_data whole = table ? margin_table_data(table) : (margin_data){0};
     const margin_data *data = table ? &whole : NULL;
     cli_text page = {0}, title = {0};
+    cli_findings findings = {0};
     int code = EXIT_DONE;
     text_puts(&title, margin_model_learner(model)->name);
     if (target && margin_model_target_count(model) == 1) {
@@ -23,13 +56,14 @@ static int write_page(cli_session *session, const margin_model *model, const mar
     if (!code) code = report_model(session, &page, model);
     report_proof(session, &page, model, data);
     if (!code && table) code = report_rows(session, &page, model, data);
+    put_findings(session, &page, model, data, &findings);
     report_weights(session, &page, model, data);
     report_commands(session, &page, model, data);
     html_end(&page);
     if (!code) {
         code = text_finish(session, &page, a->output);
         if (!code) cli_note_written(session, "page");
-        return code;
+        return code ? code : cli_findings_code(session, &findings);
     }
     text_free(&page);
     return code;

@@ -93,7 +93,9 @@ static void put_options(cli_text *page, const cli_arguments *a, const char *comm
         const bool given = has_value ? *(const char *const *)field != NULL
                                      : o->kind == KIND_SWITCH && *(const bool *)field;
         const bool own = field == (const void *)&a->quiet ||
-                         (field == (const void *)&a->target && !strcmp(command, "fit"));
+                         (!strcmp(command, "fit") &&
+                          (field == (const void *)&a->target || field == (const void *)&a->strict ||
+                           field == (const void *)&a->allow));
         if (!given || own || !cli_option_applies(o, cli_find_command(command))) continue;
         text_printf(page, " %s", o->name);
         if (!has_value) continue;
