@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Two builds beside each other: the same fits by each in turn, and which became slower.
 
-usage: bench_versions.py --before FOLDER [--programs FOLDER] [--data FOLDER] [--repeats N] [--only WORD]
+usage: bench_versions.py --before FOLDER [--programs FOLDER] [--data FOLDER] [--repeats N] [--only WORD] [--busy]
 
 FOLDER holds the programs of `scripts/build.sh bench all` of each state (build/bench/bench). A line for each
 fit (dense, sparse, wide, f32; reading and queries are not compared): least seconds of N turns on one thread
-and on all, and their ratio. What is slower by more than 5 % is tried again as often before it counts.
+and on all, and their ratio. --busy, beside other work: seconds of the processor, one thread alone. What is slower by more than 5 % is tried again as often before it counts.
 """
 import itertools
 import subprocess
@@ -114,24 +114,24 @@ def stored(given, name, folder):
             'type=f32' if name.endswith('f32') or x.dtype == np.float32 else 'type=f64']
 
 
-def least(programs, spec, words, threads, repeats):
+def least(programs, spec, words, threads, given):
     """Least seconds of a fit by each of the programs, which run in turn."""
-    found = {}
-    for _, folder in itertools.product(range(repeats), programs):
+    found, key = {}, 'cpu_seconds' if given.busy else 'seconds'
+    for _, folder in itertools.product(range(given.repeats), programs):
         out = common.run(folder / 'bench_fit', spec, *words, f'threads={threads}', 'repeats=2')
         for line in out.splitlines():
-            seconds = common.json.loads(line)['seconds']
+            seconds = common.json.loads(line)[key]
             found[folder] = min(found.get(folder, seconds), seconds)
     return [found[folder] for folder in programs]
 
 
 def compare(given, name, spec, words):
     cells, slower = [], False
-    for threads in (1, common.CORES):
+    for threads in (1,) if given.busy else (1, common.CORES):
         programs = [given.before, given.programs]
-        before, after = least(programs, spec, words, threads, given.repeats)
+        before, after = least(programs, spec, words, threads, given)
         if after > 1.05 * before:
-            again = least(programs, spec, words, threads, given.repeats)
+            again = least(programs, spec, words, threads, given)
             before, after = min(before, again[0]), min(after, again[1])
         slower = slower or after > 1.05 * before
         cells += [common.seconds(before), common.seconds(after), f'{before / after:.2f}x']
@@ -139,9 +139,10 @@ def compare(given, name, spec, words):
 
 
 def main():
-    given = common.options(__doc__, before=None, repeats=3, only='')
+    given = common.options(__doc__, before=None, repeats=3, only='', busy=False)
     given.before = Path(given.before)
-    common.head('', 'data', '1 thread: before', 'after', '', f'{common.CORES}: before', 'after', '', '')
+    all_threads = [] if given.busy else [f'{common.CORES}: before', 'after', '']
+    common.head('', 'data', '1 thread: before', 'after', '', *all_threads, '')
     for name, specs in FITS.items():
         specs = [spec for spec in specs if given.only in f'{spec} on {name}']
         if not specs:
