@@ -153,6 +153,9 @@ static void test_classes(void **state) {
         margin_splits_free(splits);
         data = weighted(s, weights);
         splits = folds_of(&data, 5, 2, 0);
+        assert_plain("naive-bayes(smoothing={0.1,1,10}, distribution={bernoulli,gaussian}, "
+                     "var_smoothing={1e-9,0.1})",
+                     &data, splits, "log_loss"); /* which count once for all smoothings */
         assert_plain("standardize | logistic(C={0.1,10}, class_weight={none,balanced})", &data,
                      splits, "error");
         margin_splits_free(splits);
@@ -936,6 +939,7 @@ static void test_refused(void **state) {
 typedef struct {
     margin_data data;
     char journal[SUPPORT_PATH];
+    const char *spec;
 } attempt;
 
 /* ---- Nested ---------------------------------------------------------------------------------- */
@@ -1088,8 +1092,7 @@ static margin_status attempt_search(margin_context *in, void *user, margin_error
     margin_splits *splits = NULL;
     margin_spec *spec = NULL;
     margin_search_result *found = NULL;
-    margin_status status =
-        margin_spec_parse(in, "standardize | ridge(alpha={1,2,3})", &spec, error);
+    margin_status status = margin_spec_parse(in, a->spec, &spec, error);
     if (status >= 0) status = margin_split(in, &a->data, &cut, &splits, error);
     if (status >= 0) status = margin_search(in, spec, &a->data, splits, &options, &found, error);
     margin_search_result_free(found);
@@ -1103,10 +1106,12 @@ static void test_failing_allocations(void **state) {
     (void)state;
     char folder[SUPPORT_PATH];
     sample *s = sample_make(20, 2, 15, 0, 27);
-    attempt a = {.data = sample_data(s, DENSE_F64)};
+    attempt a = {.data = sample_data(s, DENSE_F64), .spec = "standardize | ridge(alpha={1,2,3})"};
     support_temp_dir(folder);
     snprintf(a.journal, sizeof a.journal, "%.900s/journal", folder);
     assert_true(support_fail_each_allocation(2, attempt_search, &a) > 50);
+    a.spec = "naive-bayes(distribution={bernoulli,gaussian}, smoothing={1,2})";
+    assert_true(support_fail_each_allocation(1, attempt_search, &a) > 50);
     assert_true(support_fail_each_allocation(1, attempt_nested, &a.data) > 50);
     support_temp_remove(folder);
     sample_free(s);

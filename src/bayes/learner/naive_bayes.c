@@ -153,6 +153,55 @@ static mg_bayes_settings settings_of(const mg_option_value *values) {
                                .unseen = (mg_bayes_unseen)option_of(values, "unseen")->integer};
 }
 
+/* What the next fit to the same samples counts as well, however it smooths. */
+typedef struct kept_counts {
+    mg_hypothesis *tensors; /* layout and counts, not attached */
+    mg_bayes_counts counts;
+} kept_counts;
+
+static void release_counts(mg_heap *heap, void *data) {
+    kept_counts *kept = data;
+    mg_hypothesis_free(kept->tensors);
+    mg_free(heap, kept);
+}
+
+static void copy_counts(const mg_bayes_layout *layout, const mg_bayes_counts *from,
+                        mg_bayes_counts *to) {
+    const size_t classes = (size_t)layout->classes, slots = (size_t)layout->slots;
+    memcpy(to->classes, from->classes, classes * sizeof *to->classes);
+    memcpy(to->statistics, from->statistics, classes * slots * sizeof *to->statistics);
+    to->missing = from->missing;
+}
+
+static const void *kept_tensor(const kept_counts *kept, const char *name) {
+    return mg_bag_find(&kept->tensors->bag, name)->data;
+}
+
+/* Those of the fit before, if its columns have the same distributions; NULL: none. */
+static const kept_counts *counts_before(const mg_fit *fit, const int32_t *kinds) {
+    const kept_counts *kept = fit->kept ? fit->kept->data : NULL;
+    const size_t bytes = (size_t)fit->problem->x.columns * sizeof *kinds;
+    return kept && memcmp(kept_tensor(kept, "kinds"), kinds, bytes) == 0 ? kept : NULL;
+}
+
+static margin_status keep_counts(mg_fit *fit, const mg_bayes_layout *layout,
+                                 const mg_bayes_counts *counts) {
+    static const mg_bayes_settings unsettled = {0};
+    mg_heap *heap = fit->context->heap;
+    kept_counts *kept;
+    MG_NEW(heap, kept, 1, "the counts of a fit", fit->error);
+    const margin_status status =
+        mg_bayes_new(heap, layout, &unsettled, &kept->tensors, &kept->counts, fit->error);
+    if (status < 0) {
+        mg_free(heap, kept);
+        return status;
+    }
+    copy_counts(layout, counts, &kept->counts);
+    if (fit->kept->data) fit->kept->release(heap, fit->kept->data);
+    *fit->kept = (mg_kept){kept, release_counts};
+    return MARGIN_OK;
+}
+
 static margin_status naive_bayes_fit(mg_fit *fit) {
     const mg_problem *p = fit->problem;
     mg_heap *heap = fit->context->heap;
@@ -160,6 +209,7 @@ static margin_status naive_bayes_fit(mg_fit *fit) {
     mg_bayes_settings settings = settings_of(fit->options);
     mg_bayes_counts counts = {0};
     mg_hypothesis *h = NULL;
+    const kept_counts *before;
     int32_t *kinds = NULL;
     int64_t *levels = NULL;
     double *values = NULL, *priors = NULL;
@@ -169,13 +219,18 @@ static margin_status naive_bayes_fit(mg_fit *fit) {
     MG_GO_NEW(heap, priors, p->classes, "the priors", fit->error);
     MG_GO(find_priors(fit, p->classes, priors, &settings));
     MG_GO(mg_bayes_choose_kinds(heap, p, fit->options, kinds, fit->error));
-    MG_GO(mg_bayes_find_values(fit->context, p, kinds, levels, &values, fit->error));
+    before = counts_before(fit, kinds);
+    if (!before) MG_GO(mg_bayes_find_values(fit->context, p, kinds, levels, &values, fit->error));
     layout.kinds = kinds;
-    layout.levels = levels;
-    layout.values = values;
+    layout.levels = before ? kept_tensor(before, "levels") : levels;
+    layout.values = before ? kept_tensor(before, "values") : values;
     MG_GO(mg_bayes_layout_make(heap, &layout, fit->error));
     MG_GO(mg_bayes_new(heap, &layout, &settings, &h, &counts, fit->error));
-    MG_GO(mg_bayes_count(fit->context, p, &layout, &counts, fit->error));
+    if (before)
+        copy_counts(&layout, &before->counts, &counts);
+    else
+        MG_GO(mg_bayes_count(fit->context, p, &layout, &counts, fit->error));
+    if (fit->kept && !before) MG_GO(keep_counts(fit, &layout, &counts));
     MG_GO(mg_bayes_finish(fit, &layout, &settings, &counts, h));
     h = NULL;
 done:
