@@ -81,9 +81,11 @@ def codes_of(values: Any) -> tuple[np.ndarray, tuple[str, ...]]:
 
 def frame(x: Any) -> tuple[np.ndarray, list[Column]]:
     """A DataFrame as one array of rows and the descriptions of its columns. Numbers of one type are taken
-    over in that type, all others as float64; a missing value is NaN."""
+    over in that type, all others as float64, those in columns of objects, too; a missing value is NaN."""
     import pandas
 
+    if (x.dtypes == object).any():
+        x = x.infer_objects()
     names = [str(name) for name in x.columns]
     kinds = [_is_numeric(dtype) for dtype in x.dtypes]
     if all(kinds) and len(set(x.dtypes)) == 1 and isinstance(x.dtypes.iloc[0], np.dtype):

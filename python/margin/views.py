@@ -1,7 +1,7 @@
 """Arrays as the library sees them: views that own nothing, made without a copy where they can be.
 
 What is copied, once: layouts of which neither rows nor (where a call takes those) columns lie together,
-numbers that are neither float64 nor float32, foreign byte orders.
+numbers that are neither float64 nor float32, foreign byte orders, numbers that are not aligned (a mapped file with an odd header).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def floats(x: Any, what: str) -> np.ndarray:
         x = np.where(np.ma.getmaskarray(x), np.nan, np.asarray(x, np.float64))  # a number that is masked is none
     array = x if isinstance(x, np.ndarray) else np.asarray(x)
     if array.dtype in _FLOATS and array.dtype.isnative:
-        return array
+        return array if array.flags.aligned else array.copy()
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {what} has to be real numbers")
     if array.dtype.kind not in "biufO":
@@ -123,7 +123,7 @@ class Matrix:
             rows.sum_duplicates()
         values = np.ascontiguousarray(floats(rows.data, what))
         starts, indices = (
-            np.ascontiguousarray(a if a.dtype in (np.int32, np.int64) else a.astype(np.int64))
+            np.require(a if a.dtype in (np.int32, np.int64) else a.astype(np.int64), requirements=["C", "A"])
             for a in (rows.indptr, rows.indices)
         )
         view = self.view
@@ -136,7 +136,7 @@ class Matrix:
 
 def vector(array: np.ndarray, into: Any) -> np.ndarray:
     """Fills the margin_vector `into`; returns the array that it borrows from."""
-    array = np.ascontiguousarray(array)
+    array = np.require(array, requirements=["C", "A"])
     into.values = address(array)
     into.count = array.size
     into.type = _TYPES[array.dtype]

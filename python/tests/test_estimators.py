@@ -274,6 +274,17 @@ def test_what_is_not_supported_is_said(iris, name, parameters):
         getattr(margin, name)(**parameters).fit(abs(X), y)
 
 
+_ONLY = [(r.name, p.name, p.default) for r in RECIPES.values() for p in r.parameters if p.help.split()[0] == "only" and len(p.help.split()) == 2]
+
+
+@pytest.mark.parametrize("name, parameter, value", _ONLY, ids=str)
+def test_a_parameter_of_one_value_takes_no_other(iris, name, parameter, value):
+    X, y = iris
+    estimator = getattr(margin, name)(**{parameter: not value if isinstance(value, bool) else "another"})
+    with pytest.raises(ValueError, match=parameter):
+        estimator.fit(np.abs(X), y)
+
+
 @pytest.mark.parametrize(
     "estimator, words",
     [

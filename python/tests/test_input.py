@@ -71,6 +71,31 @@ def test_copied_where_it_must_be(iris, make):
     assert bytes(model) == bytes(plain)
 
 
+def test_numbers_that_are_not_aligned(iris):
+    """As in a mapped file behind an odd header: copied, in rows, in columns and as a target."""
+    X, y = iris
+    model, scaled = margin.fit("ridge", X, y * 0.5), margin.StandardScaler().fit_transform(X)
+    odd = np.zeros(3 + X.nbytes, np.uint8)[3:].view(X.dtype).reshape(X.shape)
+    by_columns = np.zeros(5 + X.nbytes, np.uint8)[5:].view(X.dtype).reshape(X.shape[::-1]).T
+    known = np.zeros(1 + 8 * len(y), np.uint8)[1:].view(np.float64)
+    odd[:], by_columns[:], known[:] = X, X, y * 0.5
+    assert not (odd.flags.aligned or by_columns.flags.aligned or known.flags.aligned)
+    for x in (odd, by_columns):
+        assert bytes(margin.fit("ridge", x, known)) == bytes(model)
+        assert (model.predict(x) == model.predict(X)).all()
+        assert (margin.StandardScaler().fit_transform(x) == scaled).all()
+        assert (margin.Ridge().fit(x, known).predict(x) == margin.Ridge().fit(X, y * 0.5).predict(X)).all()
+
+
+def test_columns_of_objects_are_what_they_hold():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"a": [1, 2.5, 3, 4], "b": [1, None, 0, 1], "c": list("abab")}, dtype=object)
+    model = margin.fit("impute | onehot | ridge", table, [1.0, 2, 3, 4])
+    assert [c.name for c in model.features] == ["a", "b", "c=a", "c=b"]
+    numbers = margin.fit("impute | onehot | ridge", table.infer_objects(), [1.0, 2, 3, 4])
+    assert bytes(model) == bytes(numbers)
+
+
 def test_integers_and_booleans(iris):
     X = (iris[0] * 10).astype(int)
     assert bytes(margin.fit("kmeans(k=2)", X)) == bytes(margin.fit("kmeans(k=2)", X.astype(float)))

@@ -9,7 +9,7 @@ import numpy as np
 from margin.errors import UnsupportedError
 from margin.estimators.classifiers import ScoringClassifier
 from margin.estimators.linear import LinearAttributes
-from margin.estimators.parameters import text_of
+from margin.estimators.parameters import Facts, text_of
 from margin.estimators.regressors import LinearRegressor
 from margin.estimators.search import Search
 from margin.model import Model
@@ -20,6 +20,10 @@ class _Crossed:
     """`fit` searches with an estimator of the class `_of`, which has parameters of the same names."""
 
     _of: str
+
+    def _check(self) -> None:
+        """Refuses what a parameter does not take; those of the simple class are checked there again."""
+        self._learner(Facts(features=self.n_features_in_))  # type: ignore[attr-defined]
 
     def _simple(self) -> Any:
         from margin import estimators
@@ -54,6 +58,7 @@ class RidgeCrossed(_Crossed, LinearRegressor):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Chooses alpha and trains on rows X of shape (n_samples, n_features) with values y."""
         rows, known, weights = self._prepare(X, y, sample_weight, True)
+        self._check()
         alphas = _positive("alphas", self.alphas)
         self._two_dimensions = known.values.ndim == 2
         if self.cv is not None:
@@ -84,6 +89,7 @@ class LassoCrossed(_Crossed, LinearRegressor):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Chooses alpha and trains on rows X of shape (n_samples, n_features) with values y."""
         rows, known, weights = self._prepare(X, y, sample_weight, True)
+        self._check()
         self._two_dimensions = known.values.ndim == 2
         if isinstance(self.alphas, (int, np.integer)):
             self.alphas_ = self._grid(rows, np.ravel(known.values).astype(float), weights)
@@ -114,6 +120,7 @@ class LogisticCrossed(_Crossed, LinearAttributes, ScoringClassifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Chooses C and trains on rows X of shape (n_samples, n_features) with labels y."""
         self._prepare(X, y, sample_weight, True)
+        self._check()
         whole = isinstance(self.Cs, (int, np.integer))
         self.Cs_ = np.logspace(-4, 4, int(self.Cs)) if whole else _positive("Cs", self.Cs)
         grid: dict[str, Any] = {"C": self.Cs_.tolist()}

@@ -47,6 +47,7 @@ _SCALING = P("intercept_scaling", 1, "float", "no effect: the intercept is not p
 _ALPHA = P("alpha", 1.0, "float", "penalty", number("alpha", low=0), "float")
 _L1_RATIO = P("l1_ratio", 0.5, "float", "share of the absolute values in the penalty", number("l1_ratio", low=0), "float")
 _C = P("C", 1.0, "float", "weight of the summed loss against the penalty; inf: no penalty", number("C", low=0, open_low=True), "float")
+_C_FINITE = P("C", 1.0, "float", "weight of the summed loss against the penalty; finite", number("C", low=0, open_low=True), "float")
 
 _KERNELS = {"linear": "linear", "poly": "poly", "rbf": "rbf", "sigmoid": "sigmoid"}
 _PAIRWISE = {**_KERNELS, "polynomial": "poly", "laplacian": "laplacian"}
@@ -75,7 +76,7 @@ _NEIGHBORS = (
 )
 _COUNTS = (
     P("alpha", 1.0, "float", "added to every count", number("smoothing", low=0), "float"),
-    P("force_alpha", True, "bool", "no effect: alpha is taken as it is", no_effect, "bool"),
+    P("force_alpha", True, "bool", "no effect: alpha is taken as it is, below 1e-10, too", no_effect, "bool"),
 )
 _PRIORS = (
     P("fit_prior", True, "bool", "learn the shares of the classes; False: equal ones", elsewhere, "bool"),
@@ -127,8 +128,8 @@ _LEARNERS = (
         P("warm_start", False, "bool", "begin with the weights of the last fit", elsewhere, "bool"))),
     Recipe("RidgeCV", "crossed", "RidgeCrossed", "ridge", "Ridge that chooses its penalty, by leaving out each row in closed form or by folds.", (
         P("alphas", (0.1, 1.0, 10.0), "array-like", "penalties to choose from", elsewhere), _INTERCEPT,
-        P("scoring", None, "str or None", "None: mean square, with cv R2", elsewhere, "str | None"), _CV,
-        P("gcv_mode", None, "{'auto', 'svd', 'eigen'} or None", f"no effect: {_DEEP}", no_effect, "str | None"),
+        P("scoring", None, "str or None", "None: mean square, with cv R2; without cv only that", elsewhere, "str | None"), _CV,
+        P("gcv_mode", None, "{'auto', 'svd', 'eigen'} or None", f"no effect: {_DEEP}", only(None, "auto", "svd", "eigen", why="there is no such mode"), "str | None"),
         P("store_cv_results", False, "False", "only False", only(False, why="errors of single rows are not kept"), "bool"),
         P("alpha_per_target", False, "False", "only False", only(False, why="there is one target"), "bool"))),
     Recipe("LassoCV", "crossed", "LassoCrossed", "lasso", "Lasso that chooses its penalty by folds.", (
@@ -141,7 +142,7 @@ _LEARNERS = (
         P("dual", False, "bool", f"no effect: {_DEEP}", no_effect, "bool"),
         P("penalty", "deprecated", "{'l2'}", "as l1_ratios says it", only("deprecated", "l2", why="l1_ratios says it")),
         P("scoring", "warn", "str or None", "None: accuracy", elsewhere, "str | None"),
-        P("solver", "lbfgs", "{'lbfgs', 'newton-cg', 'liblinear', ...}", f"no effect: {_DEEP}; the library chooses", no_effect, "str"),
+        P("solver", "lbfgs", "{'lbfgs', 'newton-cg', 'liblinear', ...}", f"no effect: {_DEEP}; the library chooses", only("lbfgs", "newton-cg", "newton-cholesky", "liblinear", "sag", "saga", why="there is no such solver"), "str"),
         _tol(1e-9), _MAX_ITER, _CLASS_WEIGHT, _JOBS, _VERBOSE, P("refit", True, "True", "only True", only(True, why="the chosen setting is fitted to all rows"), "bool"),
         _SCALING, _SEED, P("use_legacy_attributes", "warn", "any", "no effect: C_ is a number, scores_ folds x shares x Cs", no_effect))),
     Recipe("Pocket", "linear", "LinearClassifier", "perceptron", "The perceptron that keeps the best weights it has seen.", (
@@ -157,19 +158,19 @@ _LEARNERS = (
         P("random_state", 0, "int, RandomState or None", "of the order", elsewhere), _JOBS, _CLASS_WEIGHT), finish=c.kernel_options),
     Recipe("LinearSVR", "kernel", "LinearExpansion", "svm", "Linear support vector regression.", (
         P("epsilon", 0.0, "float", "errors up to this cost nothing", number("epsilon", low=0), "float"),
-        _tol(1e-3), _C,
+        _tol(1e-3), _C_FINITE,
         P("loss", "epsilon_insensitive", "{'epsilon_insensitive'}", "only 'epsilon_insensitive'", only("epsilon_insensitive", why="errors cost what they exceed epsilon by, not its square"), "str"),
         P("fit_intercept", True, "True", "only True", only(True, why="the regression has an intercept"), "bool"),
         _SCALING, _DUAL, _VERBOSE, _SEED, _MAX_ITER), fixed=(("task", "regress"), ("kernel", "linear"))),
     Recipe("SVC", "kernel", "KernelClassifier", "svm", "Support vector machine with a kernel; more than two classes one against one.", (
-        _C, _KERNEL, _DEGREE, _GAMMA, _COEF0, _MACHINE[0],
+        _C_FINITE, _KERNEL, _DEGREE, _GAMMA, _COEF0, _MACHINE[0],
         P("probability", False, "False", "only False", only(False, "deprecated", why="wrap it in CalibratedClassifierCV"), "bool"),
         _tol(1e-3), _MACHINE[1], _CLASS_WEIGHT, P("verbose", False, "bool", "no effect", no_effect, "bool"), _MACHINE_ITER,
         P("decision_function_shape", "ovr", "{'ovr', 'ovo'}", "a score for each class, or for each pair", only("ovr", "ovo", why="there is no such shape"), "str"),
         P("break_ties", False, "bool", "no effect: ties of votes are settled by the scores", no_effect, "bool"),
         _SEED), fixed=(("task", "classify"),), finish=c.svc),
     Recipe("SVR", "kernel", "ExpansionRegressor", "svm", "Support vector regression with a kernel.", (
-        _KERNEL, _DEGREE, _GAMMA, _COEF0, _tol(1e-3), _C,
+        _KERNEL, _DEGREE, _GAMMA, _COEF0, _tol(1e-3), _C_FINITE,
         P("epsilon", 0.1, "float", "errors up to this cost nothing", number("epsilon", low=0), "float"),
         *_MACHINE, P("verbose", False, "bool", "no effect", no_effect, "bool"), _MACHINE_ITER),
         fixed=(("task", "regress"),), finish=c.kernel_options),
