@@ -274,6 +274,10 @@ static void test_unknown_categories(void **state) {
         assert_true(a[0] == b[0] && a[1] == b[1] && a[0] > 0);
         OK(margin_probabilities(model, &gap, b, &error));
         assert_int_equal(a[0] == b[0], s > 0); /* smoothed: a mass of its own */
+        row[2] = (double)INFINITY;             /* no code, in whatever order */
+        OK(margin_predict_data(*state, model, &query, MARGIN_OUTPUT_PROBABILITIES, a, &error));
+        assert_true(isnan(a[0]));
+        row[2] = 1;
         margin_model_free(model);
     }
     static const char *const strict[] = {"naive-bayes(unseen=error)",

@@ -453,6 +453,16 @@ static void test_of_a_model(void **state) {
     model = fit_text(context, "standardize | knn", &data, NULL);
     assert_staged(context, model, &data);
     margin_model_free(model);
+    model = fit_text(context, "rbf(centres=4) | knn", &data, NULL); /* where distance is no more */
+    const double far[] = {(double)INFINITY, 0, 0};
+    const margin_matrix query = margin_dense_f64(far, 1, 3, 3);
+    assert_int_equal(margin_neighbors_of(model, &borrowed, &error), MARGIN_OK);
+    assert_int_equal(
+        margin_neighbors_nearest(context, borrowed, &query, 1, &row, &distance, &error),
+        MARGIN_ERROR_DATA);
+    assert_contains(error.text, "inf");
+    margin_neighbors_free(borrowed);
+    margin_model_free(model);
     model = fit_text(context, "perceptron(passes=2)", &data, NULL);
     assert_int_equal(margin_neighbors_of(model, &borrowed, &error), MARGIN_ERROR_MODEL);
     assert_contains(error.text, "holds no neighbours");

@@ -482,6 +482,41 @@ static void test_entries(void **state) {
     free(y);
 }
 
+/* What a stage refuses, or a missing value that comes to a stage that does not take it, is no value
+ * that a later component may take for a missing one. */
+static void test_refusals_are_kept(void **state) {
+    static const char *const texts[] = {
+        "onehot(columns=\"1\", unknown=error) | naive-bayes",
+        "onehot(columns=\"1\", unknown=error) | impute | logistic", "rbf(centres=2) | naive-bayes",
+        "poly(degree=2) | standardize | naive-bayes", "rbf(centres=2) | impute | knn(k=1)"};
+    static const double x[] = {0, 0.5, 0, 0.1, 1, 2, 1, 3, 0, 0.2}, y[] = {0, 0, 1, 1, 0};
+    static const double queries[] = {7, 3, 0, NAN, 0, 0.1, 1, 2}; /* 7: no category of onehot */
+    const margin_data data = {.x = margin_dense_f64(x, 5, 2, 2), .y = margin_values_f64(y, 5)};
+    const margin_matrix rows = margin_dense_f64(queries, 4, 2, 2);
+    margin_context *context = ((fixture *)*state)->context;
+    for (int k = 0; k < MG_LENGTH(texts); k++) {
+        margin_model *model = fit_text(context, texts[k], &data, NULL);
+        int64_t labels[4], alone = 9;
+        double scores[4 * 2];
+        margin_error error;
+        assert_int_equal(
+            margin_predict_parallel(context, model, &rows, MARGIN_OUTPUT_LABELS, labels, &error),
+            MARGIN_OK);
+        assert_int_equal(
+            margin_predict_parallel(context, model, &rows, MARGIN_OUTPUT_SCORES, scores, &error),
+            MARGIN_OK);
+        for (int i = 0; i < 4; i++) {
+            const bool refused = i == 0 ? k < 2 : i == 1; /* a stage; a value that is missing */
+            const margin_matrix one = margin_dense_f64(queries + 2 * i, 1, 2, 2);
+            assert_true((labels[i] < 0) == refused);
+            assert_true(isnan(scores[i * margin_model_score_count(model)]) == refused);
+            assert_int_equal(margin_predict(model, &one, &alone, &error), MARGIN_OK);
+            assert_int_equal(alone, labels[i]);
+        }
+        margin_model_free(model);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_and_batches), cmocka_unit_test(test_layouts_agree),
@@ -489,7 +524,7 @@ int main(void) {
         cmocka_unit_test(test_shapes),           cmocka_unit_test(test_hostile_sparse_rows),
         cmocka_unit_test(test_scratch),          cmocka_unit_test(test_concurrent),
         cmocka_unit_test(test_cancelled),        cmocka_unit_test(test_features),
-        cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_entries),          cmocka_unit_test(test_refusals_are_kept),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -585,6 +585,17 @@ static void test_forged_items(void **state) {
         model->report = honest;
     }
     margin_model_free(model);
+    model = fit_text(context, "standardize(target=yes) | ridge", &data, &report);
+    assert_int_equal(verified(context, model, &data), MARGIN_OK);
+    assert_contains(model->report.formula, " for y");
+    for (int k = 0; k < 2; k++) {
+        const margin_report honest = model->report;
+        char *end = model->report.formula + strlen(model->report.formula);
+        snprintf(k ? strchr(model->report.formula, '(') : end, 20, k ? "(y - 3)/2 for y" : "0");
+        assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+        model->report = honest;
+    }
+    margin_model_free(model);
     model = fit_text(context, "perceptron(bound=no)", &data, &report);
     assert_int_equal(verified(context, model, &data), MARGIN_OK);
     mg_report_set(&model->report, "margin", 3); /* invented */

@@ -462,6 +462,8 @@ static void absurd_widths_are_refused(void **state) {
                               .start_type = MARGIN_I64,
                               .index_type = MARGIN_I64}};
     assert_refused(&data, "a.csv", NULL, MARGIN_ERROR_LIMIT, "columns are more than a CSV file");
+    data.x.columns = INT64_MAX;
+    assert_refused(&data, "a.csv", NULL, MARGIN_ERROR_LIMIT, "columns are more than a CSV file");
     assert_refused(&data, "a.npy", NULL, MARGIN_ERROR_LIMIT, "more than a file can hold");
 }
 

@@ -357,8 +357,8 @@ margin_status mg_write_csv(const mg_write_job *job, margin_error *error) {
     const margin_data *data = job->data;
     MG_REQUIRE(data->x.columns > 0 || data->y.values || data->weights.values, error,
                MARGIN_ERROR_DATA, "%s: there are no columns to write", job->path);
-    const int64_t columns = data->x.columns + 1 + mg_data_targets(data);
-    MG_REQUIRE(columns <= MARGIN_MAX_CSV_COLUMNS, error, MARGIN_ERROR_LIMIT,
+    MG_REQUIRE(data->x.columns < MARGIN_MAX_CSV_COLUMNS - mg_data_targets(data), error,
+               MARGIN_ERROR_LIMIT,
                "%s: %lld columns are more than a CSV file may have to be read again (%d); write "
                "svmlight or npy",
                job->path, (long long)data->x.columns, MARGIN_MAX_CSV_COLUMNS);
@@ -368,7 +368,8 @@ margin_status mg_write_csv(const mg_write_job *job, margin_error *error) {
     MG_GO(prepare_layout(job, &layout, error));
     MG_GO(mg_output_open(job->context->heap, job->path, &output, error));
     MG_GO(write_header(job, &layout, output, error));
-    MG_GO(mg_write_rows(job, &layout, columns * 16, format_rows, output, error));
+    MG_GO(mg_write_rows(job, &layout, (data->x.columns + 1 + mg_data_targets(data)) * 16,
+                        format_rows, output, error));
     status = mg_output_commit(output, error);
     output = NULL;
 done:

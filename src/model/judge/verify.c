@@ -175,6 +175,15 @@ static void tell_agreement(const margin_model *model, margin_report *found) {
                                       : "");
 }
 
+/* Behind the learner's own words may stand how the target was scaled. */
+static bool same_formula(const margin_model *model, const margin_report *found) {
+    char told[sizeof found->formula];
+    mg_target_scale scale;
+    if (mg_model_target_scale(model, &scale, NULL) < 0) return false;
+    mg_scaled_formula(&scale, found->formula, told, sizeof told);
+    return strcmp(model->report.formula, told) == 0;
+}
+
 /* The first difference becomes the reason. */
 static void compare_all(const margin_model *model, const mg_verified *verified, bool folded,
                         const char *stages, margin_report *found) {
@@ -194,8 +203,7 @@ static void compare_all(const margin_model *model, const mg_verified *verified, 
     }
     if (!folded)
         contradiction = "the weights are not those that the learner found, in the model's units";
-    /* behind it may stand how the target was scaled */
-    if (strncmp(model->report.formula, found->formula, strlen(found->formula)) != 0)
+    if (!same_formula(model, found))
         contradiction = "what it says was minimised is not what its spec minimises";
     compare_shape(&c);
     compare_numbers(&c);

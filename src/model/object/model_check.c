@@ -4,6 +4,7 @@
 #include "model/object/model_object.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define REFUSE(condition, ...) MG_REQUIRE(condition, error, MARGIN_ERROR_MODEL, __VA_ARGS__)
@@ -77,6 +78,15 @@ margin_status mg_model_target_scale(const margin_model *model, mg_target_scale *
         *scale = (mg_target_scale){offset, divisor};
     }
     return MARGIN_OK;
+}
+
+void mg_scaled_formula(const mg_target_scale *scale, const char *formula, char *text, size_t size) {
+    if (scale->offset == 0 && scale->divisor == 1)
+        snprintf(text, size, "%s", formula);
+    else
+        snprintf(text, size, "%.60s, with (y %s %s)/%s for y", formula,
+                 scale->offset < 0 ? "+" : "-", mg_about(fabs(scale->offset)).text,
+                 mg_about(scale->divisor).text);
 }
 
 /* ---- Checks ---------------------------------------------------------------------------------- */

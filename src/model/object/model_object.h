@@ -97,6 +97,8 @@ typedef struct mg_target_scale {
  * to be scaled. */
 margin_status mg_model_target_scale(const margin_model *model, mg_target_scale *scale,
                                     margin_error *error);
+/* The formula of a report, in y: as it is where nothing scales the target. */
+void mg_scaled_formula(const mg_target_scale *scale, const char *formula, char *text, size_t size);
 
 /* Refuses a model of stages alone: whoever asks wants predictions. */
 margin_status mg_model_predicts(const margin_model *model, margin_error *error);

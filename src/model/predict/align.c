@@ -101,9 +101,10 @@ static margin_status move_columns(margin_context *context, mg_aligned *aligned, 
 }
 
 static double new_code(const mg_recoding *r, int64_t j, double value) {
-    if (isnan(value)) return value;
     const int64_t count = r->from[j].category_count;
-    const bool code = value >= 0 && value < (double)count && value == floor(value);
+    if (!(value >= 0) || isinf(value) || value != floor(value))
+        return value; /* a code in no order */
+    const bool code = value < (double)count;
     const int32_t mapped = code ? r->maps[j][(int64_t)value] : NOWHERE;
     if (mapped != NOWHERE) return (double)mapped;
     return r->others_are_missing ? (double)NAN : (double)r->to[j].category_count;

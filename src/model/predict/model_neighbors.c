@@ -224,7 +224,11 @@ static margin_status read_queries(margin_context *context, const margin_neighbor
                                   const margin_matrix *x, query_rows *r, margin_error *error) {
     MG_GIVEN(error, {context, "context"}, {index, "index"}, {x, "matrix of queries"});
     MG_TRY(mg_matrix_check(context, x, "queries", error));
-    if (is_staged(index)) MG_TRY(mg_columns_check(index->model, x, error));
+    if (is_staged(index)) {
+        const margin_data data = {.x = *x, .columns = index->model->inputs.items};
+        MG_TRY(mg_columns_check(index->model, x, error));
+        MG_TRY(mg_matrix_check_finite(context, &data, true, error)); /* a stage may hide it */
+    }
     MG_REQUIRE(is_staged(index) || x->columns == index->view->columns, error,
                MG_CAUSE(MARGIN_ERROR_ARGUMENT, COLUMNS),
                "the queries have %lld columns and the index %lld", (long long)x->columns,

@@ -69,6 +69,26 @@ static bool is_gathered(const margin_model *model, const margin_matrix *x, const
     return rows && !mg_is_csr(x) && model->hypothesis->kind == &mg_hypothesis_expansion;
 }
 
+/* A value that is missing may come to it: it takes it, or hands it on in its column. */
+static bool passes_missing(const mg_stage *stage) {
+    return stage->takes_missing || stage->affine;
+}
+
+static bool learner_takes_missing(const margin_model *model) {
+    return (model->learner->info.abilities & MARGIN_CAN_MISSING) != 0;
+}
+
+/* May a component take what an earlier stage tells by NaN, that it refuses a row, for a value that
+ * is missing? */
+static bool may_take_refusals(const margin_model *model) {
+    bool refuses = false, takes = false;
+    for (int s = 0; s < model->active; s++) {
+        takes = takes || (s > 0 && model->stages[s].stage->takes_missing);
+        refuses = refuses || !model->stages[s].stage->affine;
+    }
+    return refuses && (takes || learner_takes_missing(model));
+}
+
 static layout layout_of(const margin_model *model, margin_output what, const margin_matrix *x,
                         const int64_t *rows) {
     layout need = {.row = 0};
@@ -80,6 +100,7 @@ static layout layout_of(const margin_model *model, margin_output what, const mar
     } else if (model->active > 0) {
         need.way = MG_MIN(model->active, 2) * mg_model_row_width(model);
     }
+    if (may_take_refusals(model)) need.way += mg_model_row_width(model);
     if (!entering && (model->active > 0 || model->hypothesis->kind->dense))
         need.features = model->hypothesis->columns;
     if (what == MARGIN_OUTPUT_LABELS || what == MARGIN_OUTPUT_CLASS_SCORES)
@@ -168,10 +189,42 @@ static margin_matrix enter_rows(const query *q, const mg_fitted_stage *last, int
                            .index_type = MARGIN_I64};
 }
 
-/* No learner is trained on infinite values, and some would answer: a row with one has no score. In
- * sums of products they show. */
-static void leave_infinite(const query *q, int64_t at, int64_t count, double *scores) {
+static bool has_nan(const double *values, int64_t count) {
+    bool has = false;
+    for (int64_t j = 0; j < count; j++)
+        has |= isnan(values[j]);
+    return has;
+}
+
+/* Does a stage refuse the row, or a value that is missing come to one that does not take it, as in
+ * a fit? `way` as in layout_of, of may_take_refusals. */
+static bool is_refused(const margin_model *model, const margin_matrix *x, int64_t row,
+                       double *way) {
+    const int64_t stage_room = layout_of(model, MARGIN_OUTPUT_SCORES, NULL, NULL).way;
+    double *out = way + stage_room - mg_model_row_width(model);
+    bool had = false, passes = true;
+    for (int s = 0; s <= model->active; s++) {
+        stage_row(model, s, x, row, way, out);
+        const bool has =
+            has_nan(out, s == 0 ? model->inputs.count : model->stages[s - 1].columns_out);
+        passes = passes && (s == model->active ? learner_takes_missing(model)
+                                               : passes_missing(model->stages[s].stage));
+        if (has && (!passes || (s > 0 && !had))) return true;
+        had = has;
+    }
+    return false;
+}
+
+/* Rows that a fit would refuse have no score, though some learners would answer: those with
+ * infinite values, which show in sums of products, and those of is_refused. */
+static void leave_refused(const query *q, int64_t at, int64_t count, double *way, double *scores) {
     const mg_hypothesis *h = q->model->hypothesis;
+    const bool swallows = !q->finite && may_take_refusals(q->model);
+    for (int64_t i = 0; i < count && swallows; i++) {
+        if (!is_refused(q->model, q->x, q->rows ? q->rows[at + i] : at + i, way)) continue;
+        for (int64_t f = 0; f < h->functions; f++)
+            scores[i * h->functions + f] = (double)NAN;
+    }
     const bool shows = h->kind == &mg_hypothesis_linear && q->model->active == 0;
     if (q->finite || (!shows && !q->rows && !mg_rows_have_infinity(q->x, at, count))) return;
     for (int64_t i = 0; i < count; i++) {
@@ -284,11 +337,11 @@ static margin_status answer_range(const query *q, int64_t first, int64_t count, 
             length = MG_MIN(batch, first + count - at);
             const query part = gathered(q, at, length, rest + batch * need.scores, &x);
             MG_TRY(score_rows(&part, 0, length, &need, scratch, scores));
-            leave_infinite(&part, 0, length, scores);
+            leave_refused(&part, 0, length, scratch, scores);
         } else {
             length = run_length(q, at, MG_MIN(batch, first + count - at));
             MG_TRY(score_rows(q, q->rows ? q->rows[at] : at, length, &need, scratch, scores));
-            leave_infinite(q, at, length, scores);
+            leave_refused(q, at, length, scratch, scores);
         }
         answer_rows(q, at, length, scores, scratch + need.way);
     }
@@ -470,7 +523,8 @@ static margin_status answer_block(const mg_block *block, void *argument) {
     const batch_query *b = argument;
     const int64_t functions = b->q.model->hypothesis->functions;
     double *scores = b->found + block->first * functions;
-    leave_infinite(&b->q, b->first + block->first, block->count, scores);
+    leave_refused(&b->q, b->first + block->first, block->count,
+                  b->way + block->worker * b->way_room, scores);
     answer_rows(&b->q, b->first + block->first, block->count, scores,
                 b->way + block->worker * b->way_room);
     return MARGIN_OK;

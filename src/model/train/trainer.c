@@ -79,10 +79,7 @@ static margin_status refuse_overflow(margin_status status, margin_error *error) 
 /* Objective and gap are those of the scaled target. */
 static void describe_target(const mg_target_scale *scale, margin_report *report) {
     char text[sizeof report->formula];
-    if (scale->offset == 0 && scale->divisor == 1) return;
-    const double less = fabs(scale->offset);
-    snprintf(text, sizeof text, "%.60s, with (y %s %s)/%s for y", report->formula,
-             scale->offset < 0 ? "+" : "-", mg_about(less).text, mg_about(scale->divisor).text);
+    mg_scaled_formula(scale, report->formula, text, sizeof text);
     mg_report_formula(report, text);
 }
 

@@ -101,6 +101,12 @@ static mg_knn_voting voting_of(const mg_option_value *o) {
                            .by_distance = strcmp(o[OPTION_WEIGHTS].text, "distance") == 0};
 }
 
+static margin_status knn_verify(mg_fit *fit, const mg_hypothesis *h) {
+    const mg_knn_voting voting = voting_of(fit->options);
+    describe_rule(fit, &voting);
+    return mg_knn_verify(fit, h);
+}
+
 static margin_status knn_fit(mg_fit *fit) {
     const mg_problem *problem = fit->problem;
     const mg_option_value *o = fit->options;
@@ -209,7 +215,7 @@ const mg_learner mg_learner_knn = {
     .fits = knn_fits,
     .check = knn_check,
     .fit = knn_fit,
-    .verify = mg_knn_verify,
+    .verify = knn_verify,
     .probabilities = knn_probabilities,
     .more = &knn_more,
 };

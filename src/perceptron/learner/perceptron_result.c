@@ -192,11 +192,10 @@ static void explain(mg_perceptron_run *run, const mg_perceptron_judgement *judge
 
 /* ---- Report ---------------------------------------------------------------------------------- */
 
-static const char *formula_of(const mg_perceptron_run *run) {
-    if (run->problem->kind == MG_ARGMAX)
+const char *mg_perceptron_formula(const mg_problem *problem, const mg_perceptron_options *options) {
+    if (problem->kind == MG_ARGMAX)
         return "sum over misclassified of (best other score - score of the class)";
-    if (run->options.expansion)
-        return "-sum over misclassified of y (sum_j alpha_j y_j k(x_j, x) + b)";
+    if (options->expansion) return "-sum over misclassified of y (sum_j alpha_j y_j k(x_j, x) + b)";
     return "-sum over misclassified of y (w.x + b)";
 }
 
@@ -215,7 +214,7 @@ static margin_status fill_report(mg_perceptron_run *run, const mg_perceptron_sta
     report->tolerance = 0.0;
     report->iterations = run->passes;
     snprintf(report->iteration_name, sizeof report->iteration_name, "passes");
-    mg_report_formula(report, formula_of(run));
+    mg_report_formula(report, mg_perceptron_formula(run->problem, &run->options));
     mg_report_set(report, "mistakes", (double)run->mistakes);
     const double margin = run->separation_margin;
     mg_report_set(report, "margin", margin);

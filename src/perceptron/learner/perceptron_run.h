@@ -188,3 +188,4 @@ const margin_novikoff *mg_perceptron_proof(mg_perceptron_run *run);
  */
 double mg_perceptron_norm(const mg_perceptron_run *run, const mg_perceptron_state *state);
 margin_status mg_perceptron_result(mg_perceptron_run *run, margin_status ended);
+const char *mg_perceptron_formula(const mg_problem *problem, const mg_perceptron_options *options);

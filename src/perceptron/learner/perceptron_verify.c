@@ -262,11 +262,12 @@ static margin_status check_dual(const verification *v) {
 }
 
 margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
+    const mg_perceptron_options options = mg_perceptron_options_of(fit->options);
     verification v = {.fit = fit,
                       .problem = fit->problem,
                       .h = hypothesis,
                       .least = (double)INFINITY,
-                      .constant = mg_perceptron_options_of(fit->options).constant};
+                      .constant = options.constant};
     v.radius_square = v.constant;
     for (int64_t f = 0; v.constant == 0.0 && f < hypothesis->functions; f++)
         if (intercept_of(hypothesis, f) != 0.0)
@@ -276,6 +277,7 @@ margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis)
         add_sample(&v, i);
     }
     margin_report *report = &fit->report;
+    mg_report_formula(report, mg_perceptron_formula(fit->problem, &options));
     report->objective = (double)v.criterion;
     report->gap = report->objective / fmax(1.0, report->objective);
     report->tolerance = 0.0;
