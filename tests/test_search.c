@@ -153,9 +153,8 @@ static void test_classes(void **state) {
         margin_splits_free(splits);
         data = weighted(s, weights);
         splits = folds_of(&data, 5, 2, 0);
-        assert_plain("naive-bayes(smoothing={0.1,1,10}, distribution={bernoulli,gaussian}, "
-                     "var_smoothing={1e-9,0.1})",
-                     &data, splits, "log_loss"); /* which count once for all smoothings */
+        assert_plain("naive-bayes(smoothing={0.1,1}, distribution={bernoulli,gaussian})", &data,
+                     splits, "log_loss"); /* which count once for all smoothings */
         assert_plain("standardize | logistic(C={0.1,10}, class_weight={none,balanced})", &data,
                      splits, "error");
         margin_splits_free(splits);
@@ -942,8 +941,6 @@ typedef struct {
     const char *spec;
 } attempt;
 
-/* ---- Nested ---------------------------------------------------------------------------------- */
-
 static margin_nested_result *nested(const char *text, const margin_data *data,
                                     const margin_splits *outer, const margin_split_options *inner,
                                     int one_se) {
@@ -1116,8 +1113,6 @@ static void test_failing_allocations(void **state) {
     support_temp_remove(folder);
     sample_free(s);
 }
-
-/* ---- What is usual --------------------------------------------------------------------------- */
 
 static int64_t usual_specs(const margin_data *data, char text[2000]) {
     margin_spec *specs[16];

@@ -6,6 +6,8 @@
  */
 #include "model/predict/predict.h"
 
+#include "model/predict/row_stages.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -54,39 +56,11 @@ static const mg_fitted_stage *entering_stage(const margin_model *model) {
                                                                                             : NULL;
 }
 
-/* Of a row on its way to the last stage. */
-static int64_t width_before(const margin_model *model) {
-    int64_t width = model->inputs.count;
-    for (int s = 0; s < model->active - 1; s++)
-        width = MG_MAX(width, model->stages[s].columns_out);
-    return width;
-}
-
 /* Are rows put together in one piece first? Columns are, and rows here and there where several meet
  * all support rows side by side. */
 static bool is_gathered(const margin_model *model, const margin_matrix *x, const int64_t *rows) {
     if (mg_is_by_columns(x)) return !takes_columns(model, x, rows);
     return rows && !mg_is_csr(x) && model->hypothesis->kind == &mg_hypothesis_expansion;
-}
-
-/* A value that is missing may come to it: it takes it, or hands it on in its column. */
-static bool passes_missing(const mg_stage *stage) {
-    return stage->takes_missing || stage->affine;
-}
-
-static bool learner_takes_missing(const margin_model *model) {
-    return (model->learner->info.abilities & MARGIN_CAN_MISSING) != 0;
-}
-
-/* May a component take what an earlier stage tells by NaN, that it refuses a row, for a value that
- * is missing? */
-static bool may_take_refusals(const margin_model *model) {
-    bool refuses = false, takes = false;
-    for (int s = 0; s < model->active; s++) {
-        takes = takes || (s > 0 && model->stages[s].stage->takes_missing);
-        refuses = refuses || !model->stages[s].stage->affine;
-    }
-    return refuses && (takes || learner_takes_missing(model));
 }
 
 static layout layout_of(const margin_model *model, margin_output what, const margin_matrix *x,
@@ -95,12 +69,12 @@ static layout layout_of(const margin_model *model, margin_output what, const mar
     if (x && is_gathered(model, x, rows)) need.row = x->columns;
     const mg_fitted_stage *entering = entering_stage(model);
     if (entering) {
-        need.way = MG_MIN(model->active, 3) * width_before(model);
+        need.way = MG_MIN(model->active, 3) * mg_width_before(model);
         need.features = 2 * entering->columns_in + 2; /* values, columns, where rows start */
     } else if (model->active > 0) {
         need.way = MG_MIN(model->active, 2) * mg_model_row_width(model);
     }
-    if (may_take_refusals(model)) need.way += mg_model_row_width(model);
+    if (mg_may_take_refusals(model)) need.way += mg_model_row_width(model);
     if (!entering && (model->active > 0 || model->hypothesis->kind->dense))
         need.features = model->hypothesis->columns;
     if (what == MARGIN_OUTPUT_LABELS || what == MARGIN_OUTPUT_CLASS_SCORES)
@@ -121,20 +95,6 @@ static bool takes_rows(const margin_model *model, const margin_matrix *x) {
     return !model->hypothesis->kind->dense || (!mg_is_csr(x) && x->value_type == MARGIN_F64);
 }
 
-/* One row through the first `stages` stages; `way` holds two rows (one, if there is one stage). */
-static void stage_row(const margin_model *model, int stages, const margin_matrix *x, int64_t row,
-                      double *way, double *features) {
-    const int64_t width = stages < model->active ? width_before(model) : mg_model_row_width(model);
-    double *in = stages > 0 ? way : features;
-    mg_row_expand(x, row, in);
-    for (int s = 0; s < stages; s++) {
-        const mg_fitted_stage *stage = &model->stages[s];
-        double *out = s == stages - 1 ? features : way + (in == way ? width : 0);
-        stage->stage->apply_row(stage, in, out);
-        in = out;
-    }
-}
-
 /* The last stage, where it takes several rows at once; NULL: one by one. */
 static const mg_fitted_stage *joint_stage(const margin_model *model) {
     const mg_fitted_stage *last = model->active > 0 ? &model->stages[model->active - 1] : NULL;
@@ -150,13 +110,13 @@ static void stage_rows(const query *q, int64_t row, int64_t count, double *way, 
     const mg_fitted_stage *last = q->together ? joint_stage(model) : NULL;
     const int64_t width = model->hypothesis->columns;
     for (int64_t i = 0; i < count && !last; i++)
-        stage_row(model, model->active, q->x, row + i, way, features + i * width);
+        mg_stage_row(model, model->active, q->x, row + i, way, features + i * width);
     for (int64_t first = 0; last && first < count; first += MG_ROWS_AT_ONCE) {
         const int64_t some = MG_MIN(MG_ROWS_AT_ONCE, count - first);
         double *in = q->together, *scratch = in + MG_ROWS_AT_ONCE * last->columns_in;
         for (int64_t i = 0; i < some; i++)
-            stage_row(model, model->active - 1, q->x, row + first + i, way,
-                      in + i * last->columns_in);
+            mg_stage_row(model, model->active - 1, q->x, row + first + i, way,
+                         in + i * last->columns_in);
         mg_stage_apply_rows(last, in, some, scratch, features + first * width);
     }
 }
@@ -168,9 +128,9 @@ static margin_matrix enter_rows(const query *q, const mg_fitted_stage *last, int
     const int64_t most = last->columns_in;
     int64_t *columns = (int64_t *)(void *)(features + count * most);
     int64_t *starts = columns + count * most, at = 0;
-    double *in = way + MG_MIN(model->active - 1, 2) * width_before(model);
+    double *in = way + MG_MIN(model->active - 1, 2) * mg_width_before(model);
     for (int64_t i = 0; i < count; i++) {
-        stage_row(model, model->active - 1, q->x, row + i, way, in);
+        mg_stage_row(model, model->active - 1, q->x, row + i, way, in);
         const int64_t entries = last->stage->entries(last, in, columns + at, features + at);
         starts[i] = at;
         at += MG_MAX(entries, 1);
@@ -189,39 +149,16 @@ static margin_matrix enter_rows(const query *q, const mg_fitted_stage *last, int
                            .index_type = MARGIN_I64};
 }
 
-static bool has_nan(const double *values, int64_t count) {
-    bool has = false;
-    for (int64_t j = 0; j < count; j++)
-        has |= isnan(values[j]);
-    return has;
-}
-
-/* Does a stage refuse the row, or a value that is missing come to one that does not take it, as in
- * a fit? `way` as in layout_of, of may_take_refusals. */
-static bool is_refused(const margin_model *model, const margin_matrix *x, int64_t row,
-                       double *way) {
-    const int64_t stage_room = layout_of(model, MARGIN_OUTPUT_SCORES, NULL, NULL).way;
-    double *out = way + stage_room - mg_model_row_width(model);
-    bool had = false, passes = true;
-    for (int s = 0; s <= model->active; s++) {
-        stage_row(model, s, x, row, way, out);
-        const bool has =
-            has_nan(out, s == 0 ? model->inputs.count : model->stages[s - 1].columns_out);
-        passes = passes && (s == model->active ? learner_takes_missing(model)
-                                               : passes_missing(model->stages[s].stage));
-        if (has && (!passes || (s > 0 && !had))) return true;
-        had = has;
-    }
-    return false;
-}
-
 /* Rows that a fit would refuse have no score, though some learners would answer: those with
- * infinite values, which show in sums of products, and those of is_refused. */
+ * infinite values, which show in sums of products, and those of mg_row_is_refused. */
 static void leave_refused(const query *q, int64_t at, int64_t count, double *way, double *scores) {
     const mg_hypothesis *h = q->model->hypothesis;
-    const bool swallows = !q->finite && may_take_refusals(q->model);
+    const bool swallows = !q->finite && mg_may_take_refusals(q->model);
+    const int64_t room = layout_of(q->model, q->what, NULL, NULL).way;
+    double *out = way + room - mg_model_row_width(q->model);
     for (int64_t i = 0; i < count && swallows; i++) {
-        if (!is_refused(q->model, q->x, q->rows ? q->rows[at + i] : at + i, way)) continue;
+        const int64_t row = q->rows ? q->rows[at + i] : at + i;
+        if (!mg_row_is_refused(q->model, q->x, row, way, out)) continue;
         for (int64_t f = 0; f < h->functions; f++)
             scores[i * h->functions + f] = (double)NAN;
     }
@@ -381,38 +318,6 @@ static margin_status check_query(const margin_model *model, const margin_matrix 
     return MARGIN_OK;
 }
 
-/* ---- Features -------------------------------------------------------------------------------- */
-
-margin_status mg_model_features(margin_context *context, const margin_model *model,
-                                const margin_matrix *x, const int64_t *rows, int64_t count,
-                                double *features, margin_error *error) {
-    enum { LOOK = 64 };
-    double *way;
-    margin_status status = MARGIN_OK;
-    MG_NEW(context->heap, way, 2 * mg_model_row_width(model), "a row on its way", error);
-    for (int64_t i = 0; status >= 0 && i < count; i++) {
-        if (i % LOOK == 0 && mg_cancelled(context)) status = mg_fail_cancelled(error);
-        stage_row(model, model->active, x, rows ? rows[i] : i, way,
-                  features + i * model->hypothesis->columns);
-    }
-    mg_free(context->heap, way);
-    return status;
-}
-
-margin_status margin_model_transform(margin_context *context, const margin_model *model,
-                                     const margin_matrix *x, double *features,
-                                     margin_error *error) {
-    MG_GIVEN(error, {context, "context"}, {model, "model"}, {x, "matrix x"});
-    MG_TRY(mg_columns_check(model, x, error));
-    MG_REQUIRE(features || x->rows == 0, error, MARGIN_ERROR_ARGUMENT,
-               "there is nowhere to write the features to: the output is NULL");
-    MG_TRY(mg_matrix_check(NULL, x, "x", error));
-    margin_context call;
-    mg_context_call(context, &call);
-    return mg_call_status(&call, mg_model_features(&call, model, x, NULL, x->rows, features, error),
-                          "before all rows were through the stages", error);
-}
-
 /* ---- On the calling thread ------------------------------------------------------------------- */
 
 int64_t margin_model_scratch_size(const margin_model *model) {
@@ -513,8 +418,8 @@ static margin_status stage_block(const mg_block *block, void *argument) {
     const int64_t columns = b->q.model->hypothesis->columns;
     for (int64_t i = block->first; i < block->first + block->count; i++) {
         const int64_t at = b->first + i;
-        stage_row(b->q.model, b->q.model->active, b->q.x, b->q.rows ? b->q.rows[at] : at,
-                  b->way + block->worker * b->way_room, b->features + i * columns);
+        mg_stage_row(b->q.model, b->q.model->active, b->q.x, b->q.rows ? b->q.rows[at] : at,
+                     b->way + block->worker * b->way_room, b->features + i * columns);
     }
     return MARGIN_OK;
 }
