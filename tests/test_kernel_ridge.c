@@ -89,7 +89,7 @@ static void test_small_penalty(void **state) {
     (void)state;
     regression r = made(ROWS, 1, 2);
     const margin_data data = regression_data(&r);
-    assert_solved(&r, &data, &kernels[2], "", false, NULL, 1e-9, 1e-5);
+    assert_solved(&r, &data, &kernels[2], ", tol=1e-4", false, NULL, 1e-9, 1e-5);
     regression_free(&r);
 }
 
@@ -176,7 +176,7 @@ static void assert_point(const margin_path_point *point, const margin_data *data
     assert_close(point->leave_one_out_rmse, margin_report_item_value(&report, "leave_one_out_rmse"),
                  1e-9);
     assert_close(point->leave_one_out_rmse, left_out(point->spec, data, weights), 1e-8);
-    assert_true(point->gap <= 1e-12 && point->weights == NULL);
+    assert_true(point->gap <= 1e-11 && point->weights == NULL);
     const double rows = (double)report.rows;
     if (!weights)
         assert_close(point->gcv_rmse, point->train_rmse / (1 - point->freedom / rows), 1e-10);
@@ -681,6 +681,33 @@ static void test_rounding_is_counted(void **state) {
         }
 }
 
+/* Coefficients that cancel: errors of kernel values of one sign add up in a'Ka. The least is known
+ * from exact rational arithmetic; what is stated is never nearer to it than the gap says. */
+static void test_cancelling_coefficients(void **state) {
+    (void)state;
+    static const double wide[] = {
+        9, 0.024559471304838709, 3.402474511741894,  6, 0.53907620453664262, 9.1996552735278208,
+        3, 0.28769534606196601,  53.347731457414937, 3, 0.8978477137343035,  2.7072425356138656,
+        9, -0.49044072523213345, 2.8583151345509288, 3, 2.1014742920368494,  2.2821365619868978,
+        0, 1.3296072595929322,   4.3132437527463861};
+    static const double y[] = {0, 1, 0, 1, 0, 1, 1, 1, 0, 1, 0, 0, 0, 1, 0};
+    const char *spec = "kernel-ridge(kernel=poly, degree=3, gamma=1, coef0=0, lambda=1e-5, "
+                       "task=classify, intercept=yes, tol=0.01)";
+    const double least = 0.71111112168765271;
+    double x[45];
+    for (int i = 0; i < 45; i++)
+        x[i] = wide[i % 21];
+    const margin_data data = {.x = margin_dense_f64(x, 15, 3, 3), .y = margin_values_f64(y, 15)};
+    margin_report report = {0}, found = {0};
+    margin_error error = {0};
+    margin_model *model = fit_text(context, spec, &data, &report);
+    assert_true(margin_verify(context, model, &data, &found, &error) >= 0);
+    margin_model_free(model);
+    assert_true(fabs(report.objective - least) <= report.gap);
+    assert_true(fabs(found.objective - least) <= found.gap);
+    assert_true(report.status == MARGIN_STOPPED_STALLED && strstr(report.reason, "larger alpha"));
+}
+
 static void test_failing_allocations(void **state) {
     (void)state;
     regression r = made(30, 2, 20);
@@ -717,6 +744,7 @@ int main(void) {
         cmocka_unit_test(test_spec_of_another),
         cmocka_unit_test(test_targets_far_from_zero),
         cmocka_unit_test(test_rounding_is_counted),
+        cmocka_unit_test(test_cancelling_coefficients),
         cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);

@@ -35,6 +35,8 @@ margin_status mg_kernel_system_multiply(const mg_kernel_system *system, int64_t 
  * moves (K a)_i by about mg_kernel_rounding times t_i sum_j |a_j| t_j. */
 #define mg_kernel_rounding 0x1p-54
 double mg_kernel_system_root(const mg_kernel_system *system, int64_t sample);
+/* s_i: rounding moves k(x_i, x_j) by a few times mg_kernel_rounding t_i t_j (s_i + s_j) / 2. */
+double mg_kernel_system_steepness(const mg_kernel_system *system, int64_t sample);
 
 /* The function sum_i a_i k(x_i, .) + b as the hypothesis of a fit. */
 margin_status mg_kernel_system_hand_over(const mg_kernel_system *system, const double *a, double b,

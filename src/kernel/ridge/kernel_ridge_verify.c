@@ -12,6 +12,10 @@
 
 #include <math.h>
 
+/* A fit counts the rounding of kernel values with this part of MG_ROUNDING at least, and is
+ * converged only with it. */
+static const double fit_part = 0.125;
+
 typedef struct verification {
     mg_fit *fit;
     const mg_problem *problem;
@@ -77,7 +81,8 @@ static margin_status distance_of_dual(verification *v, double *distance, double 
 
 typedef struct sums {
     long double loss, norm, gap;
-    double blur, gap_blur; /* what rounding may have made of P and of the gap */
+    double blur, norm_blur, gap_blur; /* what rounding may have made of P, alpha a'Ka, the gap */
+    double counted;                   /* in a fit, of the last two */
 } sums;
 
 static sums add_up(const verification *v) {
@@ -90,8 +95,11 @@ static sums add_up(const verification *v) {
         s.loss += (long double)c * (long double)v->r[i] * (long double)v->r[i];
         s.norm += (long double)v->u[i] * (long double)f;
         s.gap += (long double)c * (long double)miss * (long double)miss;
-        s.blur += c * blur * (2.0 * fabs(v->r[i]) + blur) + v->alpha * fabs(v->u[i]) * blur;
+        s.blur += c * blur * (2.0 * fabs(v->r[i]) + blur);
+        s.norm_blur += v->alpha * fabs(v->u[i]) * blur;
         s.gap_blur += c * blur * (2.0 * fabs(miss) + blur);
+        s.counted +=
+            fit_part * blur * (v->alpha * fabs(v->u[i]) + c * (2.0 * fabs(miss) + fit_part * blur));
     }
     return s;
 }
@@ -112,14 +120,17 @@ static margin_status judge(verification *v, const mg_ridge_options *o) {
         if (other < distance) s.gap_blur = fmax(s.gap_blur, blur);
         distance = fmin(distance, other);
     }
-    distance = fmin(distance, objective / factor); /* P is not below 0 */
+    const double hidden = s.norm_blur + s.gap_blur;       /* of P - D */
+    const double most = fmax(objective / factor, hidden); /* P is not below 0 */
+    const bool near = fmin(distance - s.gap_blur, objective / factor) <= enough;
+    const bool told = o->descends || s.counted <= enough;
     report->objective = objective;
-    report->gap =
-        v->matches && definite ? factor * distance / fmax(1.0, objective) : (double)INFINITY;
-    v->fit->verified.objective = factor * s.blur;
-    v->fit->verified.gap = factor * s.gap_blur;
-    report->status =
-        definite && distance - s.gap_blur <= enough ? MARGIN_OK : MARGIN_STOPPED_STALLED;
+    report->gap = v->matches && definite
+                      ? factor * fmin(distance + hidden, most) / fmax(1.0, objective)
+                      : (double)INFINITY;
+    v->fit->verified.objective = factor * (s.blur + s.norm_blur);
+    v->fit->verified.gap = factor * (o->descends ? 2.0 : 1.0) * hidden; /* which counts none */
+    report->status = definite && near && told ? MARGIN_OK : MARGIN_STOPPED_STALLED;
     return MARGIN_OK;
 }
 

@@ -35,30 +35,37 @@ static double best_intercept(const mg_ridge_run *run, const double *residual) {
  * c away, which moves the residuals, and the function by s times at most `reach`. */
 static double missed_sum(const mg_ridge_run *run, int64_t t, double s, double reach) {
     const double moved = run->alpha * s / sqrt(run->total), apart = s * reach;
-    return (2.0 * sqrt(run->gap[t]) + moved) * moved + run->alpha * apart * apart;
+    return (2.0 * sqrt(run->gap[t] + run->rounding[t]) + moved) * moved +
+           run->alpha * apart * apart;
 }
 
-/* Scores may be off by `blur`, each in a direction of its own. */
-static void count_rounding(mg_ridge_run *run, int64_t t) {
+/* P and D at K a + e, |e| <= blur: P - D is the distance less alpha a'e, and P at K a moves by
+ * sum_i (alpha a_i + 2 c_i residual_i + c_i e_i) e_i. What errors of one sign add up to counts:
+ * those of the kernel values may follow the signs of a. `sizes`: what their terms add up to (NULL:
+ * a bound of it). */
+static void count_rounding(mg_ridge_run *run, int64_t t, const double *sizes) {
     const int64_t m = run->count;
+    const mg_kernel_system *system = &run->system;
     const double *a = run->a + t * m, *residual = run->residual + t * m, b = run->b[t];
-    double terms = 0.0, sum = 0.0, absolute = 0.0, square = 0.0, reach = 0.0;
+    const double unit = mg_kernel_rounding * (16.0 + 2.0 * sqrt((double)run->problem->x.columns));
+    double terms = 0.0, steep = 0.0, sum = 0.0, absolute = 0.0, reach = 0.0;
     for (int64_t i = 0; i < m; i++) {
-        const double root = mg_kernel_system_root(&run->system, i);
+        const double root = mg_kernel_system_root(system, i);
         terms += fabs(a[i]) * root;
+        steep += fabs(a[i]) * root * mg_kernel_system_steepness(system, i);
         absolute += fabs(a[i]);
         sum += a[i];
         reach += run->c[i] * root / run->total;
     }
+    run->rounding[t] = unit * run->objective[t];
     for (int64_t i = 0; i < m; i++) {
-        const double y = run->y[t * m + i], miss = y - run->fitted[t * m + i] - b;
-        const double root = mg_kernel_system_root(&run->system, i);
-        const double blur = mg_kernel_rounding * (root * terms + fabs(y) + fabs(b));
-        const double own = 2.0 * run->c[i] * blur * (fabs(miss) + fabs(residual[i]) + blur) +
-                           run->alpha * fabs(a[i]) * blur;
-        square += own * own;
+        const double root = mg_kernel_system_root(system, i) / 2.0;
+        const double f =
+            sizes ? sizes[i] : root * (mg_kernel_system_steepness(system, i) * terms + steep);
+        const double blur = unit * (f + fabs(run->y[t * m + i]) + fabs(b));
+        run->rounding[t] +=
+            run->alpha * fabs(a[i]) * blur + run->c[i] * blur * (2.0 * fabs(residual[i]) + blur);
     }
-    run->rounding[t] = sqrt(square);
     if (run->options->intercept)
         run->rounding[t] += missed_sum(run, t, fabs(sum) + mg_kernel_rounding * absolute, reach);
 }
@@ -132,7 +139,7 @@ static margin_status ridge_judge(mg_ridge_run *run) {
     MG_TRY(mg_kernel_system_multiply(&run->system, run->targets, run->a, run->fitted));
     for (int64_t t = 0; t < run->targets; t++) {
         judge_target(run, t);
-        count_rounding(run, t);
+        count_rounding(run, t, NULL);
     }
     return MARGIN_OK;
 }
@@ -146,8 +153,32 @@ static double ridge_gap(const mg_ridge_run *run, int64_t t) {
 double mg_ridge_proven_gap(const mg_ridge_run *run, int64_t t) {
     const double size = fmax(1.0 / run->options->penalty.factor, run->objective[t]);
     if (run->system.curvature != MG_KERNEL_DEFINITE) return (double)INFINITY;
-    const double gap = (run->gap[t] + run->rounding[t]) / size, most = run->objective[t] / size;
-    return gap < most ? gap : most; /* P is not below 0 */
+    const double gap = run->gap[t] + run->rounding[t];
+    const double most = fmax(run->objective[t], run->rounding[t]); /* P is not below 0 */
+    return (gap < most ? gap : most) / size;
+}
+
+/* Values of rbf are known the better the smaller they are, and those of the diagonal are 1: what
+ * they add up to, by a product, where the bound by steepness alone is too much. */
+static margin_status sharpen(mg_ridge_run *run) {
+    const int64_t m = run->count;
+    double *v, *out;
+    if (run->system.kernel.kind != MG_KERNEL_RBF) return MARGIN_OK;
+    MG_TRY(MG_PIECES(&run->arena, purpose, run->error, MG_PIECE(v, 2 * m), MG_PIECE(out, 2 * m)));
+    for (int64_t t = 0; t < run->targets; t++) {
+        if (mg_ridge_proven_gap(run, t) <= run->options->tolerance) continue;
+        for (int64_t i = 0; i < m; i++) {
+            v[i] = fabs(run->a[t * m + i]);
+            v[m + i] = v[i] * mg_kernel_system_steepness(&run->system, i);
+        }
+        MG_TRY(mg_kernel_system_multiply(&run->system, 2, v, out));
+        for (int64_t i = 0; i < m; i++) {
+            const double steep = mg_kernel_system_steepness(&run->system, i);
+            out[i] = fmax((steep * out[i] + out[m + i]) / 2.0 - v[m + i], 0.0) + out[i];
+        }
+        count_rounding(run, t, out);
+    }
+    return MARGIN_OK;
 }
 
 margin_status mg_ridge_fail_indefinite(const mg_ridge_run *run) {
@@ -216,10 +247,11 @@ margin_status mg_ridge_refine(mg_ridge_run *run, double enough, mg_ridge_correct
             memcpy(before, run->a, (size_t)all * sizeof *before);
             for (int64_t i = 0; i < all; i++)
                 run->a[i] -= step[i];
-            return judge_or_go_back(run, before);
+            MG_TRY(judge_or_go_back(run, before));
+            break;
         }
-        if (worst <= enough || run->ended > 0 || worst > last / 4.0) return MARGIN_OK;
+        if (worst <= enough || run->ended > 0 || worst > last / 4.0) break;
         last = worst;
     }
-    return MARGIN_OK;
+    return sharpen(run);
 }

@@ -21,9 +21,9 @@ static double terms_of(const mg_kernel *kernel, double value, double x, double z
     case MG_KERNEL_LAPLACIAN:
         return value + 1.0;
     case MG_KERNEL_FUNCTION:
+    case MG_KERNEL_PRECOMPUTED:
         return fabs(value);
     case MG_KERNEL_LINEAR:
-    case MG_KERNEL_PRECOMPUTED:
         break;
     }
     return x * z;
@@ -66,9 +66,12 @@ double mg_kernel_sums_score(const mg_fit *fit, const mg_hypothesis *h, const mar
         const double a = h->view.expansion.coefficients[k];
         const double value = mg_kernel_rows(fit->context, kernel, support, s, x, row);
         sum += (long double)a * (long double)value;
-        if (blur)
-            *blur += MG_ROUNDING * fabs(a) *
-                     terms_of(kernel, value, norm, sqrt(h->view.expansion.squares[s]));
+        if (!blur) continue;
+        const bool exact =
+            kernel->kind == MG_KERNEL_RBF && value == 1.0 && mg_same_rows(support, s, x, row);
+        const double terms =
+            exact ? value : terms_of(kernel, value, norm, sqrt(h->view.expansion.squares[s]));
+        *blur += MG_ROUNDING * fabs(a) * terms;
     }
     return (double)sum;
 }
