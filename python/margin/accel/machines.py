@@ -122,5 +122,5 @@ FITS = {
     "SVR": Fit(_SVM, 2_500, 1e-8, -1, _machine_suits, _svr, _half, _machine_rows),
     "OneClassSVM": Fit(_SVM, 10_000, 1e-8, -1, _machine_suits, _one_class, _half, _machine_rows),
     "KernelRidge": Fit("sklearn.kernel_ridge", 9_000_000, 1e-12, None, _kernel_ridge_suits, _kernel_ridge, lambda theirs, ours: 2 * theirs.alpha,
-                       values=lambda rows, columns: rows * rows),
+                       values=lambda rows, columns: rows * rows, enough=1e-8),
 }
