@@ -14,7 +14,8 @@ int64_t mg_width_before(const margin_model *model) {
 
 void mg_stage_row(const margin_model *model, int stages, const margin_matrix *x, int64_t row,
                   double *way, double *features) {
-    const int64_t width = stages < model->active ? mg_width_before(model) : mg_model_row_width(model);
+    const int64_t width =
+        stages < model->active ? mg_width_before(model) : mg_model_row_width(model);
     double *in = stages > 0 ? way : features;
     mg_row_expand(x, row, in);
     for (int s = 0; s < stages; s++) {
@@ -79,7 +80,7 @@ margin_status mg_model_features(margin_context *context, const margin_model *mod
     for (int64_t i = 0; status >= 0 && i < count; i++) {
         if (i % LOOK == 0 && mg_cancelled(context)) status = mg_fail_cancelled(error);
         mg_stage_row(model, model->active, x, rows ? rows[i] : i, way,
-                  features + i * model->hypothesis->columns);
+                     features + i * model->hypothesis->columns);
     }
     mg_free(context->heap, way);
     return status;
