@@ -5,7 +5,8 @@ usage: bench_versions.py --before FOLDER [--programs FOLDER] [--data FOLDER] [--
 
 FOLDER holds the programs of `scripts/build.sh bench all` of each state (build/bench/bench). A line for each
 fit (dense, sparse, wide, f32; reading and queries are not compared): least seconds of N turns on one thread
-and on all, and their ratio. --busy, beside other work: seconds of the processor, one thread alone. What is slower by more than 5 % is tried again as often before it counts.
+and on all, and their ratio. --busy, beside other work: seconds of the processor, one thread alone
+(`cpu_seconds` of bench_fit, which an older state has to be taught first). What is slower by more than 5 % is tried again as often before it counts.
 """
 import itertools
 import subprocess
