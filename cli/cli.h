@@ -313,6 +313,8 @@ void json_target(cli_text *text, const margin_model *model, int64_t chosen);
 void text_targets(cli_text *text, const margin_model *model);
 /* Of column j (the count of columns: the target) with numbers and texts how many; else nothing. */
 void text_numbers_among_texts(cli_text *text, const margin_data *data, int64_t j);
+/* The most bytes held, and what fits with a kernel announced. */
+void json_memory(cli_text *text, const cli_session *session);
 void json_column_notes(cli_text *text, const cli_session *session, const margin_data *data);
 /* What a model promises (--calibrate and its like), as lines of a report and as JSON; how often its
  * intervals or sets hold the truth of held-out rows (NULL, or rows 0: there are none). */

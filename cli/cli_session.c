@@ -202,3 +202,9 @@ void cli_warn(const char *format, ...) {
     fputc('\n', stderr);
     va_end(list);
 }
+
+void json_memory(cli_text *text, const cli_session *session) {
+    const int64_t announced = margin_context_announced_memory(session->context);
+    json_integer(text, "peak_memory", margin_context_peak_memory(session->context));
+    if (announced > 0) json_integer(text, "announced_memory", announced);
+}

@@ -95,7 +95,7 @@ static void json_table(cli_text *text, cli_session *session, const margin_table 
     json_number(text, "read", session->read_seconds);
     json_number(text, "total", cli_elapsed(session));
     json_close(text, '}');
-    json_integer(text, "peak_memory", margin_context_peak_memory(session->context));
+    json_memory(text, session);
     json_close(text, '}');
     text_puts(text, "\n");
 }

@@ -70,7 +70,7 @@ static void json_table(cli_text *text, const cli_session *session, const char *s
     json_number(text, "total", cli_elapsed(session));
     json_close(text, '}');
     json_integer(text, "threads", table->threads);
-    json_integer(text, "peak_memory", margin_context_peak_memory(session->context));
+    json_memory(text, session);
     if (session->arguments->output) json_string(text, "model", session->arguments->output);
     json_close(text, '}');
     text_puts(text, "\n");

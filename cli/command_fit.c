@@ -233,9 +233,7 @@ static void json_answer(cli_text *text, cli_session *session, const margin_repor
     json_number(text, "total", cli_elapsed(session));
     json_close(text, '}');
     json_integer(text, "threads", report->threads);
-    json_integer(text, "peak_memory", margin_context_peak_memory(session->context));
-    if (margin_context_announced_memory(session->context) > 0)
-        json_integer(text, "announced_memory", margin_context_announced_memory(session->context));
+    json_memory(text, session);
     json_column_notes(text, session, &rows->train);
     if (rows->test_rows) json_findings(text, &rows->findings);
     if (session->arguments->output) json_string(text, "model", session->arguments->output);

@@ -166,6 +166,34 @@ static void test_path_peak(void **state) {
     table_free(&t);
 }
 
+/* A search: by one matrix for all folds, or, where stages differ from fold to fold, by one of each,
+ * with that in f64 of later penalties. */
+static void test_search_peak(void **state) {
+    (void)state;
+    SUPPORT_LARGE_CASE();
+    static const char *const specs[] = {"svm(kernel=rbf, gamma=0.01, C={1,10})",
+                                        "standardize | svm(kernel=rbf, gamma=0.01, C={1,10})"};
+    table t = table_make(1500, 5, 2, F64);
+    for (int k = 0; k < 2 * MG_LENGTH(specs); k++) {
+        margin_context *context = open_context(NULL, 1 + k % 2, 0, NULL);
+        margin_spec *spec = parse_text(context, specs[k / 2]);
+        const margin_split_options folds = {.size = sizeof folds, .folds = 5};
+        margin_splits *splits;
+        margin_search_result *found;
+        assert_int_equal(margin_split(context, &t.data, &folds, &splits, NULL), 0);
+        assert_int_equal(margin_search(context, spec, &t.data, splits, NULL, &found, NULL), 0);
+        const double peak = (double)margin_context_peak_memory(context);
+        const double said = (double)margin_context_announced_memory(context);
+        if (!(peak <= 1.05 * said && said <= 1.1 * peak))
+            fail_msg("%s: %.0f bytes were announced, %.0f held", specs[k / 2], said, peak);
+        margin_search_result_free(found);
+        margin_splits_free(splits);
+        margin_spec_free(spec);
+        margin_context_free(context);
+    }
+    table_free(&t);
+}
+
 /* Nobody else announces, and what is small is said to programs only. */
 static void test_notes(void **state) {
     (void)state;
@@ -375,11 +403,12 @@ static void test_limits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_peak),       cmocka_unit_test(test_path_peak),
-        cmocka_unit_test(test_notes),      cmocka_unit_test(test_note_of_much),
-        cmocka_unit_test(test_storage),    cmocka_unit_test(test_order),
-        cmocka_unit_test(test_overflow),   cmocka_unit_test(test_hours),
-        cmocka_unit_test(test_perceptron), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_peak),         cmocka_unit_test(test_path_peak),
+        cmocka_unit_test(test_search_peak),  cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_note_of_much), cmocka_unit_test(test_storage),
+        cmocka_unit_test(test_order),        cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_hours),        cmocka_unit_test(test_perceptron),
+        cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

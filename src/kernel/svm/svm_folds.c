@@ -30,10 +30,10 @@ static int64_t spare_numbers(const folds_run *run) {
     return run->points * run->points / 2;
 }
 
-/* Beside the matrix. Of as many workers as there are folds: the choice depends on no threads. */
-static double own_bytes(const folds_run *run) {
+/* Beside the matrix, of so many workers. */
+static double own_bytes(const folds_run *run, int64_t workers) {
     const double numbers = (double)run->count * 3.0 * (double)run->points;
-    return 8.0 * numbers + 4.0 * (double)run->folds * (double)spare_numbers(run);
+    return 8.0 * numbers + 4.0 * (double)workers * (double)spare_numbers(run);
 }
 
 /* What a fold leaves out lies side by side, and so do its own rows, in two pieces. */
@@ -46,10 +46,12 @@ static margin_status make_matrix(folds_run *run, mg_arena *arena) {
     run->points = mg_folds_rows(run->fits, run->count, s->position, s->rows);
     mg_kernel_sizes sizes = mg_kernel_sizes_of(fit, &s->kernel, run->folds);
     sizes.count = run->points;
-    const mg_kernel_plan plan = mg_kernel_plan_make(fit->context, &sizes, MG_WAY_SHARED);
-    MG_REQUIRE(plan.chosen && (double)plan.says.matrix + own_bytes(run) <=
+    mg_kernel_plan plan = mg_kernel_plan_make(fit->context, &sizes, MG_WAY_SHARED);
+    /* As many workers as folds: the choice depends on no threads. */
+    MG_REQUIRE(plan.chosen && (double)plan.says.matrix + own_bytes(run, run->folds) <=
                                   (double)mg_context_room(fit->context, MOST_BYTES),
                fit->error, MARGIN_ERROR_LIMIT, "the folds need too much memory");
+    plan.says.bytes += (int64_t)own_bytes(run, mg_threads(fit->context));
     const mg_gram_request request = {.kernel = s->kernel,
                                      .points = {fit->problem->x, s->rows, NULL, run->points},
                                      .type = MARGIN_F32,

@@ -105,6 +105,7 @@ static margin_status hold_exact(mg_svm_machine *m) {
                                      .points = mg_kernel_points_of(m->problem),
                                      .type = MARGIN_F64,
                                      .bytes = mg_gram_bytes(n, MARGIN_F64, n)};
+    mg_heap_announce(context->heap, request.bytes); /* beside what the fit takes */
     MG_TRY(mg_gram_create(context, &request, &m->exact, m->fit->error));
     return mg_gram_fill(m->exact, context, m->fit->error);
 }
