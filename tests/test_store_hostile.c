@@ -265,6 +265,13 @@ static void test_newer_version(void **state) {
     assert_refused(context, newer.bytes, newer.length,
                    "margin 9.3.1 wrote it in format version 7, and this is margin ");
     assert_refused(context, newer.bytes, newer.length, "update margin, or train again");
+    const store_bytes named = forge(&whole, "\"0.1.0\"", "\"9.3.1\""); /* in this format */
+    const store_bytes unknown = forge(&named, "\"spec\":\"perceptron\"", "\"spec\":\"decetron\"");
+    assert_refused(context, unknown.bytes, unknown.length,
+                   "margin 9.3.1 wrote it, and this is margin 0.1.0, which does not know its spec");
+    assert_refused(context, unknown.bytes, unknown.length, "update margin, or train again");
+    free(unknown.bytes);
+    free(named.bytes);
     free(newer.bytes);
     free(whole.bytes);
     margin_context_free(context);

@@ -123,7 +123,8 @@ def test_votes_within_a_radius(iris, weights):
     ours = margin.RadiusNeighborsRegressor(0.6, weights=weights).fit(X, X[:, 0])
     theirs = sklearn.neighbors.RadiusNeighborsRegressor(0.6, weights=weights).fit(X, X[:, 0])
     assert np.allclose(ours.predict(X), theirs.predict(X))
-    assert np.isnan(ours.predict(X[:1] + 100)).all()
+    with pytest.warns(UserWarning, match="no neighbors within the radius"):
+        assert np.isnan(ours.predict(X[:1] + 100)).all()
     with pytest.raises(ValueError, match="No neighbors found"):
         margin.RadiusNeighborsClassifier(0.6).fit(X, y).predict(X + 100)
     assert margin.RadiusNeighborsClassifier(0.6, outlier_label="most_frequent").fit(X[40:], y[40:]).predict(X[:1] + 100) in (1, 2)

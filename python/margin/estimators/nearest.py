@@ -241,10 +241,15 @@ class NearestRegressor(_Voting, Regressor):
     def predict(self, X: Any) -> np.ndarray:
         """The value of each row; X=None: of the training rows, by their neighbours without themselves."""
         if X is not None:
-            return super().predict(X)
+            return self._warned(super().predict(X))
         check_is_fitted(self)
         owners, rows, counts = self._others()
         sums = (np.bincount(owners, each, self._index.rows) for each in (counts * self._learnt("value")[rows], counts))
         with np.errstate(invalid="ignore"):
             values = np.divide(*sums)
-        return values[:, np.newaxis] if self._two_dimensions else values
+        return self._warned(values[:, np.newaxis] if self._two_dimensions else values)
+
+    def _warned(self, values: np.ndarray) -> np.ndarray:
+        if np.isnan(values).any():
+            warnings.warn("One or more samples have no neighbors within the radius; NaN is predicted.", stacklevel=3)
+        return values

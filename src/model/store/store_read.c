@@ -66,8 +66,15 @@ static margin_status check_all_taken(const mg_store_reader *r) {
 
 /* Runs the parser; what it says is about the file. */
 static margin_status parse_spec(const mg_store_reader *r, const char *text, margin_spec **spec) {
+    const char *writer = mg_store_metadata(r, "margin_version");
     margin_error found = {.text = ""};
     const margin_status status = mg_spec_parse(r->heap, text, spec, &found);
+    if (status == MARGIN_ERROR_SPEC && strcmp(writer, margin_version()) != 0)
+        return mg_fail_stored(r,
+                              "margin %s wrote it, and this is margin %s, which does not know its "
+                              "spec: %s; update margin, or train again with this one",
+                              mg_excerpt(writer, (int64_t)strlen(writer)).text, margin_version(),
+                              found.text);
     if (status == MARGIN_ERROR_SPEC)
         return mg_fail_stored(r, "its spec is not valid: %s", found.text);
     if (status < 0 && r->error) *r->error = found;
