@@ -76,6 +76,8 @@ cli_sentence cli_in_flags(const char *text) {
         {"margin_read_options.ignore", "--ignore"},
         {"margin_read_options.labels", "--labels"},
         {"margin_read_options.target", "--target"},
+        {"margin_search_options.count", "--random"},
+        {"margin_search_options.most_cells", "--cells"},
         {"margin_separable_options.positive", "--class"},
         {"margin_split_options.stratify", "--stratify"},
         {"margin_write_options.labels", "--labels-out"},

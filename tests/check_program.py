@@ -680,7 +680,7 @@ def searches(d):
     expect(codes_of(answer('fit', 'standardize | logistic', wine, '--holdout', 0.3)) == [], 'a good model is not')
     expect('stopped' in codes_of(answer('cv', 'logistic(C=100, max_iter={1,1000})', wine)), 'settings that stopped are said')
     expect(run('cv', 'logistic(max_iter=1)', wine).returncode == 3, 'nothing but settings that stopped')
-    refuses(4, 'cv', 'svm(C={1e-3..1e3 log 1000}, tol={1e-6..1e-3 log 1000})', wine, says=('1000000 settings',))
+    refuses(4, 'cv', 'svm(C={1e-3..1e3 log 1000}, tol={1e-6..1e-3 log 1000})', wine, says=('1000000 settings', '(--random)', '(--cells)'))
     refuses(1, 'cv', 'kmeans(k={2,3})', iris, says=('no target',))
     refuses(2, 'cv', 'svm', cars, '-k', 51, says=('folds',))
     refuses(1, 'cv', 'svm', wine, '--random', 3, '--halving', says=('exclude',))
@@ -1183,6 +1183,9 @@ def pictures(d):
         expect(p.returncode == 0 and says in text, f'plot {words[0]} says {says}: {p.stderr}')
         p = run('plot', *words)
         expect(p.returncode == 0 and len(p.stdout) > 500, f'plot {words[0]} in the terminal: {p.stderr}')
+    run('plot', 'reliability', logistic, iris, '-o', d / 'p.svg')
+    brier = json.loads(run('evaluate', logistic, iris, '--json').stdout)['brier']
+    expect(f'Brier score {brier:.3g}' in (d / 'p.svg').read_text(), f'the Brier score of three classes is that of evaluate, {brier:.3g}')
     expect('penalty' in run('plot', 'coefficients', ridge, cars).stderr, 'why there are no intervals is said')
     refuses(2, 'plot', 'residuals', logistic, iris, says=('regression',))
     refuses(2, 'plot', 'roc', line, cars, says=('classifiers',))

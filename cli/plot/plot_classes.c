@@ -312,7 +312,8 @@ static void count_bins(const answer_list *list, reliability *r) {
         r->said[bin] += weight * p[class];
         r->happened[bin] += weight * happened;
         r->total += weight;
-        r->brier += weight * (p[class] - happened) * (p[class] - happened);
+        for (int64_t k = two ? 1 : 0; k < list->width; k++)
+            r->brier += weight * pow(p[k] - (list->classes[i] == k), 2);
     }
     for (int b = 0; b < BINS; b++)
         r->error += fabs(r->said[b] - r->happened[b]);

@@ -168,7 +168,7 @@ def _member(kind: type[IntEnum], value: int) -> Any:
 _REMEDIES = {
     " (MARGIN_MISSING_DROP)": "", " (margin_read_options.ignore)": "", " (margin_split_options.stratify)": "",
     " (margin_read_options.categorical)": "", " (margin_read_options.labels)": "", " (margin_read_options.target)": "",
-    " (margin_data.classes)": "",
+    " (margin_data.classes)": "", " (margin_search_options.count)": "", "(margin_search_options.most_cells)": "(most_cells)",
     "give it (margin_data.y), name a column of the file, or for npy and idx the file of the labels": "give y",
     "have to be read as categories": "have to be given as texts",
     "(margin cv compares them by cross-validation, margin path penalties of ridge, margin plot elbow numbers of clusters)":

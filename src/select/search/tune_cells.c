@@ -19,7 +19,9 @@ static margin_status count_cells(const mg_tune *s, int64_t *count, margin_error 
         sum += wanted(s, s->specs[k]->variants);
     MG_REQUIRE(sum <= most, error, MARGIN_ERROR_LIMIT,
                "the sets stand for %lld settings, each fitted %lld times, and the limit is %lld "
-               "settings; use smaller sets, draw some of them by chance, or raise the limit",
+               "settings; use smaller sets, draw some of them by chance "
+               "(margin_search_options.count), or raise the limit "
+               "(margin_search_options.most_cells)",
                (long long)sum, (long long)s->split_count, (long long)most);
     *count = sum;
     return MARGIN_OK;
