@@ -101,7 +101,7 @@ void cli_find_in_table(const cli_session *session, const margin_search_result *t
                         "what the table says beside them; against a time limit a longer "
                         "--time-limit or fewer folds (-k)");
     if (made)
-        snprintf(made->words, sizeof made->words, "%lld of %lld settings failed",
+        snprintf(made->words, sizeof made->words, "%lld of %lld settings failed or were not tried",
                  (long long)table->failed, (long long)table->count);
 }
 
