@@ -194,6 +194,15 @@ def test_mixed_bayes(rng):
     assert np.allclose(mixed.predict_proba(X), expected)
     frame = pandas.DataFrame(X, columns=list("abcde"))
     assert np.allclose(margin.MixedNB(categorical=["d", "e"]).fit(frame, y).predict_proba(frame), expected)
+    words = frame.assign(d=np.array(["x", "y", "z"])[kinds[:, 0]], e=frame["e"].map(str).astype("category"))
+    fitted = margin.MixedNB().fit(words, y)  # words are categories, numbers gaussian
+    assert np.allclose(fitted.predict_proba(words), expected) and list(fitted.feature_names_in_) == list("abcde")
+    assert fitted.verify(words, y).status == margin.Status.OK
+    parts = margin.MixedNB().partial_fit(words[:90], y[:90], classes=[0, 1]).partial_fit(words[90:], y[90:])
+    assert np.allclose(parts.predict_proba(words), expected)
+    assert np.allclose(pickle.loads(pickle.dumps(fitted)).predict_proba(words), expected)
+    with pytest.raises(ValueError, match="distribution=gaussian"):
+        margin.MixedNB(gaussian=["d"]).fit(words, y)
     for wrong in (["z"], [7], [1.5]):
         with pytest.raises(ValueError, match="categorical of MixedNB"):
             margin.MixedNB(categorical=wrong).fit(X, y)

@@ -14,6 +14,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from margin.arrow import is_arrow
+from margin.columns import is_frame
 from margin.data import Data
 from margin.errors import ConvergenceWarning as OurConvergenceWarning
 from margin.errors import ArgumentError, Cause, DataError, UnsupportedError
@@ -237,6 +239,24 @@ class MarginEstimator(Base):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+class OfTables(MarginEstimator):
+    """Takes data frames and Arrow tables as the library does: with their names, words and categories."""
+
+    def _is_table(self, X: Any) -> bool:
+        return is_frame(X) or is_arrow(X)
+
+    def _rows(self, X: Any, *, reset: bool = False) -> Any:
+        if not self._is_table(X):
+            return super()._rows(X, reset=reset)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return X
+
+    def _rows_and(self, X: Any, y: Any, reset: bool, **checks: Any) -> tuple[Any, Any]:
+        if not self._is_table(X):
+            return super()._rows_and(X, y, reset, **checks)
+        return self._rows(X, reset=reset), np.asarray(y)
 
 
 class AroundEstimator(MetaEstimatorMixin, Base):

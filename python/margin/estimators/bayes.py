@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_non_negative
 
 from margin._binding import ffi, lib
+from margin.estimators.base import OfTables
 from margin.estimators.classifiers import Classifier, refuse_unknown
 from margin.estimators.parameters import Facts, Options
 from margin.labels import Target, target
@@ -192,10 +193,13 @@ class CategoryClassifier(CountClassifier):
         return tags
 
 
-class MixedClassifier(BayesClassifier):
-    """Naive Bayes of columns of several kinds."""
+class MixedClassifier(OfTables, BayesClassifier):
+    """Naive Bayes of columns of several kinds; those of words, in data frames and Arrow tables, are categorical."""
 
     _LISTS = ("categorical", "gaussian", "multinomial", "bernoulli")
+
+    def _is_table(self, X: Any) -> bool:
+        return super()._is_table(X) and np.asarray(X).dtype.kind not in "biuf"
 
     def _class_options(self, facts: Facts) -> Options:
         options = super()._class_options(facts)

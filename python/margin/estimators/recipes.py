@@ -209,7 +209,7 @@ _LEARNERS = (
         P("min_categories", None, "None", "only None", only(None, why="categories are those that training saw"))), fixed=(("distribution", "categorical"),)),
     Recipe("MixedNB", "bayes", "MixedClassifier", "naive-bayes", "Naive Bayes of columns of several kinds.", (
         *[P(kind, None, "list of column names or numbers, or None", f"columns that are {kind}", elsewhere) for kind in ("categorical", "gaussian", "multinomial", "bernoulli")],
-        P("distribution", "gaussian", "{'gaussian', 'categorical', 'multinomial', 'bernoulli'}", "of the columns that no list names", words("distribution", {k: k for k in ("gaussian", "categorical", "multinomial", "bernoulli")}, "there is no such distribution"), "str"),
+        P("distribution", "auto", "{'auto', 'gaussian', 'categorical', 'multinomial', 'bernoulli'}", "of the columns that no list names; 'auto': words categorical, numbers gaussian", words("distribution", {k: k for k in ("auto", "gaussian", "categorical", "multinomial", "bernoulli")}, "there is no such distribution"), "str"),
         _COUNTS[0], P("var_smoothing", 1e-9, "float", "share of the greatest variance that is added to every variance", number("var_smoothing", low=0), "float"),
         P("unseen", "smooth", "{'smooth', 'ignore', 'error'}", "a category that training never saw: a count of 0, left out, or no prediction", words("unseen", {k: k for k in ("smooth", "ignore", "error")}, "there is no such way"), "str"),
         *_PRIORS)),

@@ -8,10 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from margin._binding import lib
-from margin.arrow import is_arrow
-from margin.columns import is_frame
 from margin.errors import text
-from margin.estimators.base import MarginEstimator
+from margin.estimators.base import OfTables
 from margin.estimators.classifiers import Classifier
 from margin.estimators.clusters import Untargeted
 from margin.estimators.compat import validate_data
@@ -24,11 +22,7 @@ _TASKS = {"classify": lib.MARGIN_CAN_TWO_CLASS | lib.MARGIN_CAN_MULTICLASS, "reg
           "cluster": lib.MARGIN_CAN_CLUSTER}
 
 
-def _is_table(X: Any) -> bool:
-    return is_frame(X) or is_arrow(X)
-
-
-class _OfSpec(MarginEstimator):
+class _OfSpec(OfTables):
     """Options of the spec are parameters `step__option`."""
 
     spec: str
@@ -62,9 +56,8 @@ class _OfSpec(MarginEstimator):
         return bool(component.abilities & ability)
 
     def _rows(self, X: Any, *, reset: bool = False) -> Any:
-        if _is_table(X):  # the library takes names and categories as they are
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            return X
+        if self._is_table(X):
+            return super()._rows(X, reset=reset)
         missing = "allow-nan" if self._can(lib.MARGIN_CAN_MISSING, first=True) else True
         return validate_data(self, X, accept_sparse="csr", dtype=self._numbers, order="C", reset=reset,
                              ensure_all_finite=missing)
@@ -75,9 +68,8 @@ class _OfSpec(MarginEstimator):
         return tags
 
     def _rows_and(self, X: Any, y: Any, reset: bool, **checks: Any) -> tuple[Any, Any]:
-        if _is_table(X):
-            checks.pop("multi_output", None), checks.pop("y_numeric", None)
-            return self._rows(X, reset=reset), np.asarray(y)
+        if self._is_table(X):
+            return super()._rows_and(X, y, reset)
         missing = "allow-nan" if self._can(lib.MARGIN_CAN_MISSING, first=True) else True
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=self._numbers, order="C", reset=reset,
                              ensure_all_finite=missing, **checks)
