@@ -176,7 +176,7 @@ _LEARNERS = (
         fixed=(("task", "regress"),), finish=c.kernel_options),
     Recipe("OneClassSVM", "kernel", "OneClass", "svm", "One class and its outliers.", (
         _KERNEL, _DEGREE, _GAMMA, _COEF0, _tol(1e-6),
-        P("nu", 0.5, "float", "at most this share of the rows are outliers, at least this share support vectors", number("nu", low=0, open_low=True), "float"),
+        P("nu", 0.5, "float", "at most this share of the rows are outliers, at least this share support vectors", number("nu", low=0, open_low=True, high=1), "float"),
         *_MACHINE, P("verbose", False, "bool", "no effect", no_effect, "bool"), _MACHINE_ITER),
         fixed=(("task", "one-class"),), finish=c.kernel_options),
     Recipe("KernelRidge", "kernel", "KernelRidgeRegressor", "kernel-ridge", "Ridge over a kernel: a coefficient for every row.", (
