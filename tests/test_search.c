@@ -909,20 +909,20 @@ static void test_refused(void **state) {
     refused("svm", &data, splits, &options, MARGIN_ERROR_ARGUMENT, "accuracy, ");
     options.metric = "beauty";
     refused("svm", &data, splits, &options, MARGIN_ERROR_ARGUMENT, "no metric 'beauty'");
-    options.metric = NULL;
-    options.method = MARGIN_SEARCH_RANDOM;
+    options = (margin_search_options){.size = sizeof options, .method = MARGIN_SEARCH_RANDOM};
     refused("svm", &data, splits, &options, MARGIN_ERROR_ARGUMENT, "count");
     options.method = 9;
     refused("svm", &data, splits, &options, MARGIN_ERROR_ARGUMENT, "no method 9");
-    options.method = MARGIN_SEARCH_GRID;
+    options = (margin_search_options){.size = sizeof options, .metric = "log_loss"};
     refused("svm", NULL, splits, &options, MARGIN_ERROR_ARGUMENT, "data set is NULL");
     refused("svm", &data, NULL, &options, MARGIN_ERROR_ARGUMENT, "split is NULL");
     /* no probabilities: a failure of the setting */
-    options.metric = "log_loss";
     margin_search_result *found = search("svm", &data, splits, &options);
     assert_contains(margin_search_cell_at(found, 0)->reason, "probabilities");
     margin_search_result_free(found);
-    /* specs of two tasks */
+    /* settings and specs of two tasks */
+    refused("svm(task={regress,classify})", &data, splits, NULL, MARGIN_ERROR_SPEC,
+            "'svm(task=classify)' does not predict numbers");
     margin_spec *specs[] = {parse_text(context, "svm"), parse_text(context, "ridge")};
     margin_error error = {0};
     assert_int_equal(margin_search_specs(context, (const margin_spec *const *)specs, 2, &data,

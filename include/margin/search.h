@@ -110,9 +110,9 @@ typedef struct margin_search_options {
  * for three settings, of which that of kernel=rbf has no degree. Each is fitted, stages included,
  * to the training rows of each split and judged on its test rows. `options` may be NULL. Returns OK
  * also where settings failed or stopped: the table tells. ARGUMENT: options, splits of other data;
- * SPEC: a learner without a target; DATA as margin_fit, where it concerns all of the rows; LIMIT:
- * more settings than most_cells (before anything is fitted); FILE, FORMAT: the journal; MEMORY,
- * CANCELLED (the journal keeps what is finished).
+ * SPEC: a learner without a target, settings that predict classes and numbers; DATA as margin_fit,
+ * where it concerns all of the rows; LIMIT: more settings than most_cells (before anything is
+ * fitted); FILE, FORMAT: the journal; MEMORY, CANCELLED (the journal keeps what is finished).
  *
  * Fits run side by side, each on one thread; the result does not depend on their number, nor on
  * what came from a journal, times aside. Memory: that of one fit for each thread, and 48 bytes for

@@ -129,7 +129,7 @@ static margin_status check_stages(const margin_model *model, margin_error *error
     return MARGIN_OK;
 }
 
-static bool has_task(const mg_spec_component *learner, margin_task task) {
+bool mg_can_task(const mg_spec_component *learner, margin_task task) {
     const unsigned abilities = learner->info->abilities;
     const mg_option_value *option = mg_spec_option(learner, "task");
     const bool classifies = (abilities & (MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS)) != 0;
@@ -172,7 +172,7 @@ static margin_status check_task(const margin_model *model, const mg_spec_compone
     const unsigned abilities = learner->info->abilities;
     const mg_hypothesis_kind *kind = model->hypothesis->kind;
     mg_decision decision;
-    REFUSE(has_task(learner, model->task), "%s is not a learner for the task of the model",
+    REFUSE(mg_can_task(learner, model->task), "%s is not a learner for the task of the model",
            learner->info->name);
     REFUSE(kind == learner->learner->makes[0] || kind == learner->learner->makes[1],
            "%s makes no hypothesis of the kind %s", learner->info->name, kind->name);

@@ -103,6 +103,9 @@ void mg_scaled_formula(const mg_target_scale *scale, const char *formula, char *
 /* Refuses a model of stages alone: whoever asks wants predictions. */
 margin_status mg_model_predicts(const margin_model *model, margin_error *error);
 
+/* Whether a learner with these options may have that task. */
+bool mg_can_task(const mg_spec_component *learner, margin_task task);
+
 /* Last step of fit, update and load, once every part is in place: what the learner of the spec and
  * the tensors tell of a model is worked out again, and whatever says otherwise is refused. Nothing
  * that uses a model needs to doubt it, or to trust its report. MODEL on failure. */

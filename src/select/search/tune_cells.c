@@ -118,12 +118,23 @@ static int64_t number_of_stages(const margin_spec *spec, int64_t number) {
     return number;
 }
 
+/* A set of kernels or tasks may change what is predicted. */
+static margin_status check_task(const mg_tune *s, const margin_spec *spec, margin_error *error) {
+    const bool numbers = s->whole->task == MARGIN_REGRESS;
+    MG_REQUIRE(
+        mg_can_task(mg_spec_learner(spec), s->whole->task), error, MARGIN_ERROR_SPEC,
+        "'%s' does not predict %s, as the first setting does; compare what predicts the same",
+        spec->text, numbers ? "numbers" : "classes");
+    return MARGIN_OK;
+}
+
 static margin_status make_cell(const mg_tune *s, int64_t owner, const int64_t *places,
                                mg_cell *cell, margin_error *error) {
     cell->owner = owner;
     cell->number = mg_spec_index(s->specs[owner], places);
     cell->stages = number_of_stages(s->specs[owner], cell->number);
     MG_TRY(mg_spec_at(s->specs[owner], places, &cell->spec, error));
+    MG_TRY(check_task(s, cell->spec, error));
     MG_NEW_ZERO(s->heap, cell->slots, s->split_count, "the table", error);
     if (!s->options.predictions) return MARGIN_OK;
     const int64_t targets = mg_data_targets(s->data);
