@@ -740,6 +740,37 @@ static void test_failing_allocations(void **state) {
     assert_true(support_fail_each_allocation(1, promise_once, &c) > 20);
 }
 
+/* Twenty-one whole numbers are numbers, and so they are where a part of the rows has only twenty,
+ * which alone would look like classes: in folds, and where settings are chosen for each of them. */
+static void test_task_of_all_rows(void **state) {
+    (void)state;
+    made m;
+    make(&m, 2);
+    for (int i = 0; i < ROWS; i++)
+        m.y[i] = 7 * (i < 20 ? i + 1 : i % 20);
+    const margin_data data = data_of(&m, true);
+    const margin_promise_options o = {.size = sizeof o, .coverage = 0.8};
+    const margin_split_options outer = {.size = sizeof outer, .folds = 6, .in_order = 1},
+                               inner = {.size = sizeof inner, .folds = 3};
+    margin_model *model = fit(context, "knn", &data), *promised;
+    assert_int_equal(margin_model_task(model), MARGIN_REGRESS);
+    OK(margin_promise(context, model, &data, &o, &promised, &error));
+    margin_model_free(promised);
+    margin_model_free(model);
+    margin_spec *spec;
+    margin_splits *splits;
+    margin_nested_result *nested;
+    OK(margin_spec_parse(context, "knn(k={3,4})", &spec, &error));
+    OK(margin_split(context, &data, &outer, &splits, &error));
+    const margin_spec *const specs[] = {spec};
+    OK(margin_search_nested(context, specs, 1, &data, splits, &inner, NULL, 0, &nested, &error));
+    for (int f = 0; f < 6; f++)
+        assert_true(margin_nested_fold_at(nested, f)->inside > 10); /* an rmse, no accuracy */
+    margin_nested_result_free(nested);
+    margin_splits_free(splits);
+    margin_spec_free(spec);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_intervals),
@@ -753,6 +784,7 @@ int main(void) {
         cmocka_unit_test(test_files_and_threads),
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_task_of_all_rows),
         cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);

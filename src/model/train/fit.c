@@ -93,9 +93,9 @@ static void tell_parts(const margin_fit_options *options, const margin_report *p
     }
 }
 
-margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
-                              const margin_data *data, const margin_fit_options *options,
-                              margin_model **model, margin_report *report, margin_error *error) {
+margin_status mg_fit_task(margin_context *context, margin_task task, const margin_spec *spec,
+                          const margin_data *data, const margin_fit_options *options,
+                          margin_model **model, margin_report *report, margin_error *error) {
     double started = mg_clock();
     margin_model *made = NULL;
     margin_fit_options chosen;
@@ -117,7 +117,8 @@ margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
     MG_GO(mg_data_check_columns(&call, data, error));
     MG_GO(mg_pipeline_rows(&call, spec, data, &seen, &rows, error));
     MG_GO(mg_model_new(context->heap, &made, error));
-    const mg_train_how how = {.centres = chosen.centres,
+    const mg_train_how how = {.task = task,
+                              .centres = chosen.centres,
                               .centre_count = chosen.centre_count,
                               .trace = trace.step ? &trace : NULL,
                               .start = chosen.start,
@@ -145,7 +146,13 @@ done:
                           error);
 }
 
+margin_status margin_fit_with(margin_context *context, const margin_spec *spec,
+                              const margin_data *data, const margin_fit_options *options,
+                              margin_model **model, margin_report *report, margin_error *error) {
+    return mg_fit_task(context, 0, spec, data, options, model, report, error);
+}
+
 margin_status margin_fit(margin_context *context, const margin_spec *spec, const margin_data *data,
                          margin_model **model, margin_report *report, margin_error *error) {
-    return margin_fit_with(context, spec, data, NULL, model, report, error);
+    return mg_fit_task(context, 0, spec, data, NULL, model, report, error);
 }

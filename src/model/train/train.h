@@ -40,6 +40,12 @@ margin_status mg_trainer_fit(mg_trainer *trainer, margin_context *context, const
                              margin_error *error);
 void mg_trainer_close(mg_trainer *trainer); /* not the model */
 
+/* margin_fit_with where the task is known (0: what learner and data tell): a part of the rows may
+ * look like classes where all of them are numbers. */
+margin_status mg_fit_task(margin_context *context, margin_task task, const margin_spec *spec,
+                          const margin_data *data, const margin_fit_options *options,
+                          margin_model **model, margin_report *report, margin_error *error);
+
 /* Through bytes: a model is what its file says. */
 margin_status mg_model_copy(margin_context *context, const margin_model *model, margin_model **copy,
                             margin_error *error);

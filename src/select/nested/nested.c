@@ -26,8 +26,8 @@ static margin_status choose(nested_run *run, const margin_data *train, int64_t s
     margin_search_result *found = NULL;
     margin_status status = margin_split(run->context, train, run->inner, &splits, error);
     if (status >= 0)
-        status = margin_search_specs(run->context, s->specs, s->spec_count, train, splits,
-                                     &run->options, &found, error);
+        status = mg_tune_search(run->context, s->whole->task, s->specs, s->spec_count, train,
+                                splits, &run->options, &found, error);
     const int64_t best = status < 0 ? -1 : run->one_se ? found->best_one_se : found->best;
     if (best >= 0) {
         const margin_search_cell *cell = margin_search_cell_at(found, best);

@@ -1,6 +1,7 @@
 /* Fits to all folds but one, and what they say of the rows of that one. */
 #include "select/promise/cross_fit.h"
 #include "margin/split.h"
+#include "model/train/train.h"
 
 #include <string.h>
 
@@ -46,7 +47,7 @@ static margin_status cross_fold(margin_context *context, const margin_spec *spec
     double *scores;
     part.selection = rows;
     part.selected = margin_splits_rows(splits, k, MARGIN_PART_TRAIN, rows);
-    MG_TRY(margin_fit(context, spec, &part, &c->models[k], NULL, error));
+    MG_TRY(mg_fit_task(context, model->task, spec, &part, NULL, &c->models[k], NULL, error));
     MG_TRY(mg_additions_check_fold(model, c->models[k], error));
     part.selected = margin_splits_rows(splits, k, MARGIN_PART_TEST, rows);
     MG_NEW(c->heap, scores, part.selected * c->functions, "the scores of a fold", error);

@@ -41,6 +41,7 @@ typedef struct mg_tune {
     margin_context *context; /* of the call */
     mg_heap *heap;
     margin_search_options options;
+    margin_task task; /* 0: what learners and data tell */
     const margin_spec *const *specs;
     int64_t spec_count;
     const margin_data *data;
@@ -167,6 +168,13 @@ const char *mg_keep_text(mg_arena *arena, const char *text);
 /* The result as the caller gets it. */
 margin_status mg_tune_result_make(const mg_tune *search, margin_search_result **result,
                                   margin_error *error);
+
+/* margin_search_specs where the task is known (0: it is not). */
+margin_status mg_tune_search(margin_context *context, margin_task task,
+                             const margin_spec *const *specs, int64_t count,
+                             const margin_data *data, const margin_splits *splits,
+                             const margin_search_options *options, margin_search_result **result,
+                             margin_error *error);
 
 /* ARGUMENT where there are no specs, or one is NULL. */
 margin_status mg_tune_check_specs(const margin_spec *const *specs, int64_t count,

@@ -103,11 +103,13 @@ static margin_status check_call(const margin_context *context, const margin_spec
     return mg_tune_check_specs(specs, count, error);
 }
 
-margin_status margin_search_specs(margin_context *context, const margin_spec *const *specs,
-                                  int64_t count, const margin_data *data,
-                                  const margin_splits *splits, const margin_search_options *options,
-                                  margin_search_result **result, margin_error *error) {
-    mg_tune s = {.specs = specs,
+margin_status mg_tune_search(margin_context *context, margin_task task,
+                             const margin_spec *const *specs, int64_t count,
+                             const margin_data *data, const margin_splits *splits,
+                             const margin_search_options *options, margin_search_result **result,
+                             margin_error *error) {
+    mg_tune s = {.task = task,
+                 .specs = specs,
                  .spec_count = count,
                  .data = data,
                  .splits = splits,
@@ -143,4 +145,11 @@ margin_status margin_search(margin_context *context, const margin_spec *spec,
                             const margin_search_options *options, margin_search_result **result,
                             margin_error *error) {
     return margin_search_specs(context, &spec, spec ? 1 : 0, data, splits, options, result, error);
+}
+
+margin_status margin_search_specs(margin_context *context, const margin_spec *const *specs,
+                                  int64_t count, const margin_data *data,
+                                  const margin_splits *splits, const margin_search_options *options,
+                                  margin_search_result **result, margin_error *error) {
+    return mg_tune_search(context, 0, specs, count, data, splits, options, result, error);
 }
