@@ -315,6 +315,23 @@ static margin_status fit_from(const char *text, const margin_model *start, const
     return status;
 }
 
+/* A size between two fields would hand half a pointer over. */
+static void options_end_with_a_field(void **state) {
+    (void)state;
+    margin_error error = {0};
+    const margin_data data = sample_data(classes, DENSE_F64);
+    margin_model *model = fit_text(context, "logistic", &data, NULL), *next = NULL;
+    margin_spec *parsed = parse_text(context, "logistic");
+    margin_fit_options options = {.start = model};
+    for (options.size = 1; options.size < sizeof options; options.size++)
+        if (options.size % sizeof(double) != 0)
+            assert_int_equal(margin_fit_with(context, parsed, &data, &options, &next, NULL, &error),
+                             MARGIN_ERROR_ARGUMENT);
+    assert_null(next);
+    margin_spec_free(parsed);
+    margin_model_free(model);
+}
+
 /* A fit from where another one ended reaches the same optimum on a shorter way. */
 static void fits_start_from_models(void **state) {
     (void)state;
@@ -394,6 +411,7 @@ int main(void) {
                                        cmocka_unit_test(reports_step_by_their_size),
                                        cmocka_unit_test(reserved_fields_are_zero),
                                        cmocka_unit_test(a_trace_may_end_the_fit),
+                                       cmocka_unit_test(options_end_with_a_field),
                                        cmocka_unit_test(fits_start_from_models)};
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -378,6 +378,9 @@ static void what_does_not_take_columns_says_so(void **state) {
     data.x = columns_of(false, INT64_MAX / 16);
     data.y.count = data.x.rows;
     assert_int_equal(margin_fit(context, spec, &data, &model, NULL, &error), MARGIN_ERROR_ARGUMENT);
+    data = (margin_data){.x = margin_columns_f64(broken, 0, INT64_MAX / 4)};
+    assert_int_equal(margin_fit(context, spec, &data, &model, NULL, &error), MARGIN_ERROR_ARGUMENT);
+    assert_contains(error.text, "more than memory can hold");
     margin_spec_free(spec);
     margin_context_free(context);
 }

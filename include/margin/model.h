@@ -321,7 +321,7 @@ MARGIN_API int64_t margin_model_scale(const margin_model *model, int64_t feature
 /* rows x features: what margin_model_features stand for at each row of x, NaN where a stage cannot
  * tell: what the hypothesis is about. Stages that are folded into a linear model are not applied
  * (behind `standardize | logistic` these are the columns of x themselves, behind `standardize |
- * kmeans` the scaled ones). On the calling thread. */
+ * kmeans` the scaled ones). On the calling thread; a failure may leave them partly written. */
 MARGIN_API MARGIN_CHECKED margin_status margin_model_transform(margin_context *context,
                                                                const margin_model *model,
                                                                const margin_matrix *x,

@@ -9,8 +9,9 @@ margin_status mg_options_take(const void *given, size_t first_size, const char *
     memset(options, 0, size);
     if (given) {
         memcpy(&given_size, given, sizeof given_size);
+        const int broken = given_size % _Alignof(double) != 0; /* cuts a field: no sizeof does */
         if (!given_size) given_size = first_size;
-        MG_REQUIRE(given_size >= first_size, error, MARGIN_ERROR_ARGUMENT,
+        MG_REQUIRE(given_size >= first_size && !broken, error, MARGIN_ERROR_ARGUMENT,
                    "options.size is %zu; set it to sizeof(%s), which is %zu", given_size, type,
                    size);
         const char *bytes = given;

@@ -48,9 +48,9 @@ static margin_status check_columns(const margin_matrix *x, const char *name, mar
     MG_REQUIRE(!x->row_starts && !x->values, error, MARGIN_ERROR_ARGUMENT,
                "%s: %s are given, and values or row_starts too", name,
                x->arrays ? "arrays" : "column_values");
-    MG_REQUIRE(x->rows <= INT64_MAX / 8 / MG_MAX(x->columns, 1), error, MARGIN_ERROR_ARGUMENT,
-               "%s: %lld rows of %lld columns are more than memory can hold", name,
-               (long long)x->rows, (long long)x->columns);
+    MG_REQUIRE(MG_MAX(x->rows, 1) <= INT64_MAX / 8 / MG_MAX(x->columns, 1), error,
+               MARGIN_ERROR_ARGUMENT, "%s: %lld rows of %lld columns are more than memory can hold",
+               name, (long long)x->rows, (long long)x->columns);
     if (x->arrays) return mg_arrays_check(x, name, error);
     for (int64_t j = 0; j < x->columns && x->rows > 0; j++)
         MG_REQUIRE(x->column_values[j] && !misaligned(x->column_values[j], x->value_type), error,
