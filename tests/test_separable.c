@@ -185,6 +185,11 @@ static void bad_questions_are_refused(void **state) {
     hole[5] = (double)NAN;
     margin_data data = four_points(one);
     refuses(MARGIN_ERROR_DATA, &data, "two classes");
+    const int32_t declared[] = {1, 2}, others[] = {0, 1};
+    data.classes = margin_labels_i32(declared, 2);
+    refuses(MARGIN_ERROR_DATA, &data, "no row is of the class '2'");
+    data.classes = margin_labels_i32(others, 2);
+    refuses(MARGIN_ERROR_DATA, &data, "every row is of the class '1'");
     data = four_points(three);
     refuses(MARGIN_ERROR_DATA, &data, "3 classes");
     data = four_points(two);

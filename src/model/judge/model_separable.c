@@ -26,13 +26,22 @@ static margin_status positive_class(const margin_data *data, const margin_model 
     return MARGIN_OK;
 }
 
+/* A class that was declared need not have a row. */
+static margin_status check_sides(int64_t positive, int64_t count, const char *name,
+                                 margin_error *error) {
+    MG_REQUIRE(positive > 0 && positive < count, error, MG_DATA(ONE_CLASS),
+               "%s row is of the class '%s'; separability is a question about rows of two",
+               positive ? "every" : "no", name);
+    return MARGIN_OK;
+}
+
 /* The two-class problem of a data set; `signs` and `samples` are to be freed by the caller. */
 static margin_status make_problem(margin_context *context, const margin_data *data,
                                   const char *asked, mg_samples *samples, int8_t **signs,
                                   mg_problem *problem, margin_error *error) {
     margin_model *classes = NULL;
     int32_t *codes = NULL;
-    int64_t positive;
+    int64_t positive, members = 0;
     margin_status status;
     MG_GO(mg_model_new(context->heap, &classes, error));
     MG_GO(mg_target_learn(context, data, samples, classes, error));
@@ -40,8 +49,11 @@ static margin_status make_problem(margin_context *context, const margin_data *da
     MG_GO_NEW(context->heap, codes, samples->count, "the labels", error);
     MG_GO_NEW(context->heap, *signs, samples->count, "the labels", error);
     MG_GO(mg_target_codes(context, data, samples, classes, codes, error));
-    for (int64_t i = 0; i < samples->count; i++)
+    for (int64_t i = 0; i < samples->count; i++) {
         (*signs)[i] = codes[i] == positive ? 1 : -1;
+        members += codes[i] == positive;
+    }
+    MG_GO(check_sides(members, samples->count, classes->class_names[positive], error));
     *problem = (mg_problem){.kind = MG_TWO_CLASS,
                             .x = data->x,
                             .columns = data->columns,
