@@ -518,6 +518,8 @@ static void wrong_data_is_refused(void **state) {
     assert_refused(&data, "a.csv", &newer.known, MARGIN_ERROR_ARGUMENT, "options.size is 1");
     data.x.columns = 0;
     assert_refused(&data, "a.csv", NULL, MARGIN_ERROR_DATA, "no columns");
+    assert_refused(&data, "a.npy", NULL, MARGIN_ERROR_DATA, "no columns");
+    assert_refused(&data, "a.idx", NULL, MARGIN_ERROR_DATA, "no columns");
     assert_refused(NULL, "a.csv", NULL, MARGIN_ERROR_ARGUMENT, "data set is NULL");
     margin_context *context = support_context(NULL, 1);
     margin_error error = {0};

@@ -58,6 +58,8 @@ static margin_status check_layout(const mg_write_job *job, const char *format,
                                   margin_error *error) {
     const margin_data *data = job->data;
     char name[32];
+    MG_REQUIRE(data->x.columns > 0, error, MARGIN_ERROR_DATA, "%s: there are no columns to write",
+               job->path);
     MG_REQUIRE(!data->weights.values, error, MARGIN_ERROR_DATA,
                "%s: %s has no place for sample weights; write CSV", job->path, format);
     int64_t categorical = mg_first_categorical(data);
