@@ -92,6 +92,16 @@ def figures(d):
     expect(f'{gap:.6g}' in text and 'whatever the data are' in text, 'the proof')
 
 
+def weights_count(d):
+    """Weights of one standard deviation are those of importance: a row counts by its weight."""
+    rows = [f'{i * 7919 % 101},{i * 31 % 97},{i % 3},{"pq"[i * 7919 % 101 + i % 40 > 70]}' for i in range(80)]
+    (d / 'weighted.csv').write_text('a,b,w,y\n' + '\n'.join(rows) + '\n')
+    model = fit(d, 'logistic', d / 'weighted.csv', '--weights', 'w')
+    text = report(model, d / 'weighted.csv', '--weights', 'w')[1].split('The weights')[1]
+    for c in json.loads(run('importance', model, d / 'weighted.csv', '--weights', 'w', '--json').stdout)['columns']:
+        expect(f"{c['weight_per_deviation']:.6g}" in text, f'{c} in {text[:200]}')
+
+
 def checks_are_on_the_page(d):
     rows = [f'{i * 7919 % 101},{1000 * (i * 31 % 97)},{3 * (i % 2)},{"pq"[i % 2]}' for i in range(60)]
     (d / 'leak.csv').write_text('a,b,z,y\n' + '\n'.join(rows) + '\n')
@@ -282,7 +292,7 @@ def in_a_browser(d, chromium, pictures):
 
 with tempfile.TemporaryDirectory() as work:
     browser = shutil.which('chromium') or shutil.which('chromium-browser')
-    parts = [figures, checks_are_on_the_page, the_worst_come_first, only_wrong_rows_are_the_worst, what_the_model_does_not_know, made_again, kinds, nothing_is_markup]
+    parts = [figures, weights_count, checks_are_on_the_page, the_worst_come_first, only_wrong_rows_are_the_worst, what_the_model_does_not_know, made_again, kinds, nothing_is_markup]
     if '--browser' in sys.argv:
         rest = sys.argv[sys.argv.index('--browser') + 1:]
         parts = [lambda d: in_a_browser(d, browser, Path(rest[0]) if rest else None)] if browser else []

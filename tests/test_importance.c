@@ -105,11 +105,15 @@ static void test_against_loops(void **state) {
                 assert_close(c.mean, sum / REPEATS, 1e-14);
                 assert_close(c.deviation, sqrt(squares / (REPEATS - 1)), 1e-13);
                 const double *w = margin_model_weights(model, 0);
-                double mean = 0, spread = 0;
+                double mean = 0, spread = 0, all = 0;
                 for (int64_t i = 0; i < count; i++)
-                    mean += m.x[rows[i] * COLUMNS + j] / (double)count;
+                    all += part ? m.weights[rows[i]] : 1;
                 for (int64_t i = 0; i < count; i++)
-                    spread += pow(m.x[rows[i] * COLUMNS + j] - mean, 2) / (double)(count - 1);
+                    mean += (part ? m.weights[rows[i]] : 1) / all * m.x[rows[i] * COLUMNS + j];
+                for (int64_t i = 0; i < count; i++)
+                    spread += (part ? m.weights[rows[i]] : 1) / all *
+                              pow(m.x[rows[i] * COLUMNS + j] - mean, 2);
+                spread *= (double)count / (double)(count - 1);
                 if (w)
                     assert_close(c.weight_per_deviation, w[j] * sqrt(spread), 1e-12);
                 else

@@ -248,15 +248,23 @@ static int by_size(const void *a, const void *b) {
 }
 
 typedef struct {
-    double mean, squares;
+    double weight, mean, squares;
     int64_t count;
 } moments;
 
-static void add_value(moments *m, double value) {
-    if (!isfinite(value)) return;
+static void add_value(moments *m, double value, double weight) {
+    if (!isfinite(value) || !(weight > 0)) return;
     const double off = value - m->mean;
-    m->mean += off / (double)++m->count;
-    m->squares += off * (value - m->mean);
+    m->weight += weight;
+    m->mean += off * (weight / m->weight);
+    m->squares += weight * off * (value - m->mean);
+    m->count++;
+}
+
+/* Sample standard deviation, of rows with weights that of margin_importance_column. */
+static double deviation_of(const moments *m) {
+    const double count = (double)m->count;
+    return m->count > 1 ? sqrt(m->squares / m->weight * (count / (count - 1))) : 0;
 }
 
 /* Moments of what the weights are multiplied with, over dense rows, some of them at a time. */
@@ -264,6 +272,7 @@ static margin_status add_rows(cli_session *session, const margin_model *model,
                               const margin_data *data, int64_t features, moments *list) {
     const int64_t step = 1 + 100000 / (features + 1);
     const int64_t size = data->x.value_type == MARGIN_F32 ? sizeof(float) : sizeof(double);
+    const double *weights = data->weights.values;
     double *made = malloc((size_t)(step * features + 1) * sizeof *made);
     margin_status status = made ? MARGIN_OK : MARGIN_ERROR_MEMORY;
     for (int64_t i = 0; i < data->x.rows && status >= 0; i += step) {
@@ -272,7 +281,7 @@ static margin_status add_rows(cli_session *session, const margin_model *model,
         part.values = (const char *)data->x.values + i * data->x.stride * size;
         status = margin_model_transform(session->context, model, &part, made, &session->error);
         for (int64_t k = 0; k < part.rows * features && status >= 0; k++)
-            add_value(&list[k % features], made[k]);
+            add_value(&list[k % features], made[k], weights ? weights[i + k / features] : 1);
     }
     free(made);
     return status;
@@ -286,7 +295,7 @@ static double *find_spreads(cli_session *session, const margin_model *model,
     double *spread = malloc((size_t)(features + 1) * sizeof *spread);
     if (list && spread && add_rows(session, model, data, features, list) >= 0) {
         for (int64_t j = 0; j < features; j++)
-            spread[j] = list[j].count > 1 ? sqrt(list[j].squares / (double)(list[j].count - 1)) : 0;
+            spread[j] = deviation_of(&list[j]);
     } else {
         free(spread);
         spread = NULL;

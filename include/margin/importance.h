@@ -37,8 +37,8 @@ typedef struct margin_importance_column {
     double mean, deviation; /* by how much the metric is worse, and its standard deviation over the
                                repeats */
     /* Linear models whose columns are the inputs, behind no stage but standardize and minmax: the
-     * weight times the standard deviation of the column in these rows; of several functions the
-     * root of the mean square. NaN for others. */
+     * weight times the sample standard deviation of the column in these rows, each by its weight;
+     * of several functions the root of the mean square. NaN for others. */
     double weight_per_deviation;
 } margin_importance_column;
 /* Of an input column (margin_model_columns). Returns 1; 0, with nothing written, for one there is

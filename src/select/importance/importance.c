@@ -95,13 +95,25 @@ static void importance_moments(const double *values, int64_t count, double *mean
     *deviation = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
 }
 
+/* Sample standard deviation of a column over the rows that count, each by its weight. */
+static double column_deviation(const shuffling *s, int64_t j) {
+    const int64_t n = s->samples.count;
+    double weight = 0, mean = 0, squares = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const double w = mg_samples_weight(&s->samples, i);
+        const double off = s->x[mg_samples_row(&s->samples, i) * s->data.x.columns + j] - mean;
+        weight += w;
+        mean += off * (w / weight);
+        squares += w * off * off * (1 - w / weight);
+    }
+    return n > 1 ? sqrt(squares / weight * ((double)n / (double)(n - 1))) : 0;
+}
+
 static double weight_per_deviation(const shuffling *s, int64_t j) {
     const mg_hypothesis *h = s->model->hypothesis;
-    double mean, deviation, squares = 0;
+    double squares = 0;
     if (h->kind != &mg_hypothesis_linear || s->model->active > 0) return (double)NAN;
-    for (int64_t i = 0; i < s->samples.count; i++)
-        s->kept[i] = s->x[mg_samples_row(&s->samples, i) * s->data.x.columns + j];
-    importance_moments(s->kept, s->samples.count, &mean, &deviation);
+    const double deviation = column_deviation(s, j);
     if (h->functions == 1) return h->view.linear.weights[j] * deviation;
     for (int64_t f = 0; f < h->functions; f++)
         squares +=
