@@ -22,6 +22,16 @@ cli_finding *cli_find(const cli_session *session, cli_findings *found, const cha
     return made;
 }
 
+void cli_end_interval(const char *metric, double *low, double *high) {
+    static const char *const losses[] = {"log_loss", "brier", "mse", "rmse", "mae", "inertia"};
+    bool loss = false;
+    for (size_t k = 0; k < sizeof losses / sizeof *losses; k++)
+        loss = loss || strcmp(metric, losses[k]) == 0;
+    const double least = strcmp(metric, "silhouette") == 0 ? -1 : 0;
+    if (strcmp(metric, "r2") != 0 && *low < least) *low = least;
+    if (!loss && *high > 1) *high = 1;
+}
+
 double cli_mean_of(const double *values, int64_t count) {
     double sum = 0;
     for (int64_t k = 0; k < count; k++)

@@ -16,6 +16,8 @@ void cli_note_left_out(const cli_session *session, int64_t settings,
 /* "converged", "stopped", "failed", "dropped" */
 const char *cli_cell_ending(const margin_search_cell *cell);
 double cli_mean_of(const double *values, int64_t count);
+/* Ends an interval of a metric's mean where the metric ends: accuracy has nothing above 1. */
+void cli_end_interval(const char *metric, double *low, double *high);
 /* The exit code where there is nothing to choose from. */
 int cli_no_best(const margin_search_result *table);
 /* Fits the chosen setting to all rows and writes it to -o. Returns an exit code. */

@@ -77,10 +77,7 @@ static margin_search_difference interval(const margin_search_result *table, cons
                                          const double *against) {
     margin_search_difference found = {sizeof found, (double)NAN, (double)NAN, (double)NAN};
     if (values) margin_search_interval(table, values, against, 0.95, &found);
-    if (against || table->task != MARGIN_CLASSIFY || isnan(found.mean)) return found;
-    found.low = fmax(found.low, 0); /* no metric of classes is below */
-    if (strcmp(table->metric, "log_loss") != 0 && strcmp(table->metric, "brier") != 0)
-        found.high = fmin(found.high, 1);
+    if (!against) cli_end_interval(table->metric, &found.low, &found.high);
     return found;
 }
 

@@ -20,7 +20,10 @@ int cli_nested(cli_session *session, const margin_spec *spec, const margin_data 
         const margin_status status =
             margin_search_nested(session->context, &spec, 1, data, outer, &asked.options, &options,
                                  a->one_se, found, &session->error);
-        if (status < 0) code = cli_failed(session, status);
+        if (status < 0)
+            code = cli_failed(session, status);
+        else
+            cli_end_interval((*found)->metric, &(*found)->low, &(*found)->high);
     }
     cli_split_asked_free(&asked);
     return code;

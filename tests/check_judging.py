@@ -273,6 +273,10 @@ def nested_is_told(d):
     values = [f['value'] for f in nested['folds']]
     expect(abs(sum(values) / 5 - nested['mean']) < 1e-12 and nested['low'] < nested['mean'] < nested['high'], nested)
     expect(f"nested      accuracy {nested['mean']:.6g}".rstrip('0') in text and all(f['spec'].startswith('standardize | knn(k=') for f in nested['folds']), text)
+    few = answer('cv', 'standardize | knn(k={1,5,15})', iris, '--nested', '-k', 2, '--seed', 1)['nested']
+    expect(few['mean'] < few['high'] <= 1, f'no accuracy is above 1: {few}')
+    numbers = answer('compare', cars, 'ridge', 'knn', '-k', 2, '--metric', 'r2')['rows'] + answer('compare', cars, 'ridge', 'knn', '-k', 2)['rows']
+    expect(numbers[0]['high'] <= 1 and numbers[1]['high'] <= 1 and numbers[2]['low'] >= 0 and numbers[3]['low'] >= 0, f'nor an R2, nor an error below 0: {numbers}')
     plain = answer('cv', 'standardize | ridge', cars, '--nested', '-k', 4)
     expect(all(abs(f['value'] - v) < 1e-9 for f, v in zip(plain['nested']['folds'], plain['cells'][0]['folds'])), plain['nested'])
     grouped = answer('cv', 'knn(k={1,3})', iris, '--nested', '--groups', 'petal_width', '--inner', 2)
