@@ -117,6 +117,8 @@ void cli_session_close(cli_session *session);
  * message, if an interrupt came already; one that comes from here on still ends the program where
  * writing waits for a reader. */
 int cli_writes_to(const char *path);
+/* A process that an interrupt is to end; 0: none any more. */
+void cli_helped_by(int process);
 /* Prints the session's error as "margin: ..." and returns the exit code for a status below 0. */
 int cli_failed(cli_session *session, margin_status status);
 int cli_exit_code(margin_status status);

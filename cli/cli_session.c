@@ -14,6 +14,7 @@
 /* The signal handler can reach its context no other way. */
 static margin_context *volatile signalled_context;
 static volatile sig_atomic_t interrupted, writing_directly;
+static volatile pid_t helper; /* a program that works for this one; 0: none */
 static bool progress_shown, file_begun;
 
 /* Writing to a pipe or terminal may wait for ever and leaves no file to tidy up: there an interrupt
@@ -22,6 +23,7 @@ static void on_signal(int number) {
     (void)number;
     if (writing_directly) _exit(EXIT_INTERRUPTED);
     interrupted = 1;
+    if (helper > 0) kill(helper, SIGKILL);
     if (signalled_context) margin_context_cancel(signalled_context);
 }
 
@@ -36,6 +38,11 @@ int cli_writes_to(const char *path) {
     cli_progress_end();
     fputs("margin: interrupted\n", stderr);
     return EXIT_INTERRUPTED;
+}
+
+void cli_helped_by(int process) {
+    helper = process;
+    if (interrupted && process > 0) kill(process, SIGKILL);
 }
 
 double cli_clock(void) {

@@ -1216,6 +1216,17 @@ def pictures(d):
     p = subprocess.run([program, 'plot', 'trace', str(trace), '-o', str(d / 'q.svg')], env={'PATH': '/nowhere'}, capture_output=True,
                        text=True)
     expect(p.returncode == 5 and 'gnuplot' in p.stderr and not (d / 'q.svg').exists(), 'a missing gnuplot is named')
+    slow = d / 'slow'
+    slow.mkdir()
+    (slow / 'gnuplot').write_text(f'#!/bin/sh\n: > {d}/drawing\nexec sleep 60\n')
+    (slow / 'gnuplot').chmod(0o755)
+    p = subprocess.Popen([program, 'plot', 'trace', str(trace), '-o', str(d / 'q.svg')], env={'PATH': f'{slow}:/usr/bin:/bin'}, stderr=subprocess.PIPE, text=True)
+    while p.poll() is None and not (d / 'drawing').exists():
+        time.sleep(0.05)
+    time.sleep(0.2)
+    p.send_signal(signal.SIGINT)
+    began, said = time.monotonic(), p.communicate()[1]
+    expect(p.returncode == 130 and time.monotonic() - began < 20 and 'interrupted' in said, f'an interrupt ends gnuplot, too: exit {p.returncode}: {said}')
     refuses(1, 'plot', 'trace', trace, '-o', d / 'p.pdf', says=('.svg',))
     refuses(1, 'plot', 'nonsense', trace, says=('boundary', 'roc'))
 

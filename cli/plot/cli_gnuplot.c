@@ -244,7 +244,9 @@ static int run_gnuplot(const cli_text *script, cli_text *drawn) {
     close(descriptor);
     close(ends[1]);
     if (!code) {
+        cli_helped_by(process);
         bool complete = read_all(ends[0], drawn);
+        cli_helped_by(0);
         while (waitpid(process, &state, 0) < 0 && errno == EINTR)
             continue;
         if (!complete || !WIFEXITED(state) || WEXITSTATUS(state) != 0) code = -1;
@@ -265,6 +267,8 @@ int picture_finish(picture *p) {
     }
     text_free(&drawn);
     cli_progress_end();
+    const int interrupted = cli_writes_to(p->session->arguments->output);
+    if (interrupted) return interrupted;
     if (code == ENOENT)
         fputs("margin: pictures are drawn by gnuplot, which is not installed; on Debian: apt-get "
               "install gnuplot-nox\n",
