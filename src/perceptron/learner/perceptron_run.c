@@ -31,6 +31,11 @@ static bool looks_again(const mg_perceptron_run *run) {
     return run->options.order == MG_FIRST || run->options.order == MG_ANY;
 }
 
+/* Where one update, or the look at all rows that comes with it, may take long. */
+static bool is_slow(const mg_perceptron_run *run) {
+    return run->form == &mg_perceptron_dual || run->fit->trace || looks_again(run);
+}
+
 /* ---- One sample ------------------------------------------------------------------------------ */
 
 static margin_status trace_step(mg_perceptron_run *run, int64_t sample) {
@@ -89,7 +94,7 @@ static margin_status perceptron_visit(mg_perceptron_run *run, int64_t sample) {
         if (looks_again(run)) return MARGIN_OK;
         left -= step;
         if (!(left > 0.0) || !run->form->wrong(run, sample)) break;
-        if (copies % POLLED > 0) continue;
+        if (copies % POLLED > 0 && !is_slow(run)) continue;
         const margin_status status = perceptron_poll(run);
         if (status != MARGIN_OK) return status;
     }
@@ -229,7 +234,7 @@ static margin_status one_pass(mg_perceptron_run *run, bool *clean) {
         }
         const margin_status visited = perceptron_visit(run, sample_at(run, position));
         if (visited != MARGIN_OK) return visited;
-        if (run->form == &mg_perceptron_dual) { /* an update looks at every row: a pass is long */
+        if (is_slow(run)) {
             const margin_status stop = perceptron_poll(run);
             if (stop != MARGIN_OK) return stop;
         }
