@@ -755,6 +755,44 @@ static void test_perceptrons_of_chosen_rows(void **state) {
     margin_context_free(context);
 }
 
+/* Totals that are the sum of their parts to the last digit: what is left of the errors is the
+ * rounding of predictions, which another layout or instruction set adds up otherwise. */
+static void test_totals_of_parts(void **state) {
+    (void)state;
+    enum { ROWS = 500, COLUMNS = 3 };
+    double x[ROWS * COLUMNS], y[ROWS], squares = 0;
+    int64_t starts[ROWS + 1];
+    int32_t columns[ROWS * COLUMNS];
+    uint64_t random = 3;
+    for (int i = 0; i < ROWS * COLUMNS; i++) {
+        x[i] = rint(1e8 * support_uniform(&random)) / 100;
+        columns[i] = i % COLUMNS;
+    }
+    for (int i = 0; i <= ROWS; i++)
+        starts[i] = (int64_t)i * COLUMNS;
+    for (int i = 0; i < ROWS; i++) {
+        y[i] = rint(100 * (x[3 * i] + x[3 * i + 1] + x[3 * i + 2])) / 100;
+        squares += y[i] * y[i];
+    }
+    margin_data data = {.x = margin_dense_f64(x, ROWS, COLUMNS, COLUMNS),
+                        .y = margin_values_f64(y, ROWS)};
+    margin_context *context = support_context(NULL, 1);
+    margin_model *model = fit_text(context, "least-squares", &data, &(margin_report){0});
+    double *rmse = &model->report.train_rmse, rounding = 1e-16 * sqrt(squares / ROWS);
+    const double honest = *rmse;
+    assert_true(honest > rounding / 10);
+    assert_int_equal(verified(context, model, &data), MARGIN_OK);
+    *rmse = honest + rounding; /* as of another instruction set */
+    assert_int_equal(verified(context, model, &data), MARGIN_OK);
+    data.x = margin_csr_f64(x, columns, starts, ROWS, COLUMNS);
+    *rmse = honest;
+    assert_int_equal(verified(context, model, &data), MARGIN_OK);
+    *rmse = honest + 1000 * rounding;
+    assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_honest_fits),
@@ -781,6 +819,7 @@ int main(void) {
         cmocka_unit_test(test_gamma_of_a_rule),
         cmocka_unit_test(test_perceptrons_are_compared),
         cmocka_unit_test(test_perceptrons_of_chosen_rows),
+        cmocka_unit_test(test_totals_of_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,6 +37,7 @@ void mg_report_join(margin_report *into, const margin_report *part, const char *
 typedef struct mg_verified {
     double objective, gap;
     double items[MARGIN_REPORT_ITEMS]; /* of the report's item at the same place */
+    double rmse, r2;                   /* on the training rows, of mg_fit_score */
     const char *contradiction;         /* a clause; NULL: none */
 } mg_verified;
 /* Sets an item and its rounding. */

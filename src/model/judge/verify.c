@@ -91,16 +91,19 @@ static void compare_numbers(comparison *c) {
 }
 
 /* NaN where no time was left for it. */
-static void compare_score(comparison *c, const char *name, double was, double is, bool may_lack) {
-    if (!(may_lack && isnan(was))) compare(c, name, was, is, other_order * fabs(is) + nothing);
+static void compare_score(comparison *c, const char *name, double was, double is, double rounding,
+                          bool may_lack) {
+    if (!(may_lack && isnan(was)))
+        compare(c, name, was, is, other_order * fabs(is) + nothing + rounding);
 }
 
 static void compare_scores(comparison *c, bool updated) {
     const margin_report *was = c->stored, *is = c->found;
     const bool late = was->status == MARGIN_STOPPED_TIME;
-    compare_score(c, "training accuracy", was->train_accuracy, is->train_accuracy, late || updated);
-    compare_score(c, "training rmse", was->train_rmse, is->train_rmse, late);
-    compare_score(c, "training r2", was->train_r2, is->train_r2, late);
+    compare_score(c, "training accuracy", was->train_accuracy, is->train_accuracy, 0,
+                  late || updated);
+    compare_score(c, "training rmse", was->train_rmse, is->train_rmse, c->verified->rmse, late);
+    compare_score(c, "training r2", was->train_r2, is->train_r2, c->verified->r2, late);
 }
 
 static void compare_items(comparison *c) {
@@ -292,7 +295,7 @@ static margin_status verify(margin_context *context, const margin_model *model,
     verify_describe(model, data, samples.count, found);
     for (int64_t k = 0; parts && k < split.parts; k++)
         verify_describe(model, data, samples.count, &parts[k]);
-    MG_GO(mg_fit_score(context, data, &samples, NULL, model, found, error));
+    MG_GO(mg_fit_score(context, data, &samples, NULL, model, found, &verified, error));
     MG_GO(mg_model_fold_check(model, &folded, error));
     compare_all(model, &verified, folded, differs.text, found);
     tell_rounding(model, &verified, found);

@@ -63,7 +63,7 @@ static margin_status score(margin_context *context, const margin_data *data,
     if (known && !mg_cancelled(context)) return MARGIN_OK;
     report->train_rmse = report->train_r2 = (double)NAN; /* those of a part */
     const margin_status status =
-        mg_fit_score(context, data, &trainer->samples, trainer->labels, model, report, error);
+        mg_fit_score(context, data, &trainer->samples, trainer->labels, model, report, NULL, error);
     if (!mg_timed_out(context, status)) return status;
     if (report->status == MARGIN_OK)
         mg_report_reason(report,

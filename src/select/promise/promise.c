@@ -162,7 +162,7 @@ margin_status margin_promise(margin_context *context, const margin_model *model,
         made->additions = NULL;
     }
     MG_GO(mg_additions_attach(made, error));
-    MG_GO(mg_fit_score(&call, data, &crossed.samples, NULL, made, &made->report, error));
+    MG_GO(mg_fit_score(&call, data, &crossed.samples, NULL, made, &made->report, NULL, error));
     MG_GO(mg_model_copy(context, made, &whole, error)); /* checked as a file is */
     *promised = whole;
 done:
