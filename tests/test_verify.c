@@ -5,6 +5,7 @@
 #include "model/object/model_object.h"
 #include "model_cases.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -793,6 +794,27 @@ static void test_totals_of_parts(void **state) {
     margin_context_free(context);
 }
 
+/* Rows that stages made have other last digits on another instruction set. */
+static void test_support_rows_are_alike(void **state) {
+    (void)state;
+    static const char *const specs[] = {"svm(kernel=rbf, gamma=0.5)",
+                                        "kernel-ridge(kernel=rbf, gamma=0.5, task=classify)",
+                                        "perceptron(kernel=rbf, gamma=0.5)"};
+    double x[STAGED_ROWS * STAGED_COLUMNS], y[STAGED_ROWS];
+    const margin_data data = clouds(x, y);
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        margin_model *model = fit_text(context, specs[k], &data, &(margin_report){0});
+        double *support = mg_bag_find(&model->hypothesis->bag, "support")->data;
+        support[1] *= 1 + 8 * DBL_EPSILON;
+        assert_int_equal(verified(context, model, &data), MARGIN_OK);
+        support[1] *= 1 + 1e-6;
+        assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_honest_fits),
@@ -820,6 +842,7 @@ int main(void) {
         cmocka_unit_test(test_perceptrons_are_compared),
         cmocka_unit_test(test_perceptrons_of_chosen_rows),
         cmocka_unit_test(test_totals_of_parts),
+        cmocka_unit_test(test_support_rows_are_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

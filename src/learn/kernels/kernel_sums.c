@@ -47,7 +47,7 @@ void mg_kernel_sums_match(mg_fit *fit, const mg_hypothesis *h, int64_t *entries,
     for (int64_t row = 0; row < p->x.rows && same; row++) {
         if (entries[row] < 0) continue;
         same = at < end &&
-               mg_same_rows(&h->view.expansion.support, h->view.expansion.entries[at], &p->x, row);
+               mg_alike_rows(&h->view.expansion.support, h->view.expansion.entries[at], &p->x, row);
         entries[row] = at++;
     }
     *matches = same && (none || at == end);

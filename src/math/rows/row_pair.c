@@ -50,3 +50,9 @@ mg_pair_sums mg_row_pair(const margin_matrix *x, int64_t i, const margin_matrix 
 bool mg_same_rows(const margin_matrix *x, int64_t i, const margin_matrix *z, int64_t j) {
     return mg_row_pair(x, i, z, j).distance == 0.0;
 }
+
+bool mg_alike_rows(const margin_matrix *x, int64_t i, const margin_matrix *z, int64_t j) {
+    const mg_pair_sums sums = mg_row_pair(x, i, z, j);
+    const double most = 1e-18 * fmin(sums.square_a, sums.square_b); /* 0: too small for squares */
+    return sums.distance == 0.0 || (sums.difference <= most && most > 0.0);
+}
