@@ -125,7 +125,8 @@ static int fill_rows(cli_session *session, const margin_search_result *table,
         rows[k].values = counts(rows[k].cell) ? rows[k].cell->values : NULL;
     }
     qsort(rows, (size_t)count, sizeof *rows, table->greater ? by_mean : by_mean_ascending);
-    for (int64_t k = 0; k < count; k++) {
+    for (int64_t i = 1; i <= count; i++) { /* the best one, which -o writes, last */
+        const int64_t k = i % count;
         compared_row *row = &rows[k];
         const bool best = k == 0 && row->values;
         row->mean = interval(table, row->values, NULL);

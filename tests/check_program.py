@@ -531,6 +531,14 @@ def interruption(d):
         p.wait(timeout=60)
         expect(p.returncode == 130, f'{how.name} ends with 130, not {p.returncode}')
         expect(not (d / 'long.margin').exists(), 'an interrupted fit writes no model')
+    line, best = d / 'line.csv', d / 'best.margin'
+    line.write_text('a,b,y\n' + ''.join(f'{a},{b},{a + b + rng.gauss(0, 1)}\n' for a, b in ((rng.random(), rng.random()) for _ in range(4000))))
+    p = subprocess.Popen([program, 'compare', str(line), 'ridge', 'svm(kernel=rbf, C=100)', '-k', '2', '-o', str(best)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while p.poll() is None and not best.exists():
+        time.sleep(0.01)
+    p.send_signal(signal.SIGINT)
+    p.communicate(timeout=60)
+    expect(p.returncode == 0 if best.exists() else p.returncode == 130, f'compare writes the best one when nothing is left to do: exit {p.returncode}')
     r = answer('fit', 'perceptron(passes=10000000, bound=no)', table, '--time-limit', '2', codes=(3,))
     expect(r.get('status') == 'stopped', 'a time limit stops with a usable model')
 
