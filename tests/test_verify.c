@@ -815,6 +815,32 @@ static void test_support_rows_are_alike(void **state) {
     margin_context_free(context);
 }
 
+/* Predictions would stand under each other's names. */
+static void test_targets_have_names(void **state) {
+    (void)state;
+    enum { ROWS = 6 };
+    double x[ROWS] = {1, 2, 3, 4, 5, 7}, y[2 * ROWS];
+    const margin_column names[2] = {{.name = "size"}, {.name = "cost"}};
+    for (int i = 0; i < 2 * ROWS; i++)
+        y[i] = (double)(i * i % 7);
+    margin_data data = {.x = margin_dense_f64(x, ROWS, 1, 1),
+                        .y = margin_values_f64(y, 2 * ROWS),
+                        .target = names,
+                        .targets = 2};
+    margin_context *context = support_context(NULL, 1);
+    margin_model *model = fit_text(context, "least-squares", &data, &(margin_report){0});
+    margin_column *items = model->target.items;
+    assert_int_equal(verified(context, model, &data), MARGIN_OK);
+    const margin_column first = items[0];
+    items[0] = items[1];
+    items[1] = first;
+    assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+    data.target = NULL; /* of data without names the order counts */
+    assert_int_equal(verified(context, model, &data), MARGIN_OK);
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_honest_fits),
@@ -843,6 +869,7 @@ int main(void) {
         cmocka_unit_test(test_perceptrons_of_chosen_rows),
         cmocka_unit_test(test_totals_of_parts),
         cmocka_unit_test(test_support_rows_are_alike),
+        cmocka_unit_test(test_targets_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -245,6 +245,15 @@ static void tell_rounding(const margin_model *model, const mg_verified *verified
                      agreement, mg_about(hidden).text, mg_number(found->tolerance).text);
 }
 
+/* Of several targets each has its place by name. */
+static bool same_targets(const margin_model *model, const margin_data *data) {
+    for (int64_t t = 0; t < model->target.count && data->target && data->targets > 1; t++) {
+        const char *name = data->target[t].name;
+        if (name && strcmp(name, model->target.items[t].name) != 0) return false;
+    }
+    return true;
+}
+
 static void verify_describe(const margin_model *model, const margin_data *data, int64_t rows,
                             margin_report *found) {
     found->task = model->task;
@@ -297,6 +306,7 @@ static margin_status verify(margin_context *context, const margin_model *model,
         verify_describe(model, data, samples.count, &parts[k]);
     MG_GO(mg_fit_score(context, data, &samples, NULL, model, found, &verified, error));
     MG_GO(mg_model_fold_check(model, &folded, error));
+    if (!same_targets(model, data)) verified.contradiction = "its targets have other names";
     compare_all(model, &verified, folded, differs.text, found);
     tell_rounding(model, &verified, found);
 done:
