@@ -16,8 +16,8 @@ static double terms_of(const mg_kernel *kernel, double value, double x, double z
         return value * (1.0 + kernel->gamma * (x * x + z * z));
     case MG_KERNEL_EXP:
         return value * (1.0 + x * z);
-    case MG_KERNEL_SIGMOID:
-        return 1.0 + size;
+    case MG_KERNEL_SIGMOID: /* flat where it is near 1, which rounding of its argument then keeps */
+        return 1.0 + size * (MG_ROUNDING * size < 1.0 ? 1.0 - value * value : 1.0);
     case MG_KERNEL_LAPLACIAN:
         return value + 1.0;
     case MG_KERNEL_FUNCTION:
