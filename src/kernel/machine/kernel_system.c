@@ -2,6 +2,7 @@
 #include "kernel/machine/kernel_system.h"
 
 #include "math/gram/gram.h"
+#include "math/rows/row_pair.h"
 
 #include <math.h>
 #include <string.h>
@@ -183,13 +184,22 @@ static int64_t support_count(const double *a, int64_t count) {
 }
 
 double mg_kernel_system_root(const mg_kernel_system *system, int64_t sample) {
+    if (system->kernel.kind == MG_KERNEL_SIGMOID) return 1.0; /* no inner product */
     return sqrt(fabs(system->diagonal[sample]));
+}
+
+/* Of its argument, as far as a slope of 1 carries it. */
+static double sigmoid_steepness(const mg_kernel_system *system, int64_t sample) {
+    const int64_t row = mg_sample_row(system->problem, sample);
+    const margin_matrix *x = &system->problem->x;
+    return 1.0 + fabs(system->kernel.gamma) * mg_row_pair(x, row, x, row).square_a;
 }
 
 double mg_kernel_system_steepness(const mg_kernel_system *system, int64_t sample) {
     const mg_kernel *kernel = &system->kernel;
     if (kernel->kind == MG_KERNEL_RBF) /* by way of the squares, which cancel */
         return 1.0 + 2.0 * kernel->gamma * system->squares[mg_sample_row(system->problem, sample)];
+    if (kernel->kind == MG_KERNEL_SIGMOID) return sigmoid_steepness(system, sample);
     if (kernel->kind == MG_KERNEL_EXP) return 1.0 + fmax(log(system->diagonal[sample]), 0.0);
     if (kernel->kind == MG_KERNEL_POLY) return (double)kernel->degree + 1.0;
     return kernel->kind == MG_KERNEL_LAPLACIAN ? 2.0 : 1.0;
