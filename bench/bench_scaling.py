@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """How time grows with rows, columns and threads.
 
-usage: bench_scaling.py [--programs FOLDER] [--out FOLDER] [--repeats N] [--kernels] [--most N]
+usage: bench_scaling.py [--programs FOLDER] [--out FOLDER] [--repeats N] [--kernels [--busy]] [--most N]
 
 Writes scaling.csv (spec, what varies, rows, columns, threads, seconds, steps) and, with gnuplot,
 scaling.svg: one picture each for rows, columns and threads, both axes logarithmic. Data made by
 bench_fit, f64, the fastest of the repeats. With --kernels: machines with a kernel over rows (up to
 --most of them), each with the exponent of its growth, the slope of a line through the logarithms of the
-larger half, into scaling_kernels.csv and scaling_kernels.svg.
+larger half, into scaling_kernels.csv and scaling_kernels.svg; --busy: by the seconds of the processor on one thread,
+beside other work.
 """
 import csv
 import os
@@ -60,7 +61,7 @@ set logscale xy
 set grid xtics ytics lc "#dddddd"
 set format y "%g"
 set key top left Left reverse samplen 2
-set title "{columns} columns, {cores} threads"
+set title "{columns} columns, {threads}"
 set xlabel "rows"
 set ylabel "seconds"
 plot {curves}
@@ -76,13 +77,14 @@ def exponent(rows, seconds):
 
 def growth(given):
     found, curves = [], []
+    threads, key = (1, 'cpu_seconds') if given.busy else (common.CORES, 'seconds')
     rows = [n for n in KERNEL_ROWS if n <= given.most]
     common.head('', *(f'{n:,} rows' for n in rows), 'exponent')
     for k, (spec, classes) in enumerate(KERNELS):
-        own = [min(r['seconds'] for r in common.fits(given, spec, f'made:{n}x{KERNEL_COLUMNS}x{classes}',
-                                                     repeats=given.repeats, threads=common.CORES)) for n in rows]
+        own = [min(r[key] for r in common.fits(given, spec, f'made:{n}x{KERNEL_COLUMNS}x{classes}', repeats=given.repeats,
+                                               threads=threads)) for n in rows]
         power = exponent(rows, own)
-        found += [[spec, n, KERNEL_COLUMNS, common.CORES, f'{t:.6f}'] for n, t in zip(rows, own)]
+        found += [[spec, n, KERNEL_COLUMNS, threads, f'{t:.6f}'] for n, t in zip(rows, own)]
         curves.append(f'"scaling_kernels.csv" every ::{k * len(rows) + 1}::{(k + 1) * len(rows)} using 2:5 '
                       f'with linespoints lw 2 ps 0.7 pt 7 lc {k + 1} title "{spec}: rows^{power:.2f}"')
         common.row(f'`{spec}`', *(common.seconds(t) for t in own), f'{power:.2f}')
@@ -90,7 +92,7 @@ def growth(given):
     with open(folder / 'scaling_kernels.csv', 'w', newline='') as out:
         csv.writer(out, lineterminator='\n').writerows([['spec', 'rows', 'columns', 'threads', 'seconds']] + found)
     if shutil.which('gnuplot'):
-        subprocess.run(['gnuplot'], input=GROWTH.format(columns=KERNEL_COLUMNS, cores=common.CORES, curves=', '.join(curves)),
+        subprocess.run(['gnuplot'], input=GROWTH.format(columns=KERNEL_COLUMNS, threads='1 thread' if threads == 1 else f'{threads} threads', curves=', '.join(curves)),
                        text=True, check=True, cwd=folder, env={**os.environ, 'LC_ALL': 'C'})
 
 
@@ -119,7 +121,7 @@ def draw(folder, found):
 
 
 def main():
-    given = common.options(__doc__, out=str(common.HERE), repeats=2, kernels=False, most=KERNEL_ROWS[-1])
+    given = common.options(__doc__, out=str(common.HERE), repeats=2, kernels=False, busy=False, most=KERNEL_ROWS[-1])
     if given.kernels:
         growth(given)
         return
