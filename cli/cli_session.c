@@ -150,6 +150,7 @@ int cli_session_open(cli_session *session, const cli_arguments *arguments) {
 void cli_session_close(cli_session *session) {
     cli_progress_end();
     signalled_context = NULL;
+    writing_directly = 0;
     margin_context_free(session->context);
     margin_context_free(session->whole);
     session->context = session->whole = NULL;

@@ -118,21 +118,27 @@ static int size_model(cli_session *session, const margin_data *data, compared_ro
     return code;
 }
 
-static int fill_rows(cli_session *session, const margin_search_result *table,
-                     const margin_data *data, compared_row *rows, int64_t count) {
+/* From the best to the last. */
+static void rank_rows(const margin_search_result *table, compared_row *rows, int64_t count) {
     for (int64_t k = 0; k < count; k++) {
         rows[k].cell = best_of(table, k);
         rows[k].values = counts(rows[k].cell) ? rows[k].cell->values : NULL;
     }
     qsort(rows, (size_t)count, sizeof *rows, table->greater ? by_mean : by_mean_ascending);
-    for (int64_t i = 1; i <= count; i++) { /* the best one, which -o writes, last */
-        const int64_t k = i % count;
+    for (int64_t k = 0; k < count; k++) {
         compared_row *row = &rows[k];
-        const bool best = k == 0 && row->values;
         row->mean = interval(table, row->values, NULL);
         row->gain = interval(table, row->values, table->baseline);
         row->behind = interval(table, k > 0 && rows[0].values ? row->values : NULL, rows[0].values);
         row->bytes = -1;
+    }
+}
+
+static int size_rows(cli_session *session, const margin_data *data, compared_row *rows,
+                     int64_t count) {
+    for (int64_t i = 1; i <= count; i++) { /* the best one, which -o writes, last */
+        compared_row *row = &rows[i % count];
+        const bool best = row == rows && row->values;
         const double limit = session->arguments->time_limit;
         if (!row->values || (!best && limit > 0 && cli_elapsed(session) > limit)) continue;
         const int code = size_model(session, data, row, best ? session->arguments->output : NULL);
@@ -271,11 +277,12 @@ static int show_rows(cli_session *session, const margin_search_result *table,
     compared_row rows[MOST_SPECS];
     cli_findings findings = {0};
     cli_text text = {0};
-    int code = fill_rows(session, table, data, rows, count);
-    if (code) return code;
+    rank_rows(table, rows, count);
     cli_find_in_table(session, table, &findings);
     cli_find_in_data(session, data, splits, rows[0].cell->spec, table->task == MARGIN_CLASSIFY,
                      &findings);
+    int code = size_rows(session, data, rows, count); /* only the answer is left to do */
+    if (code) return code;
     if (session->arguments->json)
         json_answer(&text, session, table, rows, count, &findings, data);
     else
