@@ -139,6 +139,10 @@ def promises_are_kept(d):
     run('fit', 'logistic', table, '-o', model)
     expect(run('predict', model, table, '--threshold', '0.9').stdout.count('virginica') == counts[1], 'a threshold given later')
     expect('inspect' and 'decides     virginica from a probability of 0.9' in run('fit', 'logistic', table, '--threshold', '0.9').stdout, 'said')
+    rare = d / 'rare.csv'
+    rare.write_text(iris.read_text() + '5,3,2,1,single\n')
+    for words in (('--coverage', '0.9'), ('--calibrate', 'sigmoid')):
+        refuses(2, 'fit', 'logistic', rare, *words, says=("class 'single' has 1 row", 'join the class with another'))
     expect(answer('fit', 'knn(k=3)', iris, '--coverage', '0.8', '--groups', 'petal_width')['columns'] == 3, 'folds of groups')
     refuses(1, 'fit', 'ridge', cars, '--coverage', '1', says=('between 0 and 1',))
     refuses(1, 'fit', 'ridge', cars, '--coverage', '0.99', says=('at most 50/51',))

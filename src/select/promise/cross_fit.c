@@ -26,15 +26,22 @@ static margin_status read_targets(margin_context *context, const margin_model *m
 }
 
 /* 10, or as many as the rarest class has rows. */
-static int64_t usual_folds(const margin_model *model, const mg_crossed *c) {
-    int64_t folds = MG_MIN((int64_t)10, c->samples.count);
+static margin_status usual_folds(const margin_model *model, const mg_crossed *c, int64_t *folds,
+                                 margin_error *error) {
+    *folds = MG_MIN((int64_t)10, c->samples.count);
     for (int64_t k = 0; model->task == MARGIN_CLASSIFY && k < model->classes; k++) {
         int64_t rows = 0;
         for (int64_t i = 0; i < c->samples.count; i++)
             rows += c->codes[i] == k;
-        folds = MG_MIN(folds, rows);
+        MG_REQUIRE(rows != 1, error, MG_DATA(FEW_ROWS),
+                   "class '%s' has 1 row, and a promise is made from fits that have not seen a row "
+                   "but others of its class; leave the row out, join the class with another, or "
+                   "find more of it",
+                   margin_model_class_name(model, k));
+        *folds = MG_MIN(*folds, rows);
     }
-    return MG_MAX(folds, (int64_t)2);
+    *folds = MG_MAX(*folds, (int64_t)2);
+    return MARGIN_OK;
 }
 
 /* Fits fold k and takes its scores to the samples of that fold. rows, test: room for all samples.
@@ -91,11 +98,12 @@ margin_status mg_cross_fit(margin_context *context, const margin_model *model,
         MG_TRY(read_targets(context, model, data, c, error));
     }
     if (!fits || c->folds) return MARGIN_OK;
-    const margin_split_options split = {.size = sizeof split,
-                                        .folds = o->folds ? o->folds : usual_folds(model, c),
-                                        .seed = o->seed,
-                                        .stratify = model->task == MARGIN_CLASSIFY,
-                                        .groups = o->groups};
+    margin_split_options split = {.size = sizeof split,
+                                  .folds = o->folds,
+                                  .seed = o->seed,
+                                  .stratify = model->task == MARGIN_CLASSIFY,
+                                  .groups = o->groups};
+    if (!o->folds) MG_TRY(usual_folds(model, c, &split.folds, error));
     MG_GO(margin_spec_parse(context, model->spec, &spec, error));
     MG_GO(margin_split(context, data, &split, &splits, error));
     c->functions = model->hypothesis->functions;
