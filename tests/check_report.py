@@ -116,6 +116,22 @@ def checks_are_on_the_page(d):
     expect('training stopped before' in report(fit(d, 'logistic(max_iter=1)', iris))[1].split('Checks')[1], 'a model that stopped')
 
 
+def promises_are_on_the_page(d):
+    """What was settled after the fit, and how it holds on these rows."""
+    model = fit(d, 'svm', iris, '--coverage', '0.9')
+    found = json.loads(run('evaluate', model, iris, '--json').stdout)['coverage']
+    page, text = report(model, iris)
+    expect(f"hold the truth of 0.9 of future rows. Of these rows they hold that of {found['found']:.6g}, with {found['width']:.6g} classes on average." in text, f'sets: {text[:300]}')
+    expect('ROC' in text and 'Calibration' not in text, 'three classes have scores')
+    found = json.loads(run('evaluate', fit(d, 'ridge', cars, '--coverage', '0.8'), cars, '--json').stdout)['coverage']
+    expect(f"they hold that of {found['found']:.6g}, with {found['width']:.6g} as their mean width." in report(d / 'model.margin', cars)[1], 'intervals')
+    two = d / 'two.csv'
+    two.write_text(''.join(line for line in iris.read_text().splitlines(True) if 'setosa' not in line))
+    expect('virginica is told from a probability of 0.3 on.' in report(fit(d, 'logistic', two, '--threshold', '0.3', '--calibrate', 'sigmoid'), two)[1]
+           and 'calibrated by sigmoid' in report(d / 'model.margin', two)[1], 'a threshold')
+    expect('least expected cost' in report(fit(d, 'logistic', two, '--costs', '0,1;5,0'), two)[1], 'costs')
+
+
 def the_worst_come_first(d):
     model = fit(d, 'least-squares', cars)
     text = report(model, cars)[1]
@@ -292,7 +308,7 @@ def in_a_browser(d, chromium, pictures):
 
 with tempfile.TemporaryDirectory() as work:
     browser = shutil.which('chromium') or shutil.which('chromium-browser')
-    parts = [figures, weights_count, checks_are_on_the_page, the_worst_come_first, only_wrong_rows_are_the_worst, what_the_model_does_not_know, made_again, kinds, nothing_is_markup]
+    parts = [figures, weights_count, checks_are_on_the_page, promises_are_on_the_page, the_worst_come_first, only_wrong_rows_are_the_worst, what_the_model_does_not_know, made_again, kinds, nothing_is_markup]
     if '--browser' in sys.argv:
         rest = sys.argv[sys.argv.index('--browser') + 1:]
         parts = [lambda d: in_a_browser(d, browser, Path(rest[0]) if rest else None)] if browser else []

@@ -104,6 +104,47 @@ static void put_confusion(cli_text *page, const margin_model *model, const margi
     html_table_end(page);
 }
 
+/* ---- Promises -------------------------------------------------------------------------------- */
+
+static void put_coverage(cli_text *page, const margin_model *model,
+                         const margin_coverage_found *found) {
+    const bool numbers = margin_model_task(model) == MARGIN_REGRESS;
+    char words[300];
+    snprintf(words, sizeof words,
+             "%s are made to hold the truth of %g of future rows. Of these rows they hold that of "
+             "%.6g, with %.6g %s.",
+             numbers ? "The intervals of its predictions" : "Its sets of classes", found->asked,
+             found->covered, found->width, numbers ? "as their mean width" : "classes on average");
+    html_say(page, words);
+}
+
+/* What was settled after the fit, and how it holds here. */
+static int put_promises(cli_session *session, cli_text *page, const margin_model *model,
+                        const margin_data *data) {
+    const double threshold = margin_model_threshold(model);
+    margin_coverage_found found = {.size = sizeof found};
+    char words[200];
+    if (cli_calibration(model)) {
+        snprintf(words, sizeof words,
+                 "The probabilities are calibrated by %s, from fits that did not see the rows.",
+                 cli_calibration(model));
+        html_say(page, words);
+    }
+    if (!isnan(threshold)) {
+        snprintf(words, sizeof words, "%.100s is told from a probability of %g on.",
+                 margin_model_class_name(model, 1), threshold);
+        html_say(page, words);
+    }
+    if (margin_model_costs(model))
+        html_say(page, "Classes are told by least expected cost, not by what is most probable.");
+    if (isnan(margin_model_coverage(model))) return EXIT_DONE;
+    const margin_status status =
+        margin_coverage(session->context, model, data, &found, &session->error);
+    if (status < 0) return cli_failed(session, status);
+    if (found.rows) put_coverage(page, model, &found);
+    return EXIT_DONE;
+}
+
 /* ---- Answers --------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -115,7 +156,7 @@ typedef struct {
     const margin_model *model;
     const margin_data *data;
     int64_t classes, width;
-    double *answers; /* probabilities, scores or values */
+    double *answers; /* probabilities, scores (of more than two classes one each) or values */
     int64_t *labels;
     judged_row *rows;
     int64_t count;
@@ -164,7 +205,8 @@ static int take_answers(cli_session *session, const margin_model *model, const m
     *j = (judged_rows){.model = model, .data = data};
     j->classes = margin_model_class_count(model);
     j->probabilities = j->classes > 0 && margin_model_has_probabilities(model);
-    j->width = j->probabilities ? j->classes : margin_model_score_count(model);
+    const bool of_classes = !j->probabilities && j->classes > 2;
+    j->width = j->classes > 2 || j->probabilities ? j->classes : margin_model_score_count(model);
     if (j->width < 1 || rows > SIZE_MAX / 64 / (size_t)j->width) return picture_out_of_memory();
     j->answers = malloc(rows * (size_t)j->width * sizeof *j->answers);
     j->labels = malloc(rows * sizeof *j->labels);
@@ -172,6 +214,7 @@ static int take_answers(cli_session *session, const margin_model *model, const m
     if (!j->answers || !j->labels || !j->rows) return picture_out_of_memory();
     margin_status status = margin_predict_parallel(session->context, model, &data->x,
                                                    j->probabilities ? MARGIN_OUTPUT_PROBABILITIES
+                                                   : of_classes     ? MARGIN_OUTPUT_CLASS_SCORES
                                                                     : MARGIN_OUTPUT_SCORES,
                                                    j->answers, &session->error);
     if (status >= 0 && j->classes > 0)
@@ -314,7 +357,7 @@ static void put_scatter(cli_text *page, const judged_rows *j, double *numbers) {
 static void put_charts(cli_text *page, const judged_rows *j) {
     double *numbers = malloc(3 * ((size_t)j->count + 2) * sizeof *numbers);
     ranked_row *ranked = malloc(((size_t)j->count + 1) * sizeof *ranked);
-    const bool ranks = j->classes > 0 && (j->probabilities || j->width == 1);
+    const bool ranks = j->classes > 0 && (j->width == j->classes || j->width == 1);
     if (numbers && ranked && j->count > 1 && (ranks || j->classes == 0)) {
         html_section(page, "In pictures");
         text_puts(page, "<div class=\"charts\">\n");
@@ -414,6 +457,8 @@ int report_rows(cli_session *session, cli_text *page, const margin_model *model,
     put_metrics(page, &found);
     put_confusion(page, model, &found);
     margin_metrics_free(&found);
+    const int broken = put_promises(session, page, model, data);
+    if (broken) return broken;
     if (margin_model_task(model) == MARGIN_CLUSTER || cli_several_targets(model)) return EXIT_DONE;
     judged_rows judged;
     const int code = take_answers(session, model, data, &judged);
