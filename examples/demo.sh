@@ -52,11 +52,11 @@ run margin fit 'least-squares' "$data/cars.csv" -o cars.margin
 run margin inspect cars.margin --statistics "$data/cars.csv"
 
 say '7. A curve instead of a line: radial basis functions, ridge'
-run margin fit 'rbf(centres=8, pick=even, sigma=spacing) | ridge(alpha=0.1)' "$data/cars.csv" -o curve.margin
+run margin fit 'rbf(centres=8, pick=even, sigma=spacing) | ridge(alpha=0.1)' "$data/cars.csv" --holdout 0.3 -o curve.margin
 
 say '8. Three cultivars of wine: probabilities of all classes together, and the proof recomputed from the table'
-run margin fit 'standardize | softmax(C=1)' "$data/wine.csv" -o wine.margin
-run margin evaluate --verify wine.margin "$data/wine.csv"
+run margin fit 'standardize | softmax(C=1)' "$data/wine.csv" --holdout 0.3 -o wine.margin
+run margin evaluate --verify wine.margin "$data/wine.csv" --holdout 0.3
 
 say '9. The same wine: support vectors, neighbours, naive Bayes'
 run margin fit 'standardize | svm(C=1)' "$data/wine.csv" -o svm.margin
