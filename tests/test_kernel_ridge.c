@@ -720,10 +720,24 @@ static void test_failing_allocations(void **state) {
     regression_free(&r);
 }
 
+/* tanh is 1 whatever rounding does to its argument. */
+static void test_flat_sigmoid(void **state) {
+    (void)state;
+    double x[30], y[30];
+    uint64_t random = 6;
+    for (int i = 0; i < 30; i++) {
+        x[i] = 1e6 * (1 + support_uniform(&random));
+        y[i] = support_normal(&random);
+    }
+    const margin_data data = {.x = margin_dense_f64(x, 30, 1, 1), .y = margin_values_f64(y, 30)};
+    margin_model_free(fit_proven(context, "kernel-ridge(kernel=sigmoid, gamma=1)", &data, NULL));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dense_solve),
         cmocka_unit_test(test_small_penalty),
+        cmocka_unit_test(test_flat_sigmoid),
         cmocka_unit_test(test_gamma),
         cmocka_unit_test(test_left_out),
         cmocka_unit_test(test_path),

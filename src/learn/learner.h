@@ -45,6 +45,7 @@ typedef struct mg_problem {
     /* Rows that are made when they are read, for learners that take them so (takes_made_rows): x
      * then has a shape and no values. NULL: x is all there. */
     const mg_row_maker *maker;
+    bool made;      /* by a stage, other instruction sets make other last digits of x */
     bool unchecked; /* for learners with finds_infinite: nobody has looked for NaN and infinity */
 } mg_problem;
 

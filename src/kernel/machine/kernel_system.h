@@ -31,8 +31,8 @@ void mg_kernel_system_free(mg_kernel_system *system);
 margin_status mg_kernel_system_multiply(const mg_kernel_system *system, int64_t vectors,
                                         const double *v, double *out);
 
-/* The root t_i of k(x_i, x_i): |k(x_i, x_j)| <= t_i t_j, so rounding of a sum in four lanes or more
- * moves (K a)_i by about mg_kernel_rounding times t_i sum_j |a_j| t_j. */
+/* The root t_i of k(x_i, x_i), for sigmoid 1: |k(x_i, x_j)| <= t_i t_j, so rounding of a sum in
+ * four lanes or more moves (K a)_i by about mg_kernel_rounding times t_i sum_j |a_j| t_j. */
 #define mg_kernel_rounding 0x1p-54
 double mg_kernel_system_root(const mg_kernel_system *system, int64_t sample);
 /* s_i: rounding moves k(x_i, x_j) by a few times mg_kernel_rounding t_i t_j (s_i + s_j) / 2. */

@@ -1,5 +1,7 @@
 /* What the ways to solve a kernel ridge share: the samples, the judgement, the corrections. */
 #include "kernel/ridge/kernel_ridge.h"
+#include "learn/kernels/kernel_sums.h"
+#include "math/rows/row_pair.h"
 
 #include <math.h>
 #include <string.h>
@@ -159,23 +161,55 @@ double mg_ridge_proven_gap(const mg_ridge_run *run, int64_t t) {
 }
 
 /* Values of rbf are known the better the smaller they are, and those of the diagonal are 1: what
- * they add up to, by a product, where the bound by steepness alone is too much. */
+ * they add up to, by a product. v: 2 count numbers. */
+static margin_status sum_rbf(const mg_ridge_run *run, const double *a, double *v, double *out) {
+    const int64_t m = run->count;
+    for (int64_t i = 0; i < m; i++) {
+        v[i] = fabs(a[i]);
+        v[m + i] = v[i] * mg_kernel_system_steepness(&run->system, i);
+    }
+    MG_TRY(mg_kernel_system_multiply(&run->system, 2, v, out));
+    for (int64_t i = 0; i < m; i++) {
+        const double steep = mg_kernel_system_steepness(&run->system, i);
+        out[i] = fmax((steep * out[i] + out[m + i]) / 2.0 - v[m + i], 0.0) + out[i];
+    }
+    return MARGIN_OK;
+}
+
+/* Those of sigmoid by their slopes: flat ones are known. Few samples: of more nothing is proven. */
+static margin_status sum_sigmoid(const mg_ridge_run *run, const double *a, double *norm,
+                                 double *out) {
+    const mg_kernel *kernel = &run->system.kernel;
+    const margin_matrix *x = &run->problem->x;
+    for (int64_t i = 0; i < run->count; i++) {
+        const int64_t row = mg_sample_row(run->problem, i);
+        norm[i] = sqrt(mg_row_pair(x, row, x, row).square_a);
+    }
+    for (int64_t i = 0; i < run->count; i++) {
+        const int64_t row = mg_sample_row(run->problem, i);
+        if (mg_cancelled(run->context)) return mg_fail_cancelled(run->error);
+        out[i] = 0.0;
+        for (int64_t k = 0; k < run->count; k++) {
+            const double value =
+                mg_kernel_rows(run->context, kernel, x, row, x, mg_sample_row(run->problem, k));
+            out[i] += fabs(a[k]) * mg_kernel_terms(kernel, value, norm[i], norm[k]);
+        }
+    }
+    return MARGIN_OK;
+}
+
+/* Sharper where the bound by steepness alone is too much. */
 static margin_status sharpen(mg_ridge_run *run) {
     const int64_t m = run->count;
+    const mg_kernel_kind kind = run->system.kernel.kind;
     double *v, *out;
-    if (run->system.kernel.kind != MG_KERNEL_RBF) return MARGIN_OK;
+    if (kind != MG_KERNEL_RBF && (kind != MG_KERNEL_SIGMOID || m > MG_MOST_DECIDED))
+        return MARGIN_OK;
     MG_TRY(MG_PIECES(&run->arena, purpose, run->error, MG_PIECE(v, 2 * m), MG_PIECE(out, 2 * m)));
     for (int64_t t = 0; t < run->targets; t++) {
         if (mg_ridge_proven_gap(run, t) <= run->options->tolerance) continue;
-        for (int64_t i = 0; i < m; i++) {
-            v[i] = fabs(run->a[t * m + i]);
-            v[m + i] = v[i] * mg_kernel_system_steepness(&run->system, i);
-        }
-        MG_TRY(mg_kernel_system_multiply(&run->system, 2, v, out));
-        for (int64_t i = 0; i < m; i++) {
-            const double steep = mg_kernel_system_steepness(&run->system, i);
-            out[i] = fmax((steep * out[i] + out[m + i]) / 2.0 - v[m + i], 0.0) + out[i];
-        }
+        const double *a = run->a + t * m;
+        MG_TRY(kind == MG_KERNEL_RBF ? sum_rbf(run, a, v, out) : sum_sigmoid(run, a, v, out));
         count_rounding(run, t, out);
     }
     return MARGIN_OK;

@@ -61,7 +61,7 @@ static bool same_row(const svm_check *k, int64_t support, int64_t sample) {
                mg_column_index(s, mg_row_start(s, support)) ==
                    mg_sample_original(k->problem, sample) &&
                mg_stored_value(s, mg_row_start(s, support)) == 1.0;
-    return mg_alike_rows(s, support, x, row);
+    return mg_alike_rows(s, support, x, row, k->problem->made);
 }
 
 /* Support rows stand in the order of their numbers in x; one that was selected twice stands once,

@@ -5,9 +5,7 @@
 
 #include <math.h>
 
-/* What the rounding of k(x, z) is a small part of, its terms before they cancel; x and z: the norms
- * of the rows. */
-static double terms_of(const mg_kernel *kernel, double value, double x, double z) {
+double mg_kernel_terms(const mg_kernel *kernel, double value, double x, double z) {
     const double size = fabs(kernel->gamma) * x * z;
     switch (kernel->kind) {
     case MG_KERNEL_POLY:
@@ -16,8 +14,8 @@ static double terms_of(const mg_kernel *kernel, double value, double x, double z
         return value * (1.0 + kernel->gamma * (x * x + z * z));
     case MG_KERNEL_EXP:
         return value * (1.0 + x * z);
-    case MG_KERNEL_SIGMOID: /* flat where it is near 1, which rounding of its argument then keeps */
-        return 1.0 + size * (MG_ROUNDING * size < 1.0 ? 1.0 - value * value : 1.0);
+    case MG_KERNEL_SIGMOID: /* by its slope, which so little of its argument changes by a quarter */
+        return 1.0 + size * (MG_ROUNDING * size < 0.1 ? 1.25 * (1.0 - value * value) : 1.0);
     case MG_KERNEL_LAPLACIAN:
         return value + 1.0;
     case MG_KERNEL_FUNCTION:
@@ -46,8 +44,8 @@ void mg_kernel_sums_match(mg_fit *fit, const mg_hypothesis *h, int64_t *entries,
         entries[mg_sample_row(p, i)] = 0;
     for (int64_t row = 0; row < p->x.rows && same; row++) {
         if (entries[row] < 0) continue;
-        same = at < end &&
-               mg_alike_rows(&h->view.expansion.support, h->view.expansion.entries[at], &p->x, row);
+        same = at < end && mg_alike_rows(&h->view.expansion.support, h->view.expansion.entries[at],
+                                         &p->x, row, p->made);
         entries[row] = at++;
     }
     *matches = same && (none || at == end);
@@ -70,7 +68,8 @@ double mg_kernel_sums_score(const mg_fit *fit, const mg_hypothesis *h, const mar
         const bool exact =
             kernel->kind == MG_KERNEL_RBF && value == 1.0 && mg_same_rows(support, s, x, row);
         const double terms =
-            exact ? value : terms_of(kernel, value, norm, sqrt(h->view.expansion.squares[s]));
+            exact ? value
+                  : mg_kernel_terms(kernel, value, norm, sqrt(h->view.expansion.squares[s]));
         *blur += MG_ROUNDING * fabs(a) * terms;
     }
     return (double)sum;
@@ -80,7 +79,7 @@ double mg_kernel_sums_square(const mg_fit *fit, const mg_hypothesis *h, const ma
                              int64_t row, double *blur) {
     const mg_kernel *kernel = &h->view.expansion.kernel;
     const double value = mg_kernel_rows(fit->context, kernel, x, row, x, row);
-    *blur = MG_ROUNDING * terms_of(kernel, value, norm_of(x, row), norm_of(x, row));
+    *blur = MG_ROUNDING * mg_kernel_terms(kernel, value, norm_of(x, row), norm_of(x, row));
     return value;
 }
 

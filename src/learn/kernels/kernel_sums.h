@@ -3,6 +3,9 @@
 
 #include "learn/kernels/kernel_options.h"
 
+/* What the rounding of k(x, z) is a small part of, its terms before they cancel; value: k(x, z); x
+ * and z: the norms of the rows. */
+double mg_kernel_terms(const mg_kernel *kernel, double value, double x, double z);
 /* Which entry of the hypothesis, of one function, stands for each row of x (-1: none): its support
  * rows are those of the samples, in the order of x and each once, or there are none. *matches
  * false: they are not, which is said in `verified`. entries: x.rows numbers. */

@@ -51,8 +51,10 @@ bool mg_same_rows(const margin_matrix *x, int64_t i, const margin_matrix *z, int
     return mg_row_pair(x, i, z, j).distance == 0.0;
 }
 
-bool mg_alike_rows(const margin_matrix *x, int64_t i, const margin_matrix *z, int64_t j) {
+bool mg_alike_rows(const margin_matrix *x, int64_t i, const margin_matrix *z, int64_t j,
+                   bool made) {
     const mg_pair_sums sums = mg_row_pair(x, i, z, j);
     const double most = 1e-18 * fmin(sums.square_a, sums.square_b); /* 0: too small for squares */
-    return sums.distance == 0.0 || (sums.difference <= most && most > 0.0);
+    if (sums.distance == 0.0) return true;
+    return made && most > 0.0 && isfinite(most) && sums.difference <= most;
 }

@@ -10,6 +10,6 @@ typedef struct mg_pair_sums {
 mg_pair_sums mg_row_pair(const margin_matrix *x, int64_t i, const margin_matrix *z, int64_t j);
 /* Whether all their values are equal. */
 bool mg_same_rows(const margin_matrix *x, int64_t i, const margin_matrix *z, int64_t j);
-/* Or differ by 1e-9 of the rows at most, as what stages make of a row differs from one instruction
- * set to another. */
-bool mg_alike_rows(const margin_matrix *x, int64_t i, const margin_matrix *z, int64_t j);
+/* Rows that were made may differ by 1e-9 of them, as what stages make of a row differs from one
+ * instruction set to another; others are equal. */
+bool mg_alike_rows(const margin_matrix *x, int64_t i, const margin_matrix *z, int64_t j, bool made);

@@ -1,14 +1,15 @@
 /* margin_verify: what the model's report claims, found again from the model and the data.
  *
  * Compared are: task, formula, rows, columns, classes, sub-problems; the tolerance (that of the
- * spec), status (converged or not), objective, gap (no lower than what is found); accuracy, rmse
- * and r2 on the training rows, here of the model's own predictions; every item that the learner's
- * verification finds (an exact silhouette and a perceptron's margin if they are there); that counts
- * are whole numbers; the gamma of a rule; that the number of iterations is none below 0; that the
- * folded weights are those of the learner, folded; that the stages are what this data gives, but
- * for what a seed draws; and what the learner says of dual coefficients, signs and intercepts. Not
- * compared is what describes the work and cannot be found from the model: iterations, reason, which
- * limit stopped it, and the items of unknown_item; nor what was settled after the fit.
+ * spec), the order of several targets, status (converged or not), objective, gap (no lower than
+ * what is found); accuracy, rmse and r2 on the training rows, here of the model's own predictions;
+ * every item that the learner's verification finds (an exact silhouette and a perceptron's margin
+ * if they are there); that counts are whole numbers; the gamma of a rule; that the number of
+ * iterations is none below 0; that the folded weights are those of the learner, folded; that the
+ * stages are what this data gives, but for what a seed draws; and what the learner says of dual
+ * coefficients, signs and intercepts. Not compared is what describes the work and cannot be found
+ * from the model: iterations, reason, which limit stopped it, and the items of unknown_item; nor
+ * what was settled after the fit.
  *
  * Numbers agree if they differ by no more than what rounding may have made of them, which the
  * learner says (mg_verified), by the one rule of learn/report.h, and by the constants below. */
@@ -245,13 +246,14 @@ static void tell_rounding(const margin_model *model, const mg_verified *verified
                      agreement, mg_about(hidden).text, mg_number(found->tolerance).text);
 }
 
-/* Of several targets each has its place by name. */
-static bool same_targets(const margin_model *model, const margin_data *data) {
-    for (int64_t t = 0; t < model->target.count && data->target && data->targets > 1; t++) {
-        const char *name = data->target[t].name;
-        if (name && strcmp(name, model->target.items[t].name) != 0) return false;
-    }
-    return true;
+/* Of several targets each has its place by name: whether the data has one of the model's names at
+ * another place. Names that it has not, or none, say nothing. */
+static bool moves_targets(const margin_model *model, const margin_data *data) {
+    const mg_columns *own = &model->target;
+    for (int64_t t = 0; t < own->count && data->target && data->targets > 1; t++)
+        for (int64_t k = 0; k < own->count && data->target[t].name; k++)
+            if (k != t && strcmp(data->target[t].name, own->items[k].name) == 0) return true;
+    return false;
 }
 
 static void verify_describe(const margin_model *model, const margin_data *data, int64_t rows,
@@ -306,7 +308,8 @@ static margin_status verify(margin_context *context, const margin_model *model,
         verify_describe(model, data, samples.count, &parts[k]);
     MG_GO(mg_fit_score(context, data, &samples, NULL, model, found, &verified, error));
     MG_GO(mg_model_fold_check(model, &folded, error));
-    if (!same_targets(model, data)) verified.contradiction = "its targets have other names";
+    if (!verified.contradiction && moves_targets(model, data))
+        verified.contradiction = "its targets are in another order than those of the data";
     compare_all(model, &verified, folded, differs.text, found);
     tell_rounding(model, &verified, found);
 done:

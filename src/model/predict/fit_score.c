@@ -46,19 +46,38 @@ done:
     return status;
 }
 
-/* Another layout or instruction set adds a prediction up otherwise. Its terms are as large as it,
- * the target or the intercept, but where weights of columns that depend on each other cancel. */
+/* By how much rounding may move the rmse and the r2 of one target. Another layout or instruction
+ * set adds a prediction up otherwise; its terms are as large as it, the target or the intercept,
+ * but where weights of columns that depend on each other cancel. */
+static void rounding_of_target(const double *values, int64_t step, const double *targets,
+                               const mg_samples *samples, double intercept, double rmse,
+                               double *moved, double *moved_r2) {
+    double total = 0, sizes = 0, mean = 0, squares = 0;
+    for (int64_t i = 0; i < samples->count; i++) {
+        const double weight = mg_samples_weight(samples, i), off = targets[i] - mean;
+        const double size = fabs(values[i * step]) + fabs(targets[i]) + fabs(intercept);
+        total += weight;
+        sizes += weight * size * size;
+        mean += off * (weight / total);
+        squares += weight * off * (targets[i] - mean);
+    }
+    const double most = MG_ROUNDING * sqrt(sizes / total);
+    *moved = isfinite(most) ? most : 0;
+    *moved_r2 = squares > 0 ? *moved * (2 * rmse + *moved) / (squares / total) : 0;
+}
+
 static void find_rounding(const margin_model *model, const double *values, const double *targets,
-                          int64_t rows, const mg_value_score *each, mg_verified *verified) {
+                          const mg_samples *samples, const mg_value_score *each,
+                          mg_verified *verified) {
     const int64_t count = model->target.count;
     double squares = 0, r2 = 0;
     for (int64_t t = 0; t < count; t++) {
-        double size = fmax(fabs(margin_model_intercept(model, t)), 0);
-        for (int64_t i = 0; i < rows; i++)
-            size = fmax(size, fabs(values[i * count + t]) + fabs(targets[t * rows + i]));
-        const double moved = MG_ROUNDING * size, share = moved / each[t].rmse;
+        double moved, moved_r2;
+        rounding_of_target(values + t, count, targets + t * samples->count, samples,
+                           fmax(fabs(margin_model_intercept(model, t)), 0), each[t].rmse, &moved,
+                           &moved_r2);
         squares += moved * moved;
-        r2 += each[t].rmse > 0 ? (1 - each[t].r2) * share * (2 + share) : 0;
+        r2 += moved_r2;
     }
     verified->rmse = sqrt(squares / (double)count);
     verified->r2 = r2 / (double)count;
@@ -84,7 +103,7 @@ static margin_status score_regression(margin_context *context, const margin_data
     const mg_value_score score = mg_score_all(each, count);
     report->train_rmse = score.rmse;
     report->train_r2 = score.r2;
-    if (verified) find_rounding(model, values, targets, samples->count, each, verified);
+    if (verified) find_rounding(model, values, targets, samples, each, verified);
 done:
     MG_FREE(heap, each, targets, values);
     return status;

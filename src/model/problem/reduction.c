@@ -92,6 +92,7 @@ margin_status mg_split_make(margin_context *context, mg_reduction reduction,
                               .scale = staged->scale,
                               .shift = staged->shift,
                               .maker = staged->maker.stage ? &staged->maker : NULL,
+                              .made = staged->made,
                               .unchecked = staged->unchecked};
     MG_GO(read_targets(context, data, samples, &staged->target, model, &made, error));
     if (reduction == MG_REDUCE_PAIRS) MG_GO(sort_by_class(&made, error));

@@ -206,7 +206,8 @@ static bool makes_coefficients(const verification *v, double *sum) {
         if (s == count ||
             !(fabs(h->view.expansion.coefficients[s] - sum[row]) <= other_order * fabs(sum[row])))
             return false;
-        if (!mg_alike_rows(&h->view.expansion.support, h->view.expansion.entries[s++], &p->x, row))
+        if (!mg_alike_rows(&h->view.expansion.support, h->view.expansion.entries[s++], &p->x, row,
+                           p->made))
             return false;
     }
     return s == count;
