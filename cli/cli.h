@@ -186,6 +186,8 @@ int cli_drop_unknown_classes(cli_session *session, const margin_model *model, ma
 int cli_choose_target(cli_session *session, const margin_model *model, const char *command,
                       const char *table, bool must);
 bool cli_several_targets(const margin_model *model);
+/* More than two classes, each score of two of them. */
+bool cli_scores_pairs(const margin_model *model);
 /* By name, else by number from 1, negative from the end; -1: there is none. */
 int64_t cli_column_find(const margin_column *columns, int64_t count, const char *word,
                         size_t length);

@@ -5,6 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+bool cli_scores_pairs(const margin_model *model) {
+    int64_t other = -1;
+    margin_model_score_classes(model, 0, NULL, &other);
+    return margin_model_class_count(model) > 2 && other >= 0;
+}
+
 bool cli_several_targets(const margin_model *model) {
     return margin_model_target_count(model) > 1;
 }

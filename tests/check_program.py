@@ -689,6 +689,8 @@ def searches(d):
     expect('stopped' in codes_of(answer('cv', 'logistic(C=100, max_iter={1,1000})', wine)), 'settings that stopped are said')
     expect(run('cv', 'logistic(max_iter=1)', wine).returncode == 3, 'nothing but settings that stopped')
     refuses(4, 'cv', 'svm(C={1e-3..1e3 log 1000}, tol={1e-6..1e-3 log 1000})', wine, says=('1000000 settings', '(--random)', '(--cells)'))
+    p = run('compare', wine, 'svm(C={1e-3..1e3 log 1000}, tol={1e-6..1e-3 log 1000})')
+    expect(p.returncode == 4 and '--random' not in p.stderr and '--cells' in p.stderr, f'compare draws nothing: {p.stderr}')
     refuses(1, 'cv', 'kmeans(k={2,3})', iris, says=('no target',))
     refuses(2, 'cv', 'svm', cars, '-k', 51, says=('folds',))
     refuses(1, 'cv', 'svm', wine, '--random', 3, '--halving', says=('exclude',))

@@ -123,6 +123,7 @@ def promises_are_on_the_page(d):
     page, text = report(model, iris)
     expect(f"hold the truth of 0.9 of future rows. Of these rows they hold that of {found['found']:.6g}, with {found['width']:.6g} classes on average." in text, f'sets: {text[:300]}')
     expect('ROC' in text and 'Calibration' not in text, 'three classes have scores')
+    expect('ROC' not in report(fit(d, 'svm(multiclass=ovo)', iris), iris)[1], 'pairs of classes have none')
     found = json.loads(run('evaluate', fit(d, 'ridge', cars, '--coverage', '0.8'), cars, '--json').stdout)['coverage']
     expect(f"they hold that of {found['found']:.6g}, with {found['width']:.6g} as their mean width." in report(d / 'model.margin', cars)[1], 'intervals')
     two = d / 'two.csv'

@@ -269,7 +269,7 @@ static void test_newer_version(void **state) {
     const store_bytes unknown = forge(&named, "\"spec\":\"perceptron\"", "\"spec\":\"decetron\"");
     assert_refused(context, unknown.bytes, unknown.length,
                    "margin 9.3.1 wrote it, and this is margin 0.1.0, which does not know its spec");
-    assert_refused(context, unknown.bytes, unknown.length, "update margin, or train again");
+    assert_refused(context, unknown.bytes, unknown.length, "a margin of that version reads it");
     free(unknown.bytes);
     free(named.bytes);
     free(newer.bytes);

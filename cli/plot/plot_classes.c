@@ -160,9 +160,7 @@ static int plot_ranking(picture *p, const margin_model *model, const margin_tabl
     if (!is_classifier(model, p->session->arguments->words[0])) return EXIT_BAD_INPUT;
     /* probabilities of three classes and more, as one class's score says little by itself */
     const bool probabilities = classes > 2 && margin_model_has_probabilities(model);
-    int64_t other;
-    margin_model_score_classes(model, 0, NULL, &other);
-    if (classes > 2 && other >= 0 && !probabilities) {
+    if (cli_scores_pairs(model) && !probabilities) {
         fputs("margin: the model scores pairs of classes (multiclass=ovo), not classes; train with "
               "multiclass=ovr, or with --calibrate sigmoid\n",
               stderr);

@@ -455,7 +455,15 @@ static int draw_learning_curve(picture *p, const learning *l) {
         deviate(column[1], l->folds, &at->training, &at->training_deviation);
         known += !isnan(at->test);
     }
-    if (known == 0) return cli_failed(p->session, p->session->error.status);
+    if (known == 0 && p->session->error.status < 0)
+        return cli_failed(p->session, p->session->error.status);
+    if (known == 0) {
+        fprintf(stderr,
+                "margin: %s has a value at no number of rows: parts of the table are taken for "
+                "classes or numbers where the whole is not; say which in the spec (task=regress)\n",
+                l->metric);
+        return EXIT_BAD_INPUT;
+    }
     picture_begin(p, "%s: %lld folds", p->session->arguments->words[1], (long long)l->folds);
     curve_script(p, points, STEPS, "rows", l->metric);
     return picture_finish(p);

@@ -131,9 +131,9 @@ static int put_promises(cli_session *session, cli_text *page, const margin_model
         html_say(page, words);
     }
     if (!isnan(threshold)) {
-        snprintf(words, sizeof words, "%.100s is told from a probability of %g on.",
-                 margin_model_class_name(model, 1), threshold);
-        html_say(page, words);
+        text_puts(page, "<p>");
+        html_text(page, margin_model_class_name(model, 1));
+        text_printf(page, " is told from a probability of %g on.</p>\n", threshold);
     }
     if (margin_model_costs(model))
         html_say(page, "Classes are told by least expected cost, not by what is most probable.");
@@ -357,7 +357,7 @@ static void put_scatter(cli_text *page, const judged_rows *j, double *numbers) {
 static void put_charts(cli_text *page, const judged_rows *j) {
     double *numbers = malloc(3 * ((size_t)j->count + 2) * sizeof *numbers);
     ranked_row *ranked = malloc(((size_t)j->count + 1) * sizeof *ranked);
-    const bool ranks = j->classes > 0 && (j->width == j->classes || j->width == 1);
+    const bool ranks = j->classes > 0 && (j->probabilities || !cli_scores_pairs(j->model));
     if (numbers && ranked && j->count > 1 && (ranks || j->classes == 0)) {
         html_section(page, "In pictures");
         text_puts(page, "<div class=\"charts\">\n");

@@ -87,7 +87,7 @@ def frame(x: Any) -> tuple[np.ndarray, list[Column]]:
     if (x.dtypes == object).any():
         x = x.infer_objects()
     names = [str(name) for name in x.columns]
-    kinds = [_is_numeric(dtype) for dtype in x.dtypes]
+    kinds = [is_numeric(dtype) for dtype in x.dtypes]
     if all(kinds) and len(set(x.dtypes)) == 1 and isinstance(x.dtypes.iloc[0], np.dtype):
         return x.to_numpy(), [Column(name) for name in names]
     rows = np.empty(x.shape, np.float64)
@@ -108,5 +108,5 @@ def frame(x: Any) -> tuple[np.ndarray, list[Column]]:
     return rows, described
 
 
-def _is_numeric(dtype: Any) -> bool:
+def is_numeric(dtype: Any) -> bool:
     return getattr(dtype, "kind", "O") in "biuf" and not hasattr(dtype, "categories")

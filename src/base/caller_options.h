@@ -12,8 +12,9 @@
 /* Copies the options `given` (NULL: none) into `options`, which has `size` bytes. Both begin with a
  * size_t that counts the bytes of the caller's struct, 0 for `first_size`, those of the first
  * version. What the caller does not have is zero; what this library does not know may only be zero,
- * its default: anything else asks for what cannot be done. ARGUMENT then, and for a size below
- * first_size or in the middle of a field. `type` is the name of the struct. */
+ * its default: anything else asks for what cannot be done. ARGUMENT then, for a size below
+ * first_size, and for one that is no multiple of 8 bytes, which cuts a field. `type` is the name of
+ * the struct. */
 margin_status mg_options_take(const void *given, size_t first_size, const char *type, void *options,
                               size_t size, margin_error *error);
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_non_negative
 
 from margin._binding import ffi, lib
+from margin.columns import is_frame, is_numeric
 from margin.estimators.base import OfTables
 from margin.estimators.classifiers import Classifier, refuse_unknown
 from margin.estimators.parameters import Facts, Options
@@ -199,7 +200,7 @@ class MixedClassifier(OfTables, BayesClassifier):
     _LISTS = ("categorical", "gaussian", "multinomial", "bernoulli")
 
     def _is_table(self, X: Any) -> bool:
-        return super()._is_table(X) and np.asarray(X).dtype.kind not in "biuf"
+        return super()._is_table(X) and not (is_frame(X) and all(is_numeric(dtype) for dtype in X.dtypes))
 
     def _class_options(self, facts: Facts) -> Options:
         options = super()._class_options(facts)

@@ -70,11 +70,11 @@ static margin_status parse_spec(const mg_store_reader *r, const char *text, marg
     margin_error found = {.text = ""};
     const margin_status status = mg_spec_parse(r->heap, text, spec, &found);
     if (status == MARGIN_ERROR_SPEC && strcmp(writer, margin_version()) != 0)
-        return mg_fail_stored(r,
-                              "margin %s wrote it, and this is margin %s, which does not know its "
-                              "spec: %s; update margin, or train again with this one",
-                              mg_excerpt(writer, (int64_t)strlen(writer)).text, margin_version(),
-                              found.text);
+        return mg_fail_stored(
+            r,
+            "margin %s wrote it, and this is margin %s, which does not know its "
+            "spec: %s; a margin of that version reads it, or train again with this one",
+            mg_excerpt(writer, (int64_t)strlen(writer)).text, margin_version(), found.text);
     if (status == MARGIN_ERROR_SPEC)
         return mg_fail_stored(r, "its spec is not valid: %s", found.text);
     if (status < 0 && r->error) *r->error = found;

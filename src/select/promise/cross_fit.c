@@ -38,7 +38,7 @@ static margin_status usual_folds(const margin_model *model, const mg_crossed *c,
                    "but others of its class; leave the row out, join the class with another, or "
                    "find more of it",
                    margin_model_class_name(model, k));
-        *folds = MG_MIN(*folds, rows);
+        if (rows > 0) *folds = MG_MIN(*folds, rows);
     }
     *folds = MG_MAX(*folds, (int64_t)2);
     return MARGIN_OK;
