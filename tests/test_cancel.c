@@ -1,26 +1,17 @@
 /* A watchdog over the whole registry: every learner, every stage and every solver, on problems that
- * take seconds, is cancelled and limited in time at ten places each, and has to be idle soon after.
- * Counted is the processor's time in the program, which neither others nor the system lengthen.
+ * take seconds (watchdog.h). Calls beside fits: test_cancel_calls.
  *
  *   test_cancel                     all
  *   test_cancel PART...             those whose spec or data contain one of these words, printed */
 #include "model_cases.h"
+#include "watchdog.h"
 
-#include "base/context.h"
 #include "base/status.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
-
-/* Promised is 0.1, and mostly it is some thousandths: what is above is printed. What fails is far
- * above: passes over all rows are ended, and a busy machine's memory is slow. */
-static const double promised = 0.1, poll_promised = 0.05, most = SUPPORT_SLOWER > 1 ? 10.0 : 0.5;
-enum { PLACES = SUPPORT_SLOWER > 1 ? 3 : 10 };
 
 /* ---- Data ------------------------------------------------------------------------------------ */
 
@@ -107,132 +98,25 @@ static margin_data data_of(shape s, bool has_target, bool is_number) {
 
 /* ---- Watchdog -------------------------------------------------------------------------------- */
 
-/* Of the program itself: a virtual machine whose memory is lent page by page takes milliseconds for
- * a megabyte of fresh pages. */
-static double processor(void) {
-    struct rusage used;
-    getrusage(RUSAGE_SELF, &used);
-    return (double)used.ru_utime.tv_sec + 1e-6 * (double)used.ru_utime.tv_usec;
-}
+typedef struct fitted {
+    const char *text;
+    margin_data data;
+} fitted;
 
-typedef struct watchdog {
-    margin_context *context;
-    double wakes; /* by the processor's time; of a time limit: by the clock */
-    bool cancels;
-    double at; /* the processor's time then; INFINITY: not yet */
-    atomic_bool done;
-} watchdog;
-
-static void *watch(void *argument) {
-    watchdog *w = argument;
-    const struct timespec tick = {.tv_nsec = 1000000};
-    while ((w->cancels ? processor() : mg_clock()) < w->wakes)
-        if (atomic_load(&w->done))
-            return NULL;
-        else
-            nanosleep(&tick, NULL);
-    if (w->cancels) margin_context_cancel(w->context);
-    w->at = processor(); /* now: what a busy machine does between the two is not counted */
-    return NULL;
-}
-
-/* The longest time of the processor that the host's poll was not called. */
-typedef struct listener {
-    double last, longest;
-} listener;
-
-static int listen(void *user) {
-    listener *l = user;
-    const double now = processor();
-    l->longest = fmax(l->longest, now - l->last);
-    l->last = now;
-    return 0;
-}
-
-typedef struct ending {
-    margin_status status;
-    double beyond;  /* seconds of the processor after the end; < 0: it was done before */
-    double silence; /* between two polls */
-    double took;    /* by the clock */
-    margin_error error;
-} ending;
-
-static ending fit_watched(const char *text, const margin_data *data, double after, bool cancels) {
-    listener l = {.last = processor()};
-    const margin_context_options options = {.size = sizeof options,
-                                            .threads = 1,
-                                            .time_limit = cancels ? 0 : after,
-                                            .poll = listen,
-                                            .user = &l};
-    margin_context *context = NULL;
+static margin_status fit(margin_context *context, const void *argument, margin_error *error) {
+    const fitted *f = argument;
     margin_model *model = NULL;
-    ending e = {.beyond = -1};
-    pthread_t thread;
-    assert_int_equal(margin_context_create(&options, &context, NULL), MARGIN_OK);
-    margin_spec *spec = parse_text(context, text);
-    l.last = processor();
-    watchdog w = {.context = context, .cancels = cancels, .at = (double)INFINITY};
-    w.wakes = after + (cancels ? processor() : mg_clock());
-    const double start = mg_clock();
-    assert_int_equal(pthread_create(&thread, NULL, watch, &w), 0);
-    e.status = margin_fit(context, spec, data, &model, NULL, &e.error);
-    const double end = processor();
-    e.took = mg_clock() - start;
-    (void)listen(&l);
-    e.silence = l.longest;
-    atomic_store(&w.done, true);
-    pthread_join(thread, NULL);
-    if (w.at < end) e.beyond = end - w.at;
+    margin_spec *spec = parse_text(context, f->text);
+    const margin_status status = margin_fit(context, spec, &f->data, &model, NULL, error);
     margin_model_free(model);
     margin_spec_free(spec);
-    margin_context_free(context);
-    return e;
+    return status;
 }
 
-static double worst, longest;
-static int fits, ended, late, over, silent, early;
-static int words_given;
-static char **words;
-
-static bool is_wanted(const char *text, const char *data) {
-    for (int k = 0; k < words_given; k++)
-        if (strstr(text, words[k]) || strstr(data, words[k])) return true;
-    return words_given == 0;
-}
-
-static void judge(const char *text, const char *data, double after, bool cancels, const ending *e) {
-    /* LIMIT or MEMORY of one that is cancelled: too large a problem, which was said at once */
-    if (e->status < 0 && e->status != MARGIN_ERROR_LIMIT && e->status != MARGIN_ERROR_MEMORY &&
-        !(cancels && e->status == MARGIN_ERROR_CANCELLED))
-        fail_msg("%s on %s: %s", text, data, e->error.text);
-    fits++;
-    ended += e->beyond >= 0;
-    late += e->beyond > promised;
-    silent += e->silence > poll_promised;
-    worst = fmax(worst, e->beyond);
-    longest = fmax(longest, e->silence);
-    if (e->beyond > promised || e->silence > poll_promised || words_given)
-        print_message("%s on %s, %s after %.3f: %.3f seconds beyond, polled within %.3f\n", text,
-                      data, cancels ? "cancelled" : "limited", after, e->beyond, e->silence);
-    over += e->beyond > most || e->silence > most;
-    /* what is left for the proof may be estimated too long, but not as most of the limit */
-    if (e->status != MARGIN_STOPPED_TIME || e->took > after / 3) return;
-    print_message("%s on %s, limited to %.3f, ended after %.3f\n", text, data, after, e->took);
-    early++;
-}
-
-/* Places from 0.02 to 2.4 seconds (under a sanitizer a few), until one comes too late. */
 static void watch_fit(const char *text, shape s, bool has_target, bool is_number) {
-    if (!is_wanted(text, shapes[s].name)) return;
-    const margin_data data = data_of(s, has_target, is_number);
-    for (int cancels = 0; cancels < 2; cancels++) {
-        double after = 0.02 * sqrt(SUPPORT_SLOWER);
-        for (int place = 0; place < PLACES; place++, after *= 1.7) {
-            const ending e = fit_watched(text, &data, after, cancels);
-            judge(text, shapes[s].name, after, cancels, &e);
-            if (e.beyond < 0) break;
-        }
-    }
+    if (!watchdog_wants(text, shapes[s].name)) return;
+    const fitted f = {text, data_of(s, has_target, is_number)};
+    watchdog_watch(text, shapes[s].name, fit, &f);
 }
 
 static bool has_target(const margin_component *learner) {
@@ -334,13 +218,7 @@ static void test_solvers(void **state) {
 
 static void test_most_were_ended(void **state) {
     (void)state;
-    print_message("%d of %d fits were ended, %d of them later than %g, at most %.3f seconds\n",
-                  ended, fits, late, promised, worst);
-    print_message("%d were not polled for more than %g, at most %.3f seconds\n", silent,
-                  poll_promised, longest);
-    assert_int_equal(over, 0);
-    assert_int_equal(early, 0);
-    if (!words_given) assert_true(ended > fits / 2);
+    watchdog_report();
 }
 
 int main(int argc, char **argv) {
@@ -351,7 +229,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_most_were_ended),
     };
     if (getenv("MARGIN_TEST_LAUNCHED")) return 77; /* by a tool that makes it slow */
-    words_given = argc - 1;
-    words = argv + 1;
+    watchdog_words(argc - 1, argv + 1);
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

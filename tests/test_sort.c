@@ -40,7 +40,7 @@ static void test_sorts(void **state) {
                 order[i] = i;
             }
             order[count] = scratch[count] = -77;
-            mg_sort(order, count, scratch, lower, keys);
+            mg_sort_few(order, count, scratch, lower, keys);
             assert_int_equal(order[count], -77);
             assert_int_equal(scratch[count], -77);
             check_sorted(order, keys, count);
@@ -75,7 +75,7 @@ static void test_sorts_items(void **state) {
             items[i] = (pair){key_of[i], i, {0}};
         }
         items[count].key = scratch[count].key = -77;
-        mg_sort_items(items, count, sizeof *items, scratch, by_key);
+        mg_sort_few_items(items, count, sizeof *items, scratch, by_key);
         assert_int_equal(items[count].key, -77);
         assert_int_equal(scratch[count].key, -77);
         for (int i = 0; i < count; i++) {
@@ -91,8 +91,40 @@ static void test_sorts_items(void **state) {
     }
 }
 
+static void test_can_be_ended(void **state) {
+    enum { COUNT = 100000 };
+    const margin_context_options options = {.size = sizeof options, .threads = 1};
+    margin_context *context = NULL;
+    int *keys = calloc(COUNT, sizeof *keys);
+    int64_t *order = calloc(2 * COUNT, sizeof *order);
+    double *numbers = calloc(2 * COUNT, sizeof *numbers);
+    uint64_t random = 3;
+    (void)state;
+    assert_int_equal(margin_context_create(&options, &context, NULL), MARGIN_OK);
+    for (int64_t i = 0; i < COUNT; i++) {
+        keys[i] = (int)(support_random(&random) % COUNT);
+        numbers[i] = (double)keys[i];
+        order[i] = i;
+    }
+    assert_true(mg_sort(context, order, COUNT, order + COUNT, lower, keys));
+    check_sorted(order, keys, COUNT);
+    assert_true(
+        mg_sort_items(context, numbers, COUNT, sizeof *numbers, numbers + COUNT, mg_ascending));
+    for (int64_t i = 1; i < COUNT; i++)
+        assert_true(numbers[i - 1] <= numbers[i]);
+    margin_context_cancel(context);
+    assert_false(mg_sort(context, order, COUNT, order + COUNT, lower, keys));
+    assert_false(
+        mg_sort_items(context, numbers, COUNT, sizeof *numbers, numbers + COUNT, mg_ascending));
+    margin_context_free(context);
+    free(numbers);
+    free(order);
+    free(keys);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_sorts),
-                                       cmocka_unit_test(test_sorts_items)};
+                                       cmocka_unit_test(test_sorts_items),
+                                       cmocka_unit_test(test_can_be_ended)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
 /* Merge sort from the bottom up: short runs by insertion, then passes that merge neighbours. */
 #include "base/sort.h"
 
+#include "base/cancelled_at.h"
+
 #include <string.h>
 
 enum { RUN = 16 };
@@ -14,6 +16,11 @@ int mg_ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* Asked for each item; no context: to the end. */
+MG_INLINE bool is_over(const margin_context *context, int64_t i) {
+    return context && mg_cancelled_at(context, i);
+}
+
 static void sort_run(int64_t *items, int64_t count, mg_before before, const void *argument) {
     for (int64_t i = 1; i < count; i++) {
         int64_t item = items[i], k = i;
@@ -25,63 +32,97 @@ static void sort_run(int64_t *items, int64_t count, mg_before before, const void
     }
 }
 
-/* from[0..middle) and from[middle..count) into `to`. */
-static void merge(const int64_t *from, int64_t middle, int64_t count, int64_t *to, mg_before before,
-                  const void *argument) {
-    int64_t a = 0, b = middle, k = 0;
-    while (a < middle && b < count)
-        to[k++] = before(from[b], from[a], argument) ? from[b++] : from[a++];
+/* from[first..middle) and from[middle..end) into `to`. */
+static bool merge(const margin_context *context, const int64_t *from, int64_t first, int64_t middle,
+                  int64_t end, int64_t *to, mg_before before, const void *argument) {
+    int64_t a = first, b = middle, k = first;
+    for (; a < middle && b < end; k++) {
+        if (is_over(context, k)) return false;
+        to[k] = before(from[b], from[a], argument) ? from[b++] : from[a++];
+    }
     memcpy(to + k, from + a, (size_t)(middle - a) * sizeof *to);
     k += middle - a;
-    memcpy(to + k, from + b, (size_t)(count - b) * sizeof *to);
+    memcpy(to + k, from + b, (size_t)(end - b) * sizeof *to);
+    return true;
 }
 
-void mg_sort(int64_t *items, int64_t count, int64_t *scratch, mg_before before,
-             const void *argument) {
-    for (int64_t i = 0; i < count; i += RUN)
+static bool sort(const margin_context *context, int64_t *items, int64_t count, int64_t *scratch,
+                 mg_before before, const void *argument) {
+    for (int64_t i = 0; i < count; i += RUN) {
+        if (is_over(context, i)) return false;
         sort_run(items + i, count - i < RUN ? count - i : RUN, before, argument);
+    }
     int64_t *from = items, *to = scratch;
     for (int64_t run = RUN; run < count; run *= 2) {
-        for (int64_t i = 0; i < count; i += 2 * run) {
-            int64_t length = count - i < 2 * run ? count - i : 2 * run;
-            merge(from + i, length < run ? length : run, length, to + i, before, argument);
-        }
+        for (int64_t i = 0; i < count; i += 2 * run)
+            if (!merge(context, from, i, MG_MIN(i + run, count), MG_MIN(i + 2 * run, count), to,
+                       before, argument))
+                return false;
         int64_t *sorted = to;
         to = from;
         from = sorted;
     }
     if (from != items) memcpy(items, from, (size_t)count * sizeof *items);
+    return true;
+}
+
+bool mg_sort(const margin_context *context, int64_t *items, int64_t count, int64_t *scratch,
+             mg_before before, const void *argument) {
+    return sort(context, items, count, scratch, before, argument);
+}
+
+void mg_sort_few(int64_t *items, int64_t count, int64_t *scratch, mg_before before,
+                 const void *argument) {
+    (void)sort(NULL, items, count, scratch, before, argument);
 }
 
 /* ---- Items of any size ---- */
 
-/* from[0..middle) and from[middle..end), places in bytes, into `to`. */
-static void merge_items(const char *from, size_t middle, size_t end, size_t size, char *to,
-                        mg_order order) {
-    size_t a = 0, b = middle;
-    while (a < middle && b < end) {
-        bool second = order(from + b, from + a) < 0;
-        memcpy(to, from + (second ? b : a), size);
-        *(second ? &b : &a) += size;
-        to += size;
+typedef struct {
+    const margin_context *context;
+    size_t size; /* of an item, bytes */
+    mg_order order;
+} item_order;
+
+/* from[first..middle) and from[middle..end) into `to`: numbers of items. */
+static bool merge_items(const item_order *o, const char *from, int64_t first, int64_t middle,
+                        int64_t end, char *to) {
+    const size_t size = o->size;
+    int64_t a = first, b = middle, k = first;
+    for (; a < middle && b < end; k++) {
+        if (is_over(o->context, k)) return false;
+        const char *const one = from + (size_t)a * size, *const other = from + (size_t)b * size;
+        const bool second = o->order(other, one) < 0;
+        memcpy(to + (size_t)k * size, second ? other : one, size);
+        (*(second ? &b : &a))++;
     }
-    memcpy(to, from + a, middle - a);
-    memcpy(to + (middle - a), from + b, end - b);
+    memcpy(to + (size_t)k * size, from + (size_t)a * size, (size_t)(middle - a) * size);
+    k += middle - a;
+    memcpy(to + (size_t)k * size, from + (size_t)b * size, (size_t)(end - b) * size);
+    return true;
 }
 
-void mg_sort_items(void *items, int64_t count, size_t size, void *scratch, mg_order order) {
+static bool sort_items(const item_order *o, void *items, int64_t count, void *scratch) {
     char *from = items, *to = scratch;
-    size_t bytes = (size_t)count * size;
-    for (size_t run = size; run < bytes; run *= 2) {
-        for (size_t i = 0; i < bytes; i += 2 * run) {
-            size_t length = bytes - i < 2 * run ? bytes - i : 2 * run;
-            merge_items(from + i, length < run ? length : run, length, size, to + i, order);
-        }
+    for (int64_t run = 1; run < count; run *= 2) {
+        for (int64_t i = 0; i < count; i += 2 * run)
+            if (!merge_items(o, from, i, MG_MIN(i + run, count), MG_MIN(i + 2 * run, count), to))
+                return false;
         char *sorted = to;
         to = from;
         from = sorted;
     }
-    if (bytes && from != items) memcpy(items, from, bytes);
+    if (count > 0 && from != items) memcpy(items, from, (size_t)count * o->size);
+    return true;
+}
+
+bool mg_sort_items(const margin_context *context, void *items, int64_t count, size_t size,
+                   void *scratch, mg_order order) {
+    return sort_items(&(item_order){context, size, order}, items, count, scratch);
+}
+
+void mg_sort_few_items(void *items, int64_t count, size_t size, void *scratch, mg_order order) {
+    (void)sort_items(&(item_order){NULL, size, order}, items, count, scratch);
 }
 
 #define REAL    double

@@ -344,18 +344,18 @@ static void fill_tile(mg_kmeans_run *run, const int64_t *items, int64_t count, i
 }
 
 /* Halves the centres on their widest axis until a tile is left; depth: log2 of their number. */
-static void bisect(mg_kmeans_run *run, int64_t *items, int64_t count, int64_t first, int64_t tiles,
+static bool bisect(mg_kmeans_run *run, int64_t *items, int64_t count, int64_t first, int64_t tiles,
                    int64_t *scratch) {
     if (tiles == 1) {
         fill_tile(run, items, count, first);
-        return;
+        return true;
     }
     const axis_order order = {run->centres, run->n,
                               widest_axis(run->centres, run->n, items, count)};
     const int64_t left = (tiles + 1) / 2, half = count * left / tiles;
-    mg_sort(items, count, scratch, before_on_axis, &order);
-    bisect(run, items, half, first, left, scratch);
-    bisect(run, items + half, count - half, first + left, tiles - left, scratch);
+    return mg_sort(run->task->context, items, count, scratch, before_on_axis, &order) &&
+           bisect(run, items, half, first, left, scratch) &&
+           bisect(run, items + half, count - half, first + left, tiles - left, scratch);
 }
 
 margin_status mg_kmeans_group(mg_kmeans_run *run) {
@@ -365,8 +365,9 @@ margin_status mg_kmeans_group(mg_kmeans_run *run) {
     MG_NEW(heap, items, 2 * k, "the order of the centres", run->task->error);
     for (int64_t c = 0; c < k; c++)
         items[c] = c;
-    bisect(run, items, k, 0, run->tile_count, items + k);
+    const bool done = bisect(run, items, k, 0, run->tile_count, items + k);
     mg_free(heap, items);
+    if (!done) return mg_fail_cancelled(run->task->error);
     mg_tile_pack(run->centres, run->order, run->tile_count * MG_TILE, run->n, run->tiles);
     run->sift = run->filter != NULL;
     mg_kmeans_filter_pack(run);

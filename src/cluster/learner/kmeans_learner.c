@@ -92,7 +92,8 @@ static margin_status take_fewer(const mg_fit *fit, int64_t *k) {
     MG_GO_NEW(heap, scratch, p->count, "the order of the rows", fit->error);
     for (int64_t i = 0; i < p->count; i++)
         order[i] = i;
-    mg_sort(order, p->count, scratch, sample_before, p);
+    if (!mg_sort(fit->context, order, p->count, scratch, sample_before, p))
+        MG_GO(mg_fail_cancelled(fit->error));
     for (int64_t i = 1; i < p->count && different < *k; i++)
         different += compare_samples(p, order[i - 1], order[i]) != 0;
     *k = MG_MIN(*k, different);

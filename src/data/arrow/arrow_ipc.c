@@ -286,7 +286,7 @@ static int find_keepers(ipc_stream *s) {
     if (!order || !s->keepers) return ENOMEM;
     for (int64_t j = 0; j < s->count; j++)
         if (s->columns[j].values.format) order[count++] = j;
-    mg_sort(order, count, order + s->count, has_lower_number, s->columns);
+    mg_sort_few(order, count, order + s->count, has_lower_number, s->columns);
     for (int64_t k = 0; k < count; k++) {
         ipc_column *column = &s->columns[order[k]];
         ipc_column *last = s->dictionaries > 0 ? s->keepers[s->dictionaries - 1] : column;

@@ -92,12 +92,15 @@ static margin_status settle_task(void *argument, int64_t slot, int worker) {
         MG_TRY(merge_worker(s, slot, w, merged));
     csv->orders[j] = mg_new(csv->heap, merged->count, sizeof *csv->orders[j]);
     int32_t *ranks = mg_new(csv->heap, merged->count, sizeof *ranks);
-    bool sorted = csv->orders[j] && ranks &&
-                  mg_dictionary_sort_behind(merged, list ? list->count : 0, csv->orders[j], ranks);
-    if (sorted) finish_maps(s, slot, ranks);
+    const margin_status status =
+        !csv->orders[j] || !ranks
+            ? MARGIN_ERROR_MEMORY
+            : mg_dictionary_sort_behind(csv->context, merged, list ? list->count : 0,
+                                        csv->orders[j], ranks);
+    if (status >= 0) finish_maps(s, slot, ranks);
     csv->category_counts[j] = merged->count;
     mg_free(csv->heap, ranks);
-    return sorted ? MARGIN_OK : MARGIN_ERROR_MEMORY;
+    return status;
 }
 
 /* ---- Codes in the arrays -------------------------------------------------------------------- */

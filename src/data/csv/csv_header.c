@@ -52,7 +52,7 @@ static int by_content(const void *a, const void *b) {
 /* True if no two cells that are not empty are the same. Sorts `cells`; behind them is room for as
  * many. */
 static bool all_different(mg_csv_cell *cells, int64_t count) {
-    mg_sort_items(cells, count, sizeof *cells, cells + count, by_content);
+    mg_sort_few_items(cells, count, sizeof *cells, cells + count, by_content);
     for (int64_t j = 1; j < count; j++)
         if (cells[j].length && same_cell(&cells[j], &cells[j - 1])) return false;
     return true;

@@ -208,33 +208,35 @@ static uint64_t sort_key(const mg_dictionary_entry *entry, uint32_t skip) {
 }
 
 /* order[rank] = code and rank[code] = rank in bytewise order of the texts (a prefix comes first).
- * False if memory ran out. */
-static bool dictionary_sort(const mg_dictionary *dictionary, int32_t *order, int32_t *rank) {
+ */
+static margin_status dictionary_sort(const margin_context *context, const mg_dictionary *dictionary,
+                                     int32_t *order, int32_t *rank) {
     int64_t count = dictionary->count;
     sort_item *items = mg_new(dictionary->heap, 2 * count, sizeof *items);
-    if (!items) return false;
+    if (!items) return MARGIN_ERROR_MEMORY;
     uint32_t skip = common_beginning(dictionary);
     for (int64_t k = 0; k < count; k++)
         items[k] = (sort_item){sort_key(&dictionary->entries[k], skip), &dictionary->entries[k]};
-    mg_sort_items(items, count, sizeof *items, items + count, by_text);
-    for (int64_t k = 0; k < count; k++) {
+    const bool sorted = mg_sort_items(context, items, count, sizeof *items, items + count, by_text);
+    for (int64_t k = 0; k < count && sorted; k++) {
         int32_t code = (int32_t)(items[k].entry - dictionary->entries);
         order[k] = code;
         rank[code] = (int32_t)k;
     }
     mg_free(dictionary->heap, items);
-    return true;
+    return sorted ? MARGIN_OK : MARGIN_ERROR_CANCELLED;
 }
 
-bool mg_dictionary_sort_behind(const mg_dictionary *dictionary, int64_t first, int32_t *order,
-                               int32_t *rank) {
+margin_status mg_dictionary_sort_behind(const margin_context *context,
+                                        const mg_dictionary *dictionary, int64_t first,
+                                        int32_t *order, int32_t *rank) {
     int64_t at = dictionary->count;
-    if (!dictionary_sort(dictionary, order, rank)) return false;
+    MG_TRY(dictionary_sort(context, dictionary, order, rank));
     for (int64_t k = at; k-- > 0;) /* from the end, so that nothing is overwritten too early */
         if (order[k] >= first) order[--at] = order[k];
     for (int64_t k = 0; k < first; k++)
         order[k] = (int32_t)k;
     for (int64_t k = 0; k < dictionary->count; k++)
         rank[order[k]] = (int32_t)k;
-    return true;
+    return MARGIN_OK;
 }

@@ -6,7 +6,7 @@
  * twice that while the table grows. Not for concurrent changes; finding is safe from any thread. */
 #pragma once
 
-#include "base/memory.h"
+#include "base/context.h"
 #include "base/text/decimal.h"
 
 typedef struct mg_dictionary_entry {
@@ -83,7 +83,8 @@ int32_t mg_dictionary_find(const mg_dictionary *dictionary, const char *text, ui
 int32_t mg_dictionary_find_exact(const mg_dictionary *dictionary, const char *text, int64_t length);
 
 /* order[rank] = code and rank[code] = rank in bytewise order of the texts (a prefix comes first);
- * codes below `first` stay where they are and the others come behind them. False if memory ran
- * out. */
-bool mg_dictionary_sort_behind(const mg_dictionary *dictionary, int64_t first, int32_t *order,
-                               int32_t *rank);
+ * codes below `first` stay where they are and the others come behind them. MEMORY; CANCELLED if the
+ * call is to end (no context: it goes on). Without a text of the error. */
+margin_status mg_dictionary_sort_behind(const margin_context *context,
+                                        const mg_dictionary *dictionary, int64_t first,
+                                        int32_t *order, int32_t *rank);

@@ -139,7 +139,7 @@ static margin_status collect_parts(const margin_read_options *options, parts *p)
                    "%s: the model has %lld target%s and '%s' names %lld", p->file,
                    (long long)expected, expected == 1 ? "" : "s", target, (long long)p->targets);
     }
-    mg_sort_items(p->items, p->count, sizeof *p->items, p->items + p->count, by_column);
+    mg_sort_few_items(p->items, p->count, sizeof *p->items, p->items + p->count, by_column);
     for (int64_t k = 1; k < p->count; k++)
         MG_REQUIRE(
             p->items[k].column != p->items[k - 1].column ||

@@ -86,7 +86,8 @@ margin_status mg_encoder_finish(mg_encoder *encoder, margin_error *error) {
     if (!encoder->fixed) {
         MG_GO_NEW(encoder->heap, encoder->ranks, count, purpose, error);
         MG_GO_NEW(encoder->heap, order, count, purpose, error);
-        if (!mg_dictionary_sort_behind(&encoder->texts, encoder->listed, order, encoder->ranks))
+        if (mg_dictionary_sort_behind(NULL, &encoder->texts, encoder->listed, order,
+                                      encoder->ranks) < 0)
             MG_GO(mg_no_memory(encoder->heap, count, sizeof *order, purpose, error));
     }
     for (int64_t k = 0; k < count; k++)

@@ -20,7 +20,7 @@ margin_status mg_name_index_make(mg_heap *heap, const char *const *names, int64_
     MG_GO_NEW(heap, scratch, count, "the names of the columns", error);
     for (int64_t j = 0; j < count; j++)
         sorted[j] = (mg_named_column){names[j], j};
-    mg_sort_items(sorted, count, sizeof *sorted, scratch, by_name);
+    mg_sort_few_items(sorted, count, sizeof *sorted, scratch, by_name);
     *index = (mg_name_index){.heap = heap, .sorted = sorted, .count = count};
     sorted = NULL;
 done:

@@ -1,5 +1,6 @@
 #include "features/columns/value_runs.h"
 
+#include "base/cancelled_at.h"
 #include "features/columns/row_chunk.h"
 
 #include <math.h>
@@ -32,12 +33,6 @@ static void sort_few(mg_value_run *values, int64_t count) {
     }
 }
 
-/* Asked for each value, of a column of millions: is the call to end? */
-MG_INLINE bool is_over(const margin_context *context, int64_t k) {
-    enum { EVERY = 1 << 17 };
-    return k % EVERY == 0 && mg_cancelled(context);
-}
-
 bool mg_sort_values(const margin_context *context, mg_value_run *values, int64_t count,
                     mg_value_run *scratch) {
     if (count < 32) {
@@ -46,7 +41,7 @@ bool mg_sort_values(const margin_context *context, mg_value_run *values, int64_t
     }
     int64_t counts[DIGITS][DIGIT_VALUES] = {{0}};
     for (int64_t i = 0; i < count; i++) {
-        if (is_over(context, i)) return false;
+        if (mg_cancelled_at(context, i)) return false;
         for (int digit = 0; digit < DIGITS; digit++)
             counts[digit][digit_of(values[i].value, digit)]++;
     }
@@ -61,7 +56,7 @@ bool mg_sort_values(const margin_context *context, mg_value_run *values, int64_t
             place += here;
         }
         for (int64_t i = 0; i < count; i++) {
-            if (is_over(context, i)) return false;
+            if (mg_cancelled_at(context, i)) return false;
             to[places[digit_of(from[i].value, digit)]++] = from[i];
         }
         mg_value_run *const swapped = from;
@@ -115,7 +110,7 @@ static int64_t take_stored(const mg_column_reader *r, int64_t column, mg_value_r
 static int64_t take_dense(const mg_column_reader *r, int64_t column, mg_value_run *runs) {
     const margin_matrix *x = &r->data->x;
     int64_t count = 0;
-    for (int64_t i = 0; i < r->rows && !is_over(r->context, i); i++) {
+    for (int64_t i = 0; i < r->rows && !mg_cancelled_at(r->context, i); i++) {
         const int64_t row = mg_selected_row(r->data, i), at = row * x->stride + column;
         const double value = mg_stored_value(x, at);
         if (!isnan(value)) runs[count++] = (mg_value_run){value, mg_row_weight(r->data, row)};

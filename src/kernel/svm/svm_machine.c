@@ -67,7 +67,7 @@ static margin_status order_samples(mg_svm_machine *m, const mg_svm_shared *share
     MG_ARENA_NEW(&m->arena, place, n, purpose, m->fit->error);
     for (int64_t i = 0; i < n; i++)
         list[i] = (mg_svm_placed){shared->position[mg_sample_row(m->problem, i)], i};
-    mg_sort_items(list, n, sizeof *list, list + n, mg_svm_by_position);
+    mg_sort_few_items(list, n, sizeof *list, list + n, mg_svm_by_position);
     for (int64_t v = 0; v < n; v++) {
         m->sample[v] = list[v].sample;
         place[v] = list[v].position;

@@ -77,7 +77,7 @@ static margin_status check_support(svm_check *k) {
         if (k->beta[i] != 0.0)
             list[count++] = (mg_svm_placed){
                 given ? mg_sample_original(k->problem, i) : mg_sample_row(k->problem, i), i};
-    mg_sort_items(list, count, sizeof *list, list + k->problem->count, mg_svm_by_position);
+    mg_sort_few_items(list, count, sizeof *list, list + k->problem->count, mg_svm_by_position);
     for (int64_t n = 0; n < count && same; at++) {
         double sum = 0.0;
         const int64_t first = n;

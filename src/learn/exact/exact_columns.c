@@ -239,7 +239,8 @@ static margin_status count_distinct(exact_run *run, const margin_context *contex
         run->row[i] = sum_row(run, i);
         order[rows++] = i;
     }
-    mg_sort(order, rows, order + rows, smaller, run->row);
+    if (!mg_sort(context, order, rows, order + rows, smaller, run->row))
+        return mg_fail_cancelled(error);
     *distinct = 0;
     for (int64_t k = 0; k < rows; k++) {
         *distinct += k == 0 || run->row[order[k]] != run->row[order[k - 1]];

@@ -106,7 +106,7 @@ static int64_t distinct_rows(const int64_t *rows, int64_t count, int64_t *order,
     int64_t found = 0;
     for (int64_t i = 0; i < count; i++)
         order[i] = i;
-    mg_sort(order, count, scratch, lower_row, rows);
+    mg_sort_few(order, count, scratch, lower_row, rows);
     for (int64_t i = 0; i < count; i++)
         if (found == 0 || rows[order[i]] != keys[found - 1]) keys[found++] = rows[order[i]];
     return found;

@@ -111,7 +111,8 @@ margin_status mg_kernel_median(margin_context *context, mg_kernel_kind kind,
             if (distance > 0.0) distances[found++] = (weighted_distance){distance, weight};
         }
     }
-    mg_sort_items(distances, found, sizeof *distances, scratch, mg_ascending);
+    if (!mg_sort_items(context, distances, found, sizeof *distances, scratch, mg_ascending))
+        MG_GO(mg_fail_cancelled(error));
     const double median = middle(distances, found);
     *gamma = found == 0 ? 1.0 : l1 ? 1.0 / median : 0.5 / median;
     if (!(*gamma < (double)INFINITY) || !(*gamma > 0.0)) *gamma = 1.0;

@@ -68,7 +68,7 @@ static margin_status reflect_null(const mg_stop *stop, mg_arena *arena, mg_null_
                      MG_PIECE(n->null, m * k), MG_PIECE(n->tau, k)));
     for (int64_t r = 0; r < m; r++)
         n->sorted[r] = r;
-    mg_sort(n->sorted, m, n->sorted + m, longer_first, scale);
+    mg_sort_few(n->sorted, m, n->sorted + m, longer_first, scale);
     memset(pivots, 0, (size_t)k * sizeof *pivots);
     for (int64_t l = 0; l < k; l++) {
         const double own = scale[n->rank + l] / scale[n->sorted[0]];

@@ -1,4 +1,5 @@
 /* margin_evaluate: what a model is worth on a labelled data set. */
+#include "base/cancelled_at.h"
 #include "cluster/learner/silhouette.h"
 #include "model/judge/judge.h"
 #include "model/measure/outcome.h"
@@ -65,8 +66,10 @@ static margin_status judge_rows(const mg_judged *judged, mg_arena *arena, judged
     MG_TRY(MG_PIECES(arena, purpose, error, MG_PIECE(p, k), MG_PIECE(rows->loss, n),
                      MG_PIECE(rows->brier, n)));
     if (k > 2) MG_ARENA_NEW(arena, rows->scores, n * k, purpose, error);
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        if (mg_cancelled_at(judged->context, i)) return mg_fail_cancelled(error);
         judge_row(judged, i, p, rows);
+    }
     return MARGIN_OK;
 }
 

@@ -43,13 +43,13 @@ static margin_status measure_resample(void *argument, int64_t number, int worker
         return MARGIN_OK;
     }
     mg_measure_classes(&o, r->scratch + 3 * worker * o.classes, value);
-    if (r->orders) mg_measure_ranks(&o, r->orders, value);
+    if (r->orders) mg_measure_ranks(r->context, &o, r->orders, value);
     return MARGIN_OK;
 }
 
 /* The k-th least and greatest of the resamples that have the metric, where (1 - level) / 2 of them
  * lie beyond each. `column`: twice as many numbers as resamples. */
-static void percentiles(const resampling *r, int64_t resamples, double level, int metric,
+static bool percentiles(const resampling *r, int64_t resamples, double level, int metric,
                         double *column, mg_measured *measured) {
     int64_t count = 0;
     for (int64_t b = 0; b < resamples; b++) {
@@ -57,12 +57,14 @@ static void percentiles(const resampling *r, int64_t resamples, double level, in
         if (!isnan(value)) column[count++] = value;
     }
     measured->low[metric] = measured->high[metric] = (double)NAN;
-    if (!count) return;
-    mg_sort_items(column, count, sizeof *column, column + resamples, mg_ascending);
+    if (!count) return true;
+    if (!mg_sort_items(r->context, column, count, sizeof *column, column + resamples, mg_ascending))
+        return false;
     const int64_t beyond = (int64_t)floor((1 - level) / 2 * (double)(count + 1));
     const int64_t low = MG_MAX(beyond - 1, (int64_t)0);
     measured->low[metric] = column[low];
     measured->high[metric] = column[count - 1 - low];
+    return true;
 }
 
 margin_status mg_bootstrap(margin_context *context, const mg_outcome *o, const int64_t *orders,
@@ -81,7 +83,8 @@ margin_status mg_bootstrap(margin_context *context, const mg_outcome *o, const i
     MG_GO(mg_measured_room(measured, MG_MEASURED, &measured->high, error));
     MG_GO(mg_parallel(context, b, measure_resample, &r, error));
     for (int m = 0; m < MG_MEASURED; m++)
-        percentiles(&r, b, options->level, m, column, measured);
+        if (!percentiles(&r, b, options->level, m, column, measured))
+            MG_GO(mg_fail_cancelled(error));
 done:
     MG_FREE(heap, column, r.found, r.scratch, r.weights);
     return status;

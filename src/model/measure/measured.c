@@ -149,6 +149,7 @@ margin_status mg_measure_outcome(margin_context *context, const mg_outcome *o,
     }
     copy_values(measured->value, m);
     if (options->bootstrap) MG_GO(mg_bootstrap(context, o, orders, options, measured, error));
+    if (mg_cancelled(context)) status = mg_fail_cancelled(error);
 done:
     mg_free(context->heap, orders);
     if (status < 0) {

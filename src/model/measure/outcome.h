@@ -99,8 +99,9 @@ margin_status mg_rank_table(margin_context *context, const mg_outcome *o,
                             margin_class_metrics *table, int64_t *orders, margin_error *error);
 void mg_rank_means(const mg_outcome *o, const margin_class_metrics *table,
                    double value[MG_MEASURED]);
-/* The same means, from the orders. */
-void mg_measure_ranks(const mg_outcome *o, const int64_t *orders, double value[MG_MEASURED]);
+/* The same means, from the orders. Whether the call is to end is to be asked afterwards. */
+void mg_measure_ranks(const margin_context *context, const mg_outcome *o, const int64_t *orders,
+                      double value[MG_MEASURED]);
 
 /* Of one target of a regression; NaN where there is nothing to compare with. */
 typedef struct mg_value_score {

@@ -1,4 +1,5 @@
 /* What follows from the order that scores bring the rows into, one class against the rest. */
+#include "base/cancelled_at.h"
 #include "base/pool.h"
 #include "base/sort.h"
 #include "model/measure/outcome.h"
@@ -6,6 +7,7 @@
 #include <math.h>
 
 typedef struct {
+    const margin_context *context;
     const mg_outcome *outcome;
     int64_t *orders;  /* all columns, or one for each worker */
     int64_t *scratch; /* one for each worker */
@@ -20,21 +22,22 @@ static bool higher_score(int64_t a, int64_t b, const void *argument) {
     return r->scores[a * r->stride + r->column] > r->scores[b * r->stride + r->column];
 }
 
-static void sort_column(const ranking *given, int64_t column, int64_t *order, int64_t *scratch) {
+static bool sort_column(const ranking *given, int64_t column, int64_t *order, int64_t *scratch) {
     ranking r = *given;
     r.column = column;
     for (int64_t i = 0; i < r.outcome->rows; i++)
         order[i] = i;
-    mg_sort(order, r.outcome->rows, scratch, higher_score, &r);
+    return mg_sort(r.context, order, r.outcome->rows, scratch, higher_score, &r);
 }
 
 /* From the greatest score down, equal ones together: `above` positives and negatives so far. What
- * is no number (a probability of what overflowed) is equal to all. */
-static void rank_measure(const mg_outcome *o, int64_t column, const int64_t *order, double *auc,
-                         double *average_precision) {
+ * is no number (a probability of what overflowed) is equal to all. Leaves off where the call is to
+ * end. */
+static void rank_measure(const margin_context *context, const mg_outcome *o, int64_t column,
+                         const int64_t *order, double *auc, double *average_precision) {
     const int64_t stride = mg_rank_columns(o), positive = o->classes == 2 ? 1 : column;
     double above[2] = {0, 0}, pairs = 0, precision = 0;
-    for (int64_t i = 0; i < o->rows;) {
+    for (int64_t i = 0, groups = 0; i < o->rows && !mg_cancelled_at(context, groups); groups++) {
         const double score = o->scores[order[i] * stride + column];
         double here[2] = {0, 0};
         for (; i < o->rows && !(o->scores[order[i] * stride + column] < score); i++)
@@ -54,15 +57,16 @@ static margin_status rank_column(void *argument, int64_t column, int worker) {
     const int64_t rows = r->outcome->rows;
     int64_t *order = r->orders + (r->all ? column : worker) * rows;
     margin_class_metrics *table = &r->table[r->outcome->classes == 2 ? 1 : column];
-    sort_column(r, column, order, r->scratch + worker * rows);
-    rank_measure(r->outcome, column, order, &table->auc, &table->average_precision);
+    if (!sort_column(r, column, order, r->scratch + worker * rows)) return MARGIN_ERROR_CANCELLED;
+    rank_measure(r->context, r->outcome, column, order, &table->auc, &table->average_precision);
     return MARGIN_OK;
 }
 
 margin_status mg_rank_table(margin_context *context, const mg_outcome *o,
                             margin_class_metrics *table, int64_t *orders, margin_error *error) {
     const int64_t threads = margin_context_threads(context);
-    ranking r = {.outcome = o,
+    ranking r = {.context = context,
+                 .outcome = o,
                  .scores = o->scores,
                  .stride = mg_rank_columns(o),
                  .table = table,
@@ -90,11 +94,12 @@ void mg_rank_means(const mg_outcome *o, const margin_class_metrics *table,
     value[MG_AVERAGE_PRECISION] = count > 0 ? precision / count : (double)NAN;
 }
 
-void mg_measure_ranks(const mg_outcome *o, const int64_t *orders, double value[MG_MEASURED]) {
+void mg_measure_ranks(const margin_context *context, const mg_outcome *o, const int64_t *orders,
+                      double value[MG_MEASURED]) {
     double area = 0, precision = 0, count = 0;
     for (int64_t c = 0; c < mg_rank_columns(o); c++) {
         double auc, ap;
-        rank_measure(o, c, orders + c * o->rows, &auc, &ap);
+        rank_measure(context, o, c, orders + c * o->rows, &auc, &ap);
         if (isnan(auc)) continue;
         area += auc;
         precision += ap;

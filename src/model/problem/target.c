@@ -240,7 +240,7 @@ static margin_status learn_categories(const margin_data *data, const mg_samples 
     for (int64_t k = 0; k < column->category_count; k++)
         if (scratch[k] > 0) present[count++] = k;
     if (count > MG_MAX_CLASSES) MG_GO(refuse_many(column, error));
-    mg_sort(present, count, scratch, earlier_name, column);
+    mg_sort_few(present, count, scratch, earlier_name, column);
     MG_GO(name_categories(column, present, count, model, error));
 done:
     MG_FREE(heap, scratch, present);

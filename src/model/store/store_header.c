@@ -192,7 +192,8 @@ static margin_status read_table(mg_store_reader *r) {
         MG_TRY(read_tensor(r, name, json_object_iter_value(at), &r->tensors[r->tensor_count]));
         r->tensor_count++;
     }
-    mg_sort_items(r->tensors, r->tensor_count, sizeof *r->tensors, r->tensors + count, by_place);
+    mg_sort_few_items(r->tensors, r->tensor_count, sizeof *r->tensors, r->tensors + count,
+                      by_place);
     return check_cover(r);
 }
 

@@ -47,7 +47,8 @@ static margin_status collect_pieces(store_writer *w) {
     for (int k = 0; k < MG_LENGTH(sizes); k++) {
         add_pieces_of_size(w, sizes[k]);
         if (sizes[k] == 0)
-            mg_sort_items(w->pieces, w->piece_count, sizeof *w->pieces, w->pieces + count, by_name);
+            mg_sort_few_items(w->pieces, w->piece_count, sizeof *w->pieces, w->pieces + count,
+                              by_name);
     }
     return MARGIN_OK;
 }

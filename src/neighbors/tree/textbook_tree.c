@@ -56,11 +56,9 @@ margin_status margin_textbook_tree(margin_context *context, const margin_matrix 
     while (height > 0) {
         const part p = waiting[--height];
         const column_order by = {x, p.depth % x->columns};
-        if (mg_cancelled(context)) {
-            status = mg_fail_cancelled(error);
-            goto done;
-        }
-        mg_sort(order + p.first, p.last - p.first, scratch, textbook_before, &by);
+        if (mg_cancelled(context) ||
+            !mg_sort(context, order + p.first, p.last - p.first, scratch, textbook_before, &by))
+            MG_GO(mg_fail_cancelled(error));
         const int64_t middle = p.first + (p.last - p.first) / 2, row = order[middle];
         *p.place = row;
         nodes[row] = (margin_textbook_node){by.column, p.parent, -1, -1, p.depth};

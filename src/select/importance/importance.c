@@ -1,6 +1,7 @@
 /* margin_importance_measure: columns shuffled one after the other in a copy of the rows. */
 #include "margin/importance.h"
 
+#include "base/cancelled_at.h"
 #include "base/random.h"
 #include "model/predict/align.h"
 #include "model/problem/samples.h"
@@ -69,12 +70,15 @@ static margin_status shuffle_column(const shuffling *s, const margin_importance 
     double value;
     for (int64_t i = 0; i < n; i++)
         s->kept[i] = s->x[mg_samples_row(&s->samples, i) * columns + j];
+    if (mg_cancelled(s->context)) return mg_fail_cancelled(error);
     for (int64_t r = 0; r < s->repeats; r++) {
         for (int64_t i = 0; i < n; i++)
             s->order[i] = i;
         mg_random_shuffle(s->seed, MG_RANDOM_SAMPLE, (uint64_t)(j * s->repeats + r), s->order, n);
-        for (int64_t i = 0; i < n; i++)
+        for (int64_t i = 0; i < n; i++) {
+            if (mg_cancelled_at(s->context, i)) return mg_fail_cancelled(error);
             s->x[mg_samples_row(&s->samples, i) * columns + j] = s->kept[s->order[i]];
+        }
         MG_TRY(measure(s, m->metric, &value, error));
         worse[r] = m->metric->greater ? m->base - value : value - m->base;
     }
@@ -149,8 +153,10 @@ done:
 static margin_status copy_rows(shuffling *s, const mg_aligned *aligned, margin_error *error) {
     const margin_matrix *x = &aligned->data.x;
     MG_NEW(s->context->heap, s->x, x->rows * x->columns, "a copy of the rows", error);
-    for (int64_t i = 0; i < x->rows; i++)
+    for (int64_t i = 0; i < x->rows; i++) {
+        if (mg_cancelled_at(s->context, i)) return mg_fail_cancelled(error);
         mg_row_expand(x, i, s->x + i * x->columns);
+    }
     s->data = aligned->data;
     s->data.x = margin_dense_f64(s->x, x->rows, x->columns, x->columns);
     return MARGIN_OK;

@@ -6,6 +6,7 @@
  * pooling adjacent violators (Ayer et al., Ann. Math. Stat. 26, 1955; Zadrozny and Elkan, KDD
  * 2002), kept away from 0 and 1 by 1 / (n + 2). temperature: the minimum of the log loss over one
  * factor, which is convex (Guo et al., ICML 2017). */
+#include "base/cancelled_at.h"
 #include "base/sort.h"
 #include "select/promise/cross_fit.h"
 
@@ -14,6 +15,7 @@
 
 /* Rows of one curve. */
 typedef struct {
+    const margin_context *context;
     const double *score, *weight; /* weight NULL: 1 each */
     const unsigned char *positive;
     int64_t rows;
@@ -26,10 +28,12 @@ static double weight_at(const curve_rows *r, int64_t i) {
 
 /* ---- Sigmoid --------------------------------------------------------------------------------- */
 
-/* log(1 + exp(-t)) + (1 - target) t */
+/* log(1 + exp(-t)) + (1 - target) t; no number: the call is to end, and no step is taken any more.
+ */
 static double sigmoid_loss(const curve_rows *r, const double target[2], double a, double b) {
     double sum = 0;
     for (int64_t i = 0; i < r->rows; i++) {
+        if (mg_cancelled_at(r->context, i)) return (double)NAN;
         const double t = a * r->score[i] + b, y = target[r->positive[i]];
         sum += weight_at(r, i) * (t >= 0 ? log1p(exp(-t)) + (1 - y) * t : log1p(exp(t)) - y * t);
     }
@@ -145,13 +149,16 @@ static int64_t knots_of(const curve_rows *r, const pool *pools, int64_t count, d
 
 /* ---- Temperature ----------------------------------------------------------------------------- */
 
-/* Slope of the log loss over the factor of the scores: it ascends. */
-static double temperature_slope(const margin_model *model, const mg_crossed *c, double factor) {
+/* Slope of the log loss over the factor of the scores: it ascends. No number: the call is to end.
+ */
+static double temperature_slope(const margin_context *context, const margin_model *model,
+                                const mg_crossed *c, double factor) {
     const int64_t functions = c->functions, k = model->classes;
     double sum = 0;
     for (int64_t i = 0; i < c->samples.count; i++) {
         const double *f = c->scores + i * functions, w = mg_samples_weight(&c->samples, i);
         double most = 0, total = 0, mean = 0;
+        if (mg_cancelled_at(context, i)) return (double)NAN;
         if (k == 2) {
             const double s = (c->codes[i] ? 1 : -1) * (functions == 2 ? f[1] - f[0] : f[0]);
             sum -= w * s / (1 + exp(factor * s));
@@ -171,20 +178,21 @@ static double temperature_slope(const margin_model *model, const mg_crossed *c, 
 
 /* Bisection to the last bits; classes that the scores tell apart without error have no minimum, and
  * get the factor 1e6 / the greatest score. */
-static double fit_temperature(const margin_model *model, const mg_crossed *c) {
+static double fit_temperature(const margin_context *context, const margin_model *model,
+                              const mg_crossed *c) {
     double most = 0, low = 0;
     for (int64_t i = 0; i < c->samples.count * c->functions; i++)
         most = MG_MAX(most, fabs(c->scores[i]));
-    if (!(most > 0) || temperature_slope(model, c, 0) >= 0) return 0;
+    if (!(most > 0) || temperature_slope(context, model, c, 0) >= 0) return 0;
     double high = 1 / most;
-    while (high < 1e6 / most && temperature_slope(model, c, high) < 0) {
+    while (high < 1e6 / most && temperature_slope(context, model, c, high) < 0) {
         low = high;
         high *= 2;
     }
     if (!(high < 1e6 / most)) return 1e6 / most;
     for (int i = 0; i < 60; i++) {
         const double middle = low + (high - low) / 2;
-        if (temperature_slope(model, c, middle) < 0)
+        if (temperature_slope(context, model, c, middle) < 0)
             low = middle;
         else
             high = middle;
@@ -203,10 +211,10 @@ typedef struct {
 } workshop;
 
 /* The rows of a curve: of its class and all others, or of its pair of classes. */
-static curve_rows rows_of_curve(const margin_model *model, const mg_crossed *c, int64_t curve,
-                                workshop *w) {
+static curve_rows rows_of_curve(const margin_context *context, const margin_model *model,
+                                const mg_crossed *c, int64_t curve, workshop *w) {
     const int64_t curves = mg_curve_count(model);
-    curve_rows r = {.score = w->score, .positive = w->positive};
+    curve_rows r = {.context = context, .score = w->score, .positive = w->positive};
     int64_t positive = curve, negative = -1;
     if (model->classes == 2)
         positive = 1;
@@ -236,8 +244,9 @@ static margin_status add_knots(margin_model *model, const double *knots, const i
     return MARGIN_OK;
 }
 
-static margin_status fit_curves(margin_model *model, const mg_crossed *c, int32_t kind, workshop *w,
-                                int64_t *starts, margin_error *error) {
+static margin_status fit_curves(const margin_context *context, margin_model *model,
+                                const mg_crossed *c, int32_t kind, workshop *w, int64_t *starts,
+                                margin_error *error) {
     const int64_t curves = mg_curve_count(model), n = c->samples.count;
     double *ab = NULL;
     for (int64_t i = 0; i < n; i++)
@@ -246,7 +255,8 @@ static margin_status fit_curves(margin_model *model, const mg_crossed *c, int32_
         MG_TRY(mg_add_numbers(model, "sigmoid", curves, 2, &ab, error));
     starts[0] = 0;
     for (int64_t k = 0; k < curves; k++) {
-        const curve_rows r = rows_of_curve(model, c, k, w);
+        const curve_rows r = rows_of_curve(context, model, c, k, w);
+        if (mg_cancelled(context)) return mg_fail_cancelled(error);
         if (ab) {
             double *scaled = w->knots;
             fit_sigmoid(&r, scaled, ab + 2 * k);
@@ -254,7 +264,8 @@ static margin_status fit_curves(margin_model *model, const mg_crossed *c, int32_
         }
         for (int64_t i = 0; i < r.rows; i++)
             w->order[i] = i;
-        mg_sort(w->order, r.rows, w->order + n, mg_lower_at, w->score);
+        if (!mg_sort(context, w->order, r.rows, w->order + n, mg_lower_at, w->score))
+            return mg_fail_cancelled(error);
         starts[k + 1] = starts[k] + knots_of(&r, w->pools, pool_rows(&r, w->order, w->pools),
                                              w->knots + 2 * starts[k]);
     }
@@ -280,8 +291,8 @@ margin_status mg_calibrate(margin_context *context, margin_model *model, const m
     if (kind == MARGIN_CALIBRATE_TEMPERATURE) {
         double *inverse;
         MG_TRY(mg_add_numbers(model, "inverse_temperature", 1, 0, &inverse, error));
-        *inverse = fit_temperature(model, c);
-        return MARGIN_OK;
+        *inverse = fit_temperature(context, model, c);
+        return mg_cancelled(context) ? mg_fail_cancelled(error) : MARGIN_OK;
     }
     mg_arena_init(&arena, context->heap);
     const int64_t knots = kind == MARGIN_CALIBRATE_ISOTONIC ? 2 * rows : n;
@@ -290,7 +301,8 @@ margin_status mg_calibrate(margin_context *context, margin_model *model, const m
                   MG_PIECE(w.inputs, n * curves), MG_PIECE(w.score, n),
                   MG_PIECE(w.knots, 2 * knots), MG_PIECE(w.order, 2 * n), MG_PIECE(w.positive, n),
                   MG_PIECE(w.weight, n), MG_PIECE(w.pools, n));
-    if (status >= 0) status = fit_curves(model, c, kind, &w, starts, error);
+    if (status >= 0) status = fit_curves(context, model, c, kind, &w, starts, error);
+    if (status >= 0 && mg_cancelled(context)) status = mg_fail_cancelled(error);
     mg_arena_free(&arena);
     return status;
 }

@@ -9,8 +9,9 @@ enum { CANDIDATES = 200 };
 
 /* Probability of the second class of each sample, as the model will say it; *ranked: mg_ascending.
  */
-static margin_status find_probabilities(const margin_model *model, const mg_crossed *c, double *p,
-                                        double *ranked, double *scratch, margin_error *error) {
+static margin_status find_probabilities(const margin_context *context, const margin_model *model,
+                                        const mg_crossed *c, double *p, double *ranked,
+                                        double *scratch, margin_error *error) {
     const int64_t n = c->samples.count;
     double both[2];
     for (int64_t i = 0; i < n; i++) {
@@ -22,8 +23,9 @@ static margin_status find_probabilities(const margin_model *model, const mg_cros
                            (long long)mg_samples_row(&c->samples, i) + 1);
         p[i] = ranked[i] = both[1];
     }
-    mg_sort_items(ranked, n, sizeof *ranked, scratch, mg_ascending);
-    return MARGIN_OK;
+    return mg_sort_items(context, ranked, n, sizeof *ranked, scratch, mg_ascending)
+               ? MARGIN_OK
+               : mg_fail_cancelled(error);
 }
 
 /* The k-th candidate: between neighbours in rank, so that no row lies on it. */
@@ -49,14 +51,11 @@ margin_status mg_choose_threshold(margin_context *context, margin_model *model, 
     MG_GO_NEW(context->heap, numbers, 3 * n, "the probabilities", error);
     MG_GO_NEW(context->heap, labels, n, "the classes", error);
     double *p = numbers, *ranked = numbers + n;
-    MG_GO(find_probabilities(model, c, p, ranked, numbers + 2 * n, error));
+    MG_GO(find_probabilities(context, model, c, p, ranked, numbers + 2 * n, error));
     o.predicted = labels;
     for (int k = CANDIDATES; k >= 0; k--) { /* 0.5 first: ties stay with it */
         const double at = candidate(ranked, n, k);
-        if (mg_cancelled(context)) {
-            status = mg_fail_cancelled(error);
-            goto done;
-        }
+        if (mg_cancelled(context)) MG_GO(mg_fail_cancelled(error));
         if (!(at > 0)) continue;
         for (int64_t i = 0; i < n; i++)
             labels[i] = p[i] >= at;

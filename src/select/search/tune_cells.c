@@ -47,7 +47,7 @@ static void draw(uint64_t seed, int64_t variants, int64_t count, int64_t *number
             (int64_t)mg_random_below(seed, MG_RANDOM_SAMPLE, index++, (uint64_t)variants);
         if (!holds(numbers, k, number)) numbers[k++] = number;
     }
-    mg_sort(numbers, count, scratch, lower_number, NULL);
+    mg_sort_few(numbers, count, scratch, lower_number, NULL);
 }
 
 /* The numbers of the settings of one spec. */
@@ -68,7 +68,7 @@ static margin_status choose_numbers(const mg_tune *s, int64_t variants, int64_t 
     for (int64_t k = 0; k < variants; k++)
         scratch[k] = k;
     mg_random_shuffle(seed, MG_RANDOM_SAMPLE, 0, scratch, variants);
-    mg_sort(scratch, count, scratch + variants, lower_number, NULL);
+    mg_sort_few(scratch, count, scratch + variants, lower_number, NULL);
     memcpy(numbers, scratch, (size_t)count * sizeof *numbers);
     mg_free(s->heap, scratch);
     return MARGIN_OK;

@@ -47,7 +47,7 @@ static margin_status thin(const mg_tune *s, mg_arena *arena, mg_row_list *list,
         key[k] = mg_random_u64(s->context->options.seed, MG_RANDOM_SAMPLE, (uint64_t)list->rows[k]);
     }
     const row_order by = {classes ? s->truth : NULL, key, list->rows};
-    mg_sort(order, count, order + count, earlier_row, &by);
+    mg_sort_few(order, count, order + count, earlier_row, &by);
     for (int64_t k = 0; k < count; k++) {
         const bool first = classes && (k == 0 || s->truth[list->rows[order[k]]] !=
                                                      s->truth[list->rows[order[k - 1]]]);

@@ -213,7 +213,7 @@ margin_status mg_tune_round(mg_tune *s, margin_error *error) {
     MG_GO_NEW(s->heap, round.cells, s->count, "the settings of a round", error);
     MG_GO_NEW(s->heap, round.chains, s->count, "the settings of a round", error);
     MG_GO(open_cells(s, order, &count, error));
-    mg_sort(order, count, order + s->count, comes_before, s);
+    mg_sort_few(order, count, order + s->count, comes_before, s);
     link_chains(&round, order, count);
     MG_GO_NEW(s->heap, round.tasks, round.chain_count * s->split_count, "the fits of a round",
               error);

@@ -29,7 +29,7 @@ static margin_status drop_cells(mg_tune *s, int round, margin_error *error) {
         loss[k] = mg_cell_mean(cell, s->split_count, &deviation) * (s->metric->greater ? -1 : 1);
         order[left++] = k;
     }
-    mg_sort(order, left, order + s->count, mg_lower_at, loss);
+    mg_sort_few(order, left, order + s->count, mg_lower_at, loss);
     const int64_t kept = MG_MIN(left, (active + KEEP_ONE_OF - 1) / KEEP_ONE_OF);
     for (int64_t k = 0; k < s->count; k++) {
         if (s->cells[k].active) s->cells[k].dropped = round;

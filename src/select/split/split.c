@@ -110,8 +110,10 @@ static void free_units(mg_heap *heap, mg_units *units) {
     MG_FREE(heap, units->number, units->order, units->starts);
 }
 
-static margin_status number_units(mg_heap *heap, const margin_vector *v, const mg_samples *samples,
-                                  const char *name, mg_units *units, margin_error *error) {
+static margin_status number_units(margin_context *context, const margin_vector *v,
+                                  const mg_samples *samples, const char *name, mg_units *units,
+                                  margin_error *error) {
+    mg_heap *heap = context->heap;
     const int64_t n = samples->count;
     double *values = NULL;
     int64_t *scratch = NULL;
@@ -123,7 +125,8 @@ static margin_status number_units(mg_heap *heap, const margin_vector *v, const m
     MG_GO(read_values(v, samples, name, values, error));
     for (int64_t i = 0; i < n; i++)
         units->order[i] = i;
-    mg_sort(units->order, n, scratch, mg_lower_at, values);
+    if (!mg_sort(context, units->order, n, scratch, mg_lower_at, values))
+        MG_GO(mg_fail_cancelled(error));
     for (int64_t i = 0; i < n; i++)
         units->count += i == 0 || values[units->order[i]] > values[units->order[i - 1]];
     MG_GO_NEW(heap, units->starts, units->count + 1, "what rows have in common", error);
@@ -237,7 +240,7 @@ static margin_status split_samples(margin_context *context, const margin_data *d
     mg_heap *heap = context->heap;
     const int64_t n = s->samples.count;
     mg_units classes = {0}, groups = {0}, times = {0};
-    mg_deal deal = {.heap = heap,
+    mg_deal deal = {.context = context,
                     .rows = n,
                     .folds = o->folds,
                     .test = o->test,
@@ -248,12 +251,12 @@ static margin_status split_samples(margin_context *context, const margin_data *d
     const int64_t asked = o->folds > 0 ? o->folds : o->validation > 0 ? 3 : 2;
     MG_GO(check_count(n, asked, "row", o->folds, error));
     if (o->groups.values) {
-        MG_GO(number_units(heap, &o->groups, &s->samples, "group", &groups, error));
+        MG_GO(number_units(context, &o->groups, &s->samples, "group", &groups, error));
         MG_GO(check_count(groups.count, MG_MAX(asked, 2), "group", o->folds, error));
         deal.groups = &groups;
     }
     if (o->time.values) {
-        MG_GO(number_units(heap, &o->time, &s->samples, "time", &times, error));
+        MG_GO(number_units(context, &o->time, &s->samples, "time", &times, error));
         deal.times = &times;
     }
     if (o->folds == MARGIN_LEAVE_ONE_OUT) {
@@ -264,7 +267,7 @@ static margin_status split_samples(margin_context *context, const margin_data *d
         MG_GO(check_count(times.count, deal.folds ? deal.folds + 1 : asked, "different time",
                           o->folds, error));
     if (o->stratify) {
-        MG_GO(number_units(heap, &data->y, &s->samples, "class", &classes, error));
+        MG_GO(number_units(context, &data->y, &s->samples, "class", &classes, error));
         MG_GO(check_classes(data, &s->samples, &classes, deal.groups ? 0 : deal.folds, error));
         deal.classes = &classes;
     }

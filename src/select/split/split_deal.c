@@ -11,6 +11,7 @@
  * (Graham, "Bounds on multiprocessing timing anomalies", 1969). Times: runs of rows by their place
  * in order; equal times go where the first of them goes. */
 #include "select/split/split_deal.h"
+#include "base/cancelled_at.h"
 
 #include "base/random.h"
 #include "base/sort.h"
@@ -25,13 +26,13 @@ static margin_status shuffle_rows(const mg_deal *d, int64_t *order, margin_error
         order[i] = i;
     if (!d->in_order) mg_random_shuffle(d->seed, MG_RANDOM_SPLIT, d->round, order, d->rows);
     if (!d->classes) return MARGIN_OK;
-    MG_NEW(d->heap, places, d->classes->count + d->rows, "the order of the rows", error);
+    MG_NEW(d->context->heap, places, d->classes->count + d->rows, "the order of the rows", error);
     int64_t *shuffled = places + d->classes->count;
     memcpy(places, d->classes->starts, (size_t)d->classes->count * sizeof *places);
     memcpy(shuffled, order, (size_t)d->rows * sizeof *shuffled);
     for (int64_t i = 0; i < d->rows; i++)
         order[places[d->classes->number[shuffled[i]]]++] = shuffled[i];
-    mg_free(d->heap, places);
+    mg_free(d->context->heap, places);
     return MARGIN_OK;
 }
 
@@ -105,13 +106,13 @@ static margin_status deal_shares(const mg_deal *d, int64_t *order, int32_t *part
 static margin_status deal_rows(const mg_deal *d, int32_t *part, margin_error *error) {
     int64_t *order;
     margin_status status;
-    MG_NEW(d->heap, order, d->rows, "the order of the rows", error);
+    MG_NEW(d->context->heap, order, d->rows, "the order of the rows", error);
     status = shuffle_rows(d, order, error);
     if (status >= 0 && d->folds)
         deal_folds(d, order, part);
     else if (status >= 0)
         status = deal_shares(d, order, part, error);
-    mg_free(d->heap, order);
+    mg_free(d->context->heap, order);
     return status;
 }
 
@@ -182,8 +183,8 @@ static margin_status deal_groups(const mg_deal *d, int32_t *part, margin_error *
         g.share[MARGIN_PART_TEST] = d->test;
         g.share[MARGIN_PART_VALIDATION] = d->validation;
     }
-    MG_GO_NEW(d->heap, order, 2 * d->groups->count, "the order of the groups", error);
-    MG_GO_NEW(d->heap, numbers, cells, "the classes of the parts", error);
+    MG_GO_NEW(d->context->heap, order, 2 * d->groups->count, "the order of the groups", error);
+    MG_GO_NEW(d->context->heap, numbers, cells, "the classes of the parts", error);
     memset(numbers, 0, (size_t)cells * sizeof *numbers);
     g.count = numbers;
     g.of_class = numbers + g.bins * g.classes;
@@ -193,11 +194,15 @@ static margin_status deal_groups(const mg_deal *d, int32_t *part, margin_error *
     for (int64_t i = 0; i < d->groups->count; i++)
         order[i] = i;
     mg_random_shuffle(d->seed, MG_RANDOM_SPLIT, d->round, order, d->groups->count);
-    mg_sort(order, d->groups->count, order + d->groups->count, larger_group, d->groups->starts);
-    for (int64_t i = 0; i < d->groups->count; i++)
+    if (!mg_sort(d->context, order, d->groups->count, order + d->groups->count, larger_group,
+                 d->groups->starts))
+        MG_GO(mg_fail_cancelled(error));
+    for (int64_t i = 0; i < d->groups->count; i++) {
+        if (mg_cancelled_at(d->context, i)) MG_GO(mg_fail_cancelled(error));
         place_group(d, &g, order[i], part);
+    }
 done:
-    MG_FREE(d->heap, numbers, order);
+    MG_FREE(d->context->heap, numbers, order);
     return status;
 }
 

@@ -15,7 +15,7 @@ typedef struct mg_units {
 
 /* One repeat: what is dealt, and to whom. */
 typedef struct mg_deal {
-    mg_heap *heap;
+    margin_context *context;
     int64_t rows;  /* samples */
     int64_t folds; /* 0: stated shares */
     double test, validation;
