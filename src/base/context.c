@@ -85,7 +85,7 @@ margin_status margin_context_create(const margin_context_options *options, margi
 
     MG_REQUIRE(context, error, MARGIN_ERROR_ARGUMENT,
                "margin_context_create: `context` is NULL; give the address of a pointer");
-    MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_context_options, user),
+    MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_context_options, reserved_word),
                            "margin_context_options", &chosen, sizeof chosen, error));
     MG_TRY(check_options(&chosen, error));
     if (chosen.kernel && !chosen.kernel_threads) chosen.threads = 1;
@@ -129,7 +129,7 @@ margin_status margin_context_with(margin_context *context, const margin_context_
     mg_heap *heap = NULL;
     margin_status status;
     MG_GIVEN(error, {context, "context"}, {options, "options"}, {made, "place for the context"});
-    MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_context_options, user),
+    MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_context_options, reserved_word),
                            "margin_context_options", &change, sizeof change, error));
     MG_TRY(check_options(&change, error));
     MG_REQUIRE(!change.allocator.allocate, error, MARGIN_ERROR_ARGUMENT,

@@ -4,6 +4,44 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A struct without a size ends behind these fields for the library (MG_SIZE_UP_TO in its sources),
+ * which are the last ones here. */
+#define ENDS(type, field)                                                                          \
+    _Static_assert(sizeof(type) - offsetof(type, field) - sizeof(((type *)0)->field) <             \
+                       sizeof(size_t),                                                             \
+                   #type " has more fields")
+ENDS(margin_capabilities_info, cores);
+ENDS(margin_class_metrics, average_precision);
+ENDS(margin_context_options, reserved_word);
+ENDS(margin_coverage_found, width);
+ENDS(margin_evaluate_options, level);
+ENDS(margin_fit_options, part);
+ENDS(margin_importance_column, weight_per_deviation);
+ENDS(margin_importance_options, seed);
+ENDS(margin_likelihood, values);
+ENDS(margin_measure_options, level);
+ENDS(margin_metrics, inner);
+ENDS(margin_neighbors_info, reason);
+ENDS(margin_neighbors_lists, inner);
+ENDS(margin_neighbors_options, k);
+ENDS(margin_path_result, inner);
+ENDS(margin_predictions, scores);
+ENDS(margin_promise_options, groups);
+ENDS(margin_read_options, target_complete);
+ENDS(margin_report, items);
+ENDS(margin_search_difference, high);
+ENDS(margin_search_options, user);
+ENDS(margin_separable_options, positive);
+ENDS(margin_separation, inner);
+ENDS(margin_setting, count);
+ENDS(margin_split_options, time);
+ENDS(margin_statistics_options, target);
+ENDS(margin_statistics_result, inner);
+ENDS(margin_table_details, name);
+ENDS(margin_tensor, values);
+ENDS(margin_transformed, inner);
+ENDS(margin_write_options, labels);
+
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
@@ -51,6 +89,14 @@ int main(void) {
     CHECK(margin_context_create(&options, &context, &error) == MARGIN_OK);
     CHECK(margin_spec_parse(context, "standardize | logistic(solver=gd)", &spec, &error) ==
           MARGIN_OK);
+
+    /* without a size: as long as in 0.1, whose last fields are not overlooked */
+    const margin_fit_options weighed = {.class_weights = y, .class_weight_count = 7};
+    CHECK(margin_fit_with(context, spec, &data, &weighed, &model, NULL, &error) ==
+          MARGIN_ERROR_ARGUMENT);
+    const margin_context_options alone = {.kernel_threads = 7};
+    margin_context *other;
+    CHECK(margin_context_create(&alone, &other, &error) == MARGIN_ERROR_ARGUMENT);
 
     const margin_fit_options how = {.size = sizeof how, .trace = count_step, .user = &steps};
     margin_report report = {.size = sizeof report}, found = {.size = sizeof found};

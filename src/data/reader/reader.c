@@ -140,7 +140,7 @@ static margin_status choose_reader(const mg_source *source, const char *path, ma
 /* The options of a caller of any version; what holds for every format is checked here. */
 static margin_status take_options(const margin_read_options *given, margin_read_options *o,
                                   margin_error *error) {
-    MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_read_options, svmlight_columns),
+    MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_read_options, target_complete),
                            "margin_read_options", o, sizeof *o, error));
     const struct {
         const char *name;

@@ -106,7 +106,7 @@ margin_status mg_fit_task(margin_context *context, margin_task task, const margi
     margin_data seen;
     mg_matrix_buffer rows = {0};
     margin_status status;
-    MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_fit_options, user), "margin_fit_options",
+    MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_fit_options, part), "margin_fit_options",
                            &chosen, sizeof chosen, error));
     MG_TRY(check_call(context, spec, model, error));
     if (report) MG_TRY(mg_result_check(report, MG_REPORT, error));

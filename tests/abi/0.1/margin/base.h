@@ -52,7 +52,9 @@ typedef enum margin_cause {
     MARGIN_CAUSE_UNKNOWN_CATEGORY = 10,
     MARGIN_CAUSE_TARGET = 11,
     MARGIN_CAUSE_NEGATIVE_VALUE = 12,
-    MARGIN_CAUSE_OVERFLOW = 13
+    MARGIN_CAUSE_OVERFLOW = 13,
+    MARGIN_CAUSE_TIME_LIMIT = 14,
+    MARGIN_CAUSE_MEMORY_LIMIT = 15
 } margin_cause;
 typedef struct margin_error {
     int32_t status;
@@ -74,6 +76,8 @@ typedef struct margin_allocator {
     void *user;
 } margin_allocator;
 typedef enum margin_log_level { MARGIN_LOG_NOTE = 0, MARGIN_LOG_WARNING = 1 } margin_log_level;
+typedef int (*margin_kernel_function)(const double *x, int64_t x_rows, const double *z,
+                                      int64_t z_rows, int64_t columns, double *values, void *user);
 typedef struct margin_progress {
     const char *activity;
     double done, total;
@@ -89,16 +93,26 @@ typedef struct margin_context_options {
     void (*log)(margin_log_level level, const char *text, void *user);
     int (*progress)(const margin_progress *progress, void *user);
     void *user;
+    int (*poll)(void *user);
+    margin_kernel_function kernel;
+    void *kernel_user;
+    int32_t kernel_threads;
+    int32_t reserved_word;
 } margin_context_options;
 MARGIN_API MARGIN_CHECKED margin_status margin_context_create(const margin_context_options *options,
                                                               margin_context **context,
                                                               margin_error *error);
+MARGIN_API MARGIN_CHECKED margin_status margin_context_with(margin_context *context,
+                                                            const margin_context_options *options,
+                                                            margin_context **made,
+                                                            margin_error *error);
 MARGIN_API void margin_context_free(margin_context *context);
 MARGIN_API void margin_context_cancel(margin_context *context);
 MARGIN_API void margin_context_resume(margin_context *context);
 MARGIN_API int margin_context_threads(const margin_context *context);
 MARGIN_API int64_t margin_context_memory(const margin_context *context);
 MARGIN_API int64_t margin_context_peak_memory(const margin_context *context);
+MARGIN_API int64_t margin_context_announced_memory(const margin_context *context);
 MARGIN_API const char *margin_version(void);
 typedef struct margin_capabilities_info {
     size_t size;

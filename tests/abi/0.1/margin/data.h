@@ -9,7 +9,13 @@ typedef enum margin_type {
     MARGIN_F32 = 2,
     MARGIN_I32 = 3,
     MARGIN_I64 = 4,
-    MARGIN_U8 = 5
+    MARGIN_U8 = 5,
+    MARGIN_I8 = 6,
+    MARGIN_I16 = 7,
+    MARGIN_U16 = 8,
+    MARGIN_U32 = 9,
+    MARGIN_U64 = 10,
+    MARGIN_BITS = 11
 } margin_type;
 typedef struct margin_array {
     const void *values;
@@ -42,15 +48,25 @@ MARGIN_API margin_matrix margin_dense_f64(const double *values, int64_t rows, in
                                           int64_t stride);
 MARGIN_API margin_matrix margin_dense_f32(const float *values, int64_t rows, int64_t columns,
                                           int64_t stride);
+MARGIN_API margin_matrix margin_columns_f64(const double *const *columns, int64_t rows,
+                                            int64_t count);
+MARGIN_API margin_matrix margin_columns_f32(const float *const *columns, int64_t rows,
+                                            int64_t count);
+MARGIN_API margin_matrix margin_columns_typed(const margin_array *arrays, int64_t rows,
+                                              int64_t count);
 MARGIN_API margin_matrix margin_csr_f64(const double *values, const int32_t *column_indices,
                                         const int64_t *row_starts, int64_t rows, int64_t columns);
 MARGIN_API margin_matrix margin_csr_f32(const float *values, const int32_t *column_indices,
                                         const int64_t *row_starts, int64_t rows, int64_t columns);
+MARGIN_API margin_vector margin_labels_u8(const uint8_t *values, int64_t count);
 MARGIN_API margin_vector margin_labels_i32(const int32_t *values, int64_t count);
 MARGIN_API margin_vector margin_labels_i64(const int64_t *values, int64_t count);
 MARGIN_API margin_vector margin_values_f64(const double *values, int64_t count);
 MARGIN_API margin_vector margin_values_f32(const float *values, int64_t count);
-typedef enum margin_column_kind { MARGIN_NUMERIC = 0, MARGIN_CATEGORICAL = 1 } margin_column_kind;
+typedef enum margin_column_kind {
+    MARGIN_NUMERIC = 0,
+    MARGIN_CATEGORICAL = 1
+} margin_column_kind;
 typedef struct margin_column {
     const char *name;
     int32_t kind;
@@ -77,7 +93,8 @@ typedef enum margin_format {
     MARGIN_FORMAT_CSV,
     MARGIN_FORMAT_SVMLIGHT,
     MARGIN_FORMAT_NPY,
-    MARGIN_FORMAT_IDX
+    MARGIN_FORMAT_IDX,
+    MARGIN_FORMAT_ARROW
 } margin_format;
 typedef enum margin_missing {
     MARGIN_MISSING_KEEP = 0,

@@ -1,5 +1,6 @@
 #ifndef MARGIN_MARGIN_H
 #define MARGIN_MARGIN_H
+#include "margin/arrow.h"
 #include "margin/base.h"
 #include "margin/data.h"
 #include "margin/functions.h"

@@ -15,7 +15,8 @@ typedef struct margin_metric {
     const char *help;
     int32_t task;
     int32_t greater;
-    int32_t needs_probabilities;
+    int32_t
+        needs_probabilities;
 } margin_metric;
 MARGIN_API const margin_metric *margin_metric_at(int64_t number);
 MARGIN_API const margin_metric *margin_metric_find(const char *name);
@@ -50,7 +51,8 @@ MARGIN_API int margin_metrics_interval(const margin_metrics *metrics, const char
 typedef struct margin_class_metrics {
     size_t size;
     double rows, predicted;
-    double precision, recall, f1;
+    double precision, recall,
+        f1;
     double auc, average_precision;
 } margin_class_metrics;
 MARGIN_API int margin_metrics_class(const margin_metrics *metrics, int64_t class_index,

@@ -33,6 +33,10 @@ typedef struct margin_report {
     margin_report_item items[MARGIN_REPORT_ITEMS];
 } margin_report;
 MARGIN_API double margin_report_item_value(const margin_report *report, const char *name);
+typedef struct margin_novikoff {
+    double along, least_along;
+    double square, greatest_square;
+} margin_novikoff;
 typedef struct margin_trace_step {
     int64_t subproblem, subproblems;
     int64_t step;
@@ -45,11 +49,18 @@ typedef struct margin_trace_step {
     const double *alpha, *updates;
     int64_t alpha_count;
     const double *distance;
+    const margin_novikoff *novikoff;
 } margin_trace_step;
 typedef struct margin_fit_options {
     size_t size;
     int (*trace)(const margin_trace_step *step, void *user);
     void *user;
+    const margin_model *start;
+    const double *class_weights;
+    int64_t class_weight_count;
+    const double *centres;
+    int64_t centre_count;
+    void (*part)(const margin_report *report, int64_t subproblem, void *user);
 } margin_fit_options;
 MARGIN_API MARGIN_CHECKED margin_status margin_fit(margin_context *context, const margin_spec *spec,
                                                    const margin_data *data, margin_model **model,
@@ -139,8 +150,7 @@ MARGIN_API MARGIN_CHECKED margin_status margin_model_transform(margin_context *c
                                                                double *features,
                                                                margin_error *error);
 typedef struct margin_transformed {
-    size_t
-        size;
+    size_t size;
     margin_matrix x;
     void *inner;
 } margin_transformed;

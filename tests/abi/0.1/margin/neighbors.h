@@ -1,6 +1,6 @@
 #ifndef MARGIN_NEIGHBORS_H
 #define MARGIN_NEIGHBORS_H
-#include "margin/data.h"
+#include "margin/model.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -20,6 +20,9 @@ MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_build(
     margin_context *context, const margin_matrix *x, const margin_neighbors_options *options,
     margin_neighbors **index, margin_error *error);
 MARGIN_API void margin_neighbors_free(margin_neighbors *index);
+MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_of(const margin_model *model,
+                                                            margin_neighbors **index,
+                                                            margin_error *error);
 MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_nearest(
     margin_context *context, const margin_neighbors *index, const margin_matrix *queries, int64_t k,
     int64_t *rows, double *distances, margin_error *error);
@@ -59,6 +62,17 @@ MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_map(margin_context *con
                                                              const char *path,
                                                              margin_neighbors **index,
                                                              margin_error *error);
+MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_encoded_size(const margin_neighbors *index,
+                                                                      int64_t *length,
+                                                                      margin_error *error);
+MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_encode_into(const margin_neighbors *index,
+                                                                     void *bytes, int64_t capacity,
+                                                                     int64_t *length,
+                                                                     margin_error *error);
+MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_decode(margin_context *context,
+                                                                const void *bytes, int64_t length,
+                                                                margin_neighbors **index,
+                                                                margin_error *error);
 typedef struct margin_textbook_node {
     int64_t column;
     int64_t parent, left, right;

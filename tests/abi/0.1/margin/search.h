@@ -66,6 +66,10 @@ MARGIN_API MARGIN_CHECKED margin_status margin_search_specs(
     const margin_data *data, const margin_splits *splits, const margin_search_options *options,
     margin_search_result **result, margin_error *error);
 MARGIN_API void margin_search_result_free(margin_search_result *result);
+MARGIN_API MARGIN_CHECKED margin_status margin_usual_specs(margin_context *context,
+                                                           const margin_data *data,
+                                                           int64_t capacity, margin_spec **specs,
+                                                           int64_t *count, margin_error *error);
 MARGIN_API const margin_search_cell *margin_search_cell_at(const margin_search_result *result,
                                                            int64_t cell);
 typedef struct margin_search_difference {

@@ -21,6 +21,12 @@ typedef enum margin_option_type {
     MARGIN_OPTION_NUMBERS,
     MARGIN_OPTION_TEXT
 } margin_option_type;
+typedef enum margin_option_role {
+    MARGIN_ROLE_NONE = 0,
+    MARGIN_ROLE_TOLERANCE = 1,
+    MARGIN_ROLE_SIMPLER = 2,
+    MARGIN_ROLE_RICHER = 3
+} margin_option_role;
 typedef struct margin_option {
     const char *name;
     int32_t type;
@@ -30,6 +36,8 @@ typedef struct margin_option {
     const char *choices;
     const char *group;
     const char *help;
+    const char *when;
+    int32_t role;
 } margin_option;
 enum margin_ability {
     MARGIN_CAN_TWO_CLASS = 1,
@@ -44,7 +52,8 @@ enum margin_ability {
     MARGIN_CAN_CATEGORIES = 512,
     MARGIN_CAN_CLUSTER = 1024,
     MARGIN_CAN_TARGETS = 2048,
-    MARGIN_IS_RULE = 4096
+    MARGIN_IS_RULE =
+        4096
 };
 typedef enum margin_component_kind { MARGIN_STAGE = 1, MARGIN_LEARNER = 2 } margin_component_kind;
 typedef struct margin_component {
@@ -62,7 +71,8 @@ MARGIN_API const margin_option *margin_component_option(const margin_component *
                                                         int64_t number);
 MARGIN_API int margin_component_count(void);
 MARGIN_API const margin_component *margin_component_at(int index);
-MARGIN_API const margin_component *margin_component_find(const char *name);
+MARGIN_API const margin_component *
+margin_component_find(const char *name);
 MARGIN_API int64_t margin_spec_steps(const margin_spec *spec);
 MARGIN_API const margin_component *margin_spec_step(const margin_spec *spec, int64_t step);
 typedef struct margin_setting {
