@@ -249,7 +249,10 @@ static void what_cannot_be_is_refused_by_name(void **state) {
     data.classes = margin_values_f64(crowd, MG_LENGTH(crowd));
     fit_refused(context, "naive-bayes", &data, MARGIN_ERROR_LIMIT, "10001 classes are declared");
     data.classes = (margin_vector){.values = bytes, .count = 3, .type = MARGIN_BITS};
-    fit_refused(context, "naive-bayes", &data, MARGIN_ERROR_ARGUMENT, "classes: type must be");
+    fit_refused(context, "naive-bayes", &data, MARGIN_ERROR_ARGUMENT,
+                "classes: type must not be MARGIN_BITS");
+    data.classes.type = MARGIN_U64;
+    fit_refused(context, "naive-bayes", &data, MARGIN_ERROR_ARGUMENT, "but not MARGIN_U64");
     data.classes = (margin_vector){.values = pair, .count = -1, .type = MARGIN_F64};
     fit_refused(context, "naive-bayes", &data, MARGIN_ERROR_ARGUMENT, "classes: -1 numbers");
 }

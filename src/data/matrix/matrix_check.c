@@ -225,10 +225,14 @@ margin_status mg_matrix_check(margin_context *context, const margin_matrix *x, c
 
 static margin_status check_numbers(const margin_vector *v, const char *name, margin_error *error) {
     if (!v->values) return MARGIN_OK;
+    MG_REQUIRE(v->type != MARGIN_BITS, error, MARGIN_ERROR_ARGUMENT,
+               "%s: type must not be MARGIN_BITS, which columns alone are of: write the bits (a "
+               "boolean target of Arrow) out as bytes of 0 and 1, MARGIN_U8",
+               name);
     MG_REQUIRE(
         mg_type_size((margin_type)v->type) > 0 && v->type != MARGIN_U64, error,
         MARGIN_ERROR_ARGUMENT,
-        "%s: type must be MARGIN_F64, MARGIN_F32 or one of integers, but MARGIN_U64 (numbers "
+        "%s: type must be MARGIN_F64, MARGIN_F32 or one of integers, but not MARGIN_U64 (numbers "
         "below 2^63 are the same as MARGIN_I64)",
         name);
     MG_REQUIRE(!misaligned(v->values, v->type), error, MARGIN_ERROR_ARGUMENT,
