@@ -80,10 +80,10 @@ MARGIN_API margin_matrix margin_dense_f32(const float *values, int64_t rows, int
  * (behind affine stages or none) of more rows than columns and where margin_predict and its like,
  * margin_evaluate and margin_verify answer: rows are put together a few at a time, and results have
  * the bytes of the same rows in C order. Other learners, stages and solver=dual_cd, multiclass=ovo
- * need all rows at once: the fit makes a copy, which counts for the memory limit. margin_fit,
- * margin_fit_with, margin_predict and its like, margin_predict_data, margin_evaluate,
- * margin_margins, margin_verify and margin_split take this form; all other functions refuse it
- * (ARGUMENT). */
+ * need all rows at once: the fit, as whatever else needs them, makes a copy, which counts for the
+ * memory limit. All functions that take a margin_data take this form, but for margin_data_write; of
+ * those that take a margin_matrix, margin_predict and its like. The others refuse it (ARGUMENT): an
+ * index of neighbours, margin_textbook_tree, margin_model_transform, margin_transform_inverse. */
 MARGIN_API margin_matrix margin_columns_f64(const double *const *columns, int64_t rows,
                                             int64_t count);
 MARGIN_API margin_matrix margin_columns_f32(const float *const *columns, int64_t rows,
@@ -106,7 +106,7 @@ MARGIN_API margin_vector margin_labels_i32(const int32_t *values, int64_t count)
 MARGIN_API margin_vector margin_labels_i64(const int64_t *values, int64_t count);
 MARGIN_API margin_vector margin_values_f64(const double *values, int64_t count);
 MARGIN_API margin_vector margin_values_f32(const float *values, int64_t count);
-
+/* Missing: NaN or, in columns of a margin_data, -1. Other codes no training takes (DATA, row). */
 typedef enum margin_column_kind {
     MARGIN_NUMERIC = 0,
     MARGIN_CATEGORICAL = 1 /* codes 0..category_count-1, as whole numbers of the matrix's (target's)

@@ -20,9 +20,9 @@ typedef struct margin_importance_options {
 /* By how much a metric gets worse where the values of one column are shuffled among the rows (all
  * else stays): any model, on rows that it should not have been trained on (Breiman, Machine
  * Learning 45, 2001). Columns that tell the same share it: each alone looks unimportant. `data` as
- * for margin_evaluate, in rows (dense or CSR, not by columns); `options` may be NULL. ARGUMENT: no
- * such metric, one that the model has not; the failures of margin_evaluate. Cost: columns * repeats
- * evaluations and a dense copy of x. The same for any number of threads. */
+ * for margin_evaluate; `options` may be NULL. ARGUMENT: no such metric, one that the model has not;
+ * the failures of margin_evaluate. Cost: columns * repeats evaluations and a dense copy of x. The
+ * same for any number of threads. */
 MARGIN_API MARGIN_CHECKED margin_status margin_importance_measure(
     margin_context *context, const margin_model *model, const margin_data *data,
     const margin_importance_options *options, margin_importance **importance, margin_error *error);

@@ -255,9 +255,9 @@ MARGIN_API MARGIN_CHECKED margin_status margin_predict_parallel(margin_context *
 /* The same for a data set that describes its columns: columns are found by name, in any order (data
  * without descriptions, and data of whose names the model knows none, have the model's columns in
  * its order), category codes mean their names. Answers for the selected rows. Where columns or
- * codes are not the model's, data->x must be dense or by columns, and is copied. margin_evaluate,
- * margin_margins, margin_verify take such data, margin_update and margin_statistics in rows alone.
- * DATA: columns that are missing, categories where the model has numbers or the other way round. */
+ * codes are not the model's, data->x must be dense or by columns, and is copied. All that takes a
+ * model and data does that. DATA: columns that are missing, categories where the model has numbers
+ * or the other way round. */
 MARGIN_API MARGIN_CHECKED margin_status margin_predict_data(margin_context *context,
                                                             const margin_model *model,
                                                             const margin_data *data,

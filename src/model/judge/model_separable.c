@@ -1,5 +1,5 @@
 /* margin_separable: the separation solver on a data set with labels. */
-#include "model/problem/samples.h"
+#include "model/problem/data_rows.h"
 #include "perceptron/separation/separation.h"
 
 /* What margin_separation points into. */
@@ -121,11 +121,13 @@ margin_status margin_separable_with(margin_context *context, const margin_data *
     margin_context call;
     margin_status status, decided;
     margin_separable_options asked;
+    mg_taken taken = {0};
     MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_separable_options, positive),
                            "margin_separable_options", &asked, sizeof asked, error));
     MG_NEW_OWNER(context->heap, owner, "the answer", error);
     mg_context_call(context, &call); /* its searches share one time limit */
-    MG_GO(mg_data_check(&call, data, error));
+    MG_GO(mg_data_take(&call, data, false, &taken, error));
+    data = &taken.data;
     MG_GO(check_columns(data, error));
     MG_GO(mg_matrix_check_finite(&call, data, false, error));
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
@@ -150,6 +152,7 @@ margin_status margin_separable_with(margin_context *context, const margin_data *
 done:
     if (status < 0) free_owner(owner);
     mg_samples_free(&samples);
+    mg_taken_free(&taken);
     mg_free(context->heap, signs);
     return mg_call_status(&call, status, "before the search began: allow more", error);
 }

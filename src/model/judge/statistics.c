@@ -5,6 +5,7 @@
 #include "math/vectors/tails.h"
 #include "model/predict/align.h"
 #include "model/predict/predict.h"
+#include "model/problem/data_rows.h"
 #include "model/problem/multiclass.h"
 
 #include <math.h>
@@ -278,21 +279,24 @@ static margin_status statistics(margin_context *context, const margin_model *mod
     margin_spec *spec = NULL;
     statistics_store *store;
     mg_aligned aligned = {0};
+    mg_matrix_buffer rows = {0};
     margin_status status;
     MG_TRY(mg_result_check(result, type, error));
-    MG_TRY(mg_data_check_targets(context, data, error));
+    MG_TRY(mg_data_check_columns(context, data, error));
     MG_TRY(mg_target_count_check(model, data, error));
     MG_TRY(check_model(model, error));
     MG_TRY(take_options(model, options, &chosen, error));
     MG_NEW_OWNER(context->heap, store, "the statistics", error);
     store->inference.arena = &store->arena;
     MG_GO(mg_align(context, model, data, &aligned, error));
+    MG_GO(mg_data_in_rows(context, &aligned.data, &rows, error));
     MG_GO(margin_spec_parse(context, model->spec, &spec, error)); /* for the learner's options */
     MG_GO(make_statistics(context, model, mg_spec_learner(spec), &aligned.data, &chosen, store,
                           &made, error));
     mg_result_give(result, type, &made);
     store = NULL;
 done:
+    mg_matrix_buffer_free(&rows);
     mg_aligned_free(&aligned);
     if (store) mg_arena_end(store->arena);
     margin_spec_free(spec);

@@ -2,6 +2,7 @@
 #include "model/predict/align.h"
 #include "data/table/names.h"
 #include "model/predict/predict.h"
+#include "model/problem/data_rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -237,8 +238,10 @@ margin_status mg_align(margin_context *context, const margin_model *model, const
                        mg_aligned *aligned, margin_error *error) {
     mg_aligned made;
     MG_TRY(mg_align_columns(context, model, data, &made, error));
-    const margin_status status =
+    margin_status status =
         made.data.columns ? align_codes(context, model, &made, error) : MARGIN_OK;
+    if (status >= 0 && made.data.columns)
+        status = mg_data_codes(context, false, &made.data, &made.buffer, error);
     if (status < 0) {
         mg_aligned_free(&made);
         return status;

@@ -1,5 +1,6 @@
 /* Rows through the stages of a model, and back. */
 #include "model/predict/align.h"
+#include "model/problem/data_rows.h"
 #include "model/problem/pipeline.h"
 
 #include <math.h>
@@ -54,6 +55,7 @@ margin_status margin_transform(margin_context *context, const margin_model *mode
                                const margin_data *data, margin_transformed *result,
                                margin_error *error) {
     mg_aligned aligned = {0};
+    mg_matrix_buffer copy = {0};
     margin_context call;
     owner *o = NULL;
     margin_status status;
@@ -64,8 +66,9 @@ margin_status margin_transform(margin_context *context, const margin_model *mode
     rows.targets = 0;
     rows.target = NULL;
     mg_context_call(context, &call);
-    MG_GO(mg_data_check(&call, &rows, error));
+    MG_GO(mg_data_check_columns(&call, &rows, error));
     MG_GO(mg_align(&call, model, &rows, &aligned, error));
+    MG_GO(mg_data_in_rows(&call, &aligned.data, &copy, error));
     MG_GO_NEW(context->heap, o, 1, "the result", error);
     *o = (owner){.heap = mg_heap_retain(context->heap)};
     MG_GO(transform_run(&call, model, &aligned.data, o, error));
@@ -74,6 +77,7 @@ margin_status margin_transform(margin_context *context, const margin_model *mode
     o = NULL;
 done:
     if (o) free_transformed(o);
+    mg_matrix_buffer_free(&copy);
     mg_aligned_free(&aligned);
     return mg_call_status(&call, status, "before all rows were through the stages", error);
 }

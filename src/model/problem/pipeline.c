@@ -3,6 +3,7 @@
  * The samples' rows are gathered first if they are not all rows: a row that takes no part must not
  * be able to fail a stage. Each intermediate matrix is freed as soon as the next one is there. */
 #include "model/problem/pipeline.h"
+#include "model/problem/data_rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -303,27 +304,12 @@ static bool takes_columns(const margin_spec *spec, const margin_data *data) {
            last->learner->takes_columns(last->info, last->options, rows_of(data), data->x.columns);
 }
 
-static margin_status copy_block(const mg_block *block, void *argument) {
-    const margin_matrix *const *from_to = argument;
-    const margin_matrix *x = from_to[0], *to = from_to[1];
-    char *values = (char *)to->values + block->first * x->columns * mg_type_size(x->value_type);
-    mg_rows_from_columns(x, NULL, block->first, block->count, values);
-    return MARGIN_OK;
-}
-
 margin_status mg_pipeline_rows(margin_context *context, const margin_spec *spec,
                                const margin_data *data, margin_data *seen, mg_matrix_buffer *copy,
                                margin_error *error) {
-    const margin_matrix *x = &data->x, *from_to[] = {x, &copy->view};
     *seen = *data;
-    if (!mg_is_by_columns(x) || takes_columns(spec, data)) return MARGIN_OK;
-    MG_TRY(mg_matrix_new_dense(context->heap, x->rows, x->columns, x->value_type,
-                               "a copy in rows of data by columns, which this spec needs all at "
-                               "once",
-                               copy, error));
-    seen->x = copy->view;
-    return mg_sweep_each(context, x->rows, mg_block_rows(mg_row_bytes(x)), copy_block, from_to,
-                         error);
+    if (mg_is_by_columns(&data->x) && takes_columns(spec, data)) return MARGIN_OK;
+    return mg_data_in_rows(context, seen, copy, error);
 }
 
 /* scale and shift of all of them: s (scale x + shift) + t. */

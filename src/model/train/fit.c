@@ -1,6 +1,7 @@
 /* Training: data checked, stages fitted, problems solved, linear weights put back into original
  * units, and the report filled in with what the finished model does on its training rows. */
 #include "model/predict/fit_score.h"
+#include "model/problem/data_rows.h"
 #include "model/train/train.h"
 
 #include <math.h>
@@ -116,6 +117,7 @@ margin_status mg_fit_task(margin_context *context, margin_task task, const margi
 
     MG_GO(mg_data_check_columns(&call, data, error));
     MG_GO(mg_pipeline_rows(&call, spec, data, &seen, &rows, error));
+    MG_GO(mg_data_codes(&call, true, &seen, &rows, error));
     MG_GO(mg_model_new(context->heap, &made, error));
     const mg_train_how how = {.task = task,
                               .centres = chosen.centres,

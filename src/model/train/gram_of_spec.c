@@ -1,5 +1,6 @@
 /* margin_gram: the Gram matrix that a learner with a kernel sees. */
 #include "learn/kernels/kernel_options.h"
+#include "model/problem/data_rows.h"
 #include "model/problem/multiclass.h"
 
 static margin_status check_learner(const mg_spec_component *learner, margin_error *error) {
@@ -84,7 +85,9 @@ margin_status margin_gram(margin_context *context, const margin_spec *spec, cons
                "'%s' stands for %lld specs; choose one", spec->text, (long long)spec->variants);
     MG_TRY(check_learner(mg_spec_learner(spec), error));
     mg_context_call(context, &call);
-    margin_status status = mg_data_check(&call, data, error);
-    if (status >= 0) status = gram_run(&call, spec, data, capacity, values, rows, error);
+    mg_taken taken;
+    margin_status status = mg_data_take(&call, data, false, &taken, error);
+    if (status >= 0) status = gram_run(&call, spec, &taken.data, capacity, values, rows, error);
+    mg_taken_free(&taken);
     return mg_call_status(&call, status, "before the Gram matrix was there: allow more", error);
 }

@@ -1,6 +1,7 @@
 /* margin_path: a set of penalties over one pipeline and one problem. */
 #include "margin/path.h"
 
+#include "model/problem/data_rows.h"
 #include "model/train/train.h"
 
 #include <math.h>
@@ -235,6 +236,7 @@ margin_status margin_path(margin_context *context, const margin_spec *spec, cons
     margin_path_result made = {0};
     path_store *store;
     margin_context call;
+    mg_taken taken = {0};
     margin_status status;
     MG_GIVEN(error, {context, "context"}, {spec, "spec"});
     MG_TRY(mg_result_check(result, type, error));
@@ -246,9 +248,9 @@ margin_status margin_path(margin_context *context, const margin_spec *spec, cons
     MG_NEW_OWNER(context->heap, store, "the path", error);
     mg_context_call(context, &call);
     variant_list list = {.heap = context->heap};
-    MG_GO(mg_data_check(&call, data, error));
+    MG_GO(mg_data_take(&call, data, false, &taken, error));
     MG_GO(make_variants(spec, &list, error));
-    MG_GO(path_run(&call, &list, data, store, &made, error));
+    MG_GO(path_run(&call, &list, &taken.data, store, &made, error));
     made.seconds = mg_clock() - started;
     made.threads = mg_threads(context);
     mg_result_give(result, type, &made);
@@ -256,5 +258,6 @@ margin_status margin_path(margin_context *context, const margin_spec *spec, cons
 done:
     if (store) mg_arena_end(store->arena);
     free_variants(&list);
+    mg_taken_free(&taken);
     return mg_call_status(&call, status, "before the path was whole: allow more", error);
 }

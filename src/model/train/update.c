@@ -5,6 +5,7 @@
 #include "data/table/names.h"
 #include "model/predict/align.h"
 #include "model/predict/predict.h"
+#include "model/problem/data_rows.h"
 #include "model/problem/multiclass.h"
 #include "model/train/train.h"
 
@@ -269,6 +270,7 @@ margin_status margin_update(margin_context *context, const margin_model *model,
     margin_context call;
     margin_spec *spec = NULL;
     mg_samples samples = {0};
+    mg_taken taken = {0};
     margin_status status;
     MG_GIVEN(error, {context, "context"}, {model, "model"}, {data, "data set"},
              {updated, "place for the model"});
@@ -281,8 +283,8 @@ margin_status margin_update(margin_context *context, const margin_model *model,
                "come from its training rows alone; train it on all of them");
     mg_context_call(context, &call);
     update u = {.context = &call, .old = model, .error = error};
-    MG_GO(mg_data_check(&call, data, error));
-    MG_GO(mg_align_columns(&call, model, data, &u.aligned, error));
+    MG_GO(mg_data_take(&call, data, false, &taken, error));
+    MG_GO(mg_align_columns(&call, model, &taken.data, &u.aligned, error));
     u.data = u.aligned.data;
     MG_GO(margin_spec_parse(context, model->spec, &spec, error));
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
@@ -298,6 +300,7 @@ margin_status margin_update(margin_context *context, const margin_model *model,
     status = MARGIN_OK;
 done:
     free_update(&u);
+    mg_taken_free(&taken);
     mg_samples_free(&samples);
     margin_spec_free(spec);
     return mg_call_status(&call, status, "before the model was up to date: allow more", error);

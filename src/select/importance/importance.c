@@ -209,7 +209,7 @@ static margin_status weigh_columns(margin_context *context, const margin_model *
                "data and a place for the result are needed");
     MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_importance_options, seed),
                            "margin_importance_options", &o, sizeof o, error));
-    MG_TRY(mg_data_check_targets(context, data, error));
+    MG_TRY(mg_data_check_columns(context, data, error));
     if (o.repeats == 0) o.repeats = USUAL_REPEATS;
     MG_REQUIRE(o.repeats >= 1 && o.repeats <= MOST_REPEATS, error, MARGIN_ERROR_ARGUMENT,
                "%lld repeats; give 1 to %d", (long long)o.repeats, MOST_REPEATS);

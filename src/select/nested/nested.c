@@ -1,5 +1,6 @@
 /* Nested cross-validation: settings are chosen on the training rows of each outer split, as if its
  * test rows did not exist, and the choice is judged on those. */
+#include "model/problem/data_rows.h"
 #include "model/spec/spec_parser.h"
 #include "select/search/tune.h"
 
@@ -11,6 +12,7 @@ typedef struct nested_run {
     const margin_split_options *inner;
     margin_search_options options; /* of the inner searches */
     bool one_se;
+    mg_taken taken; /* the data, in rows */
     mg_slot *slots; /* of each outer split */
     double *inside; /* mean of the choice in the inner search */
     char **specs;   /* owned */
@@ -172,7 +174,8 @@ static margin_status make_result(const nested_run *run, margin_nested_result **r
 
 static margin_status run_all(nested_run *run, margin_nested_result **result, margin_error *error) {
     mg_tune *s = &run->outer;
-    MG_TRY(mg_data_check_targets(run->context, s->data, error));
+    MG_TRY(mg_data_take(run->context, s->data, true, &run->taken, error));
+    s->data = &run->taken.data;
     MG_TRY(mg_tune_problem(s, error));
     MG_TRY(mg_tune_baseline(s, error));
     MG_NEW_ZERO(s->heap, run->slots, s->split_count, "the folds", error);
@@ -228,6 +231,7 @@ margin_status margin_search_nested(margin_context *context, const margin_spec *c
     }
     MG_FREE(run.outer.heap, run.slots, run.specs, run.inside);
     mg_tune_problem_free(&run.outer);
+    mg_taken_free(&run.taken);
     mg_free(run.outer.heap, run.outer.baseline);
     return status;
 }

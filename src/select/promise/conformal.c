@@ -171,7 +171,7 @@ static margin_status cover(margin_context *context, const margin_model *model,
     MG_REQUIRE((model->task == MARGIN_REGRESS) == (sets == NULL), error, MARGIN_ERROR_ARGUMENT,
                model->task == MARGIN_REGRESS ? "numbers have intervals, not sets"
                                              : "classes have sets, not intervals");
-    MG_TRY(mg_data_check(context, data, error));
+    MG_TRY(mg_data_check_columns(context, data, error));
     MG_TRY(mg_align(context, model, data, &aligned, error));
     covering c = {.context = context,
                   .model = model,
@@ -263,7 +263,8 @@ static margin_status coverage(margin_context *context, const margin_model *model
     MG_TRY(mg_result_check(given, type, error));
     MG_REQUIRE(model->additions && model->additions->level, error, MARGIN_ERROR_ARGUMENT,
                "the model promises no coverage");
-    MG_TRY(mg_data_check(context, data, error));
+    MG_TRY(mg_data_check_columns(context, data, error));
+    MG_TRY(mg_target_count_check(model, data, error));
     MG_TRY(mg_samples_make(context->heap, data, &s, error));
     const margin_status status = (model->task == MARGIN_REGRESS ? judge_intervals : judge_sets)(
         context, model, data, &s, &found, error);

@@ -4,6 +4,7 @@
 #include "model/measure/outcome.h"
 #include "model/predict/fit_score.h"
 #include "model/predict/predict.h"
+#include "model/problem/data_rows.h"
 #include "model/train/train.h"
 
 #include <math.h>
@@ -138,6 +139,7 @@ margin_status margin_promise(margin_context *context, const margin_model *model,
     margin_promise_options o;
     margin_model *made = NULL, *whole = NULL;
     mg_crossed crossed = {0};
+    mg_taken taken = {0};
     margin_context call;
     margin_status status;
     ARGUMENT(context && model && data && given && promised, "margin_promise: %s is NULL",
@@ -148,11 +150,12 @@ margin_status margin_promise(margin_context *context, const margin_model *model,
                       : "the options");
     MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_promise_options, groups),
                            "margin_promise_options", &o, sizeof o, error));
-    MG_TRY(mg_data_check_targets(context, data, error));
-    MG_TRY(mg_columns_check(model, &data->x, error));
-    MG_TRY(mg_target_count_check(model, data, error));
-    MG_TRY(check_options(model, &o, error));
     mg_context_call(context, &call);
+    MG_GO(mg_data_take(&call, data, true, &taken, error));
+    data = &taken.data;
+    MG_GO(mg_columns_check(model, &data->x, error));
+    MG_GO(mg_target_count_check(model, data, error));
+    MG_GO(check_options(model, &o, error));
     call.options.log = NULL; /* the fits to the folds would say what the fit has said */
     MG_GO(mg_model_copy(context, model, &made, error));
     MG_GO(mg_additions_new(context->heap, &made->additions, error));
@@ -167,6 +170,7 @@ margin_status margin_promise(margin_context *context, const margin_model *model,
     *promised = whole;
 done:
     mg_crossed_free(&crossed);
+    mg_taken_free(&taken);
     margin_model_free(made);
     return mg_call_status(&call, status, "before the fits to the folds were done", error);
 }

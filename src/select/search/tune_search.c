@@ -1,5 +1,6 @@
 /* Rounds of a search, and its entry. */
 #include "base/sort.h"
+#include "model/problem/data_rows.h"
 #include "select/search/tune.h"
 
 /* Of the settings that are left every third goes on, with three times as many rows; the first round
@@ -116,6 +117,7 @@ margin_status mg_tune_search(margin_context *context, margin_task task,
                  .started = mg_clock(),
                  .share = 1};
     margin_context call;
+    mg_taken taken = {0};
     margin_status status;
     MG_TRY(check_call(context, specs, count, data, splits, result, error));
     MG_TRY(take_options(options, &s, error));
@@ -125,7 +127,8 @@ margin_status mg_tune_search(margin_context *context, margin_task task,
     s.heap = context->heap;
     s.split_count = margin_splits_count(splits);
     s.folds = margin_splits_folds(splits);
-    MG_GO(mg_data_check_targets(&call, data, error));
+    MG_GO(mg_data_take(&call, data, true, &taken, error));
+    s.data = &taken.data;
     MG_GO(mg_tune_problem(&s, error));
     MG_GO(mg_tune_baseline(&s, error));
     MG_GO(mg_tune_cells(&s, error));
@@ -136,6 +139,7 @@ done:
     mg_journal_close(&s);
     mg_tune_cells_free(&s);
     mg_tune_problem_free(&s);
+    mg_taken_free(&taken);
     mg_free(s.heap, s.baseline);
     return status;
 }

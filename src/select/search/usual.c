@@ -1,4 +1,5 @@
 /* The specs that are worth trying on a data set of which nothing else is known. */
+#include "learn/column_choice.h"
 #include "model/problem/target_labels.h"
 #include "select/search/tune.h"
 
@@ -63,14 +64,11 @@ static void look_at_target(const margin_data *data, const mg_samples *samples, k
 }
 
 static bool has_missing(const margin_data *data, const mg_samples *samples) {
-    const margin_matrix *x = &data->x;
-    const float *single = x->value_type == MARGIN_F32 ? x->values : NULL;
-    const double *plain = single ? NULL : x->values;
-    for (int64_t i = 0; i < samples->count; i++) {
-        const int64_t row = mg_samples_row(samples, i) * x->stride;
-        for (int64_t j = 0; j < x->columns; j++)
-            if (isnan(single ? (double)single[row + j] : plain[row + j])) return true;
-    }
+    for (int64_t i = 0; i < samples->count; i++)
+        for (int64_t j = 0; j < data->x.columns; j++) {
+            const double value = mg_dense_value(&data->x, mg_samples_row(samples, i), j);
+            if (isnan(value) || (value == -1 && mg_is_categorical(data->columns, j))) return true;
+        }
     return false;
 }
 
@@ -102,7 +100,7 @@ margin_status margin_usual_specs(margin_context *context, const margin_data *dat
                !context ? "the context"
                : !data  ? "the data set"
                         : "a place for the specs");
-    MG_TRY(mg_data_check(context, data, error));
+    MG_TRY(mg_data_check_columns(context, data, error));
     MG_TRY(mg_target_require(data, NULL, error));
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
     look_at_target(data, &samples, &kind);
