@@ -18,7 +18,7 @@ with tempfile.TemporaryDirectory() as folder:
     os.symlink(root / 'examples', Path(folder) / 'examples')
     for number, (program, shown) in enumerate(found, 1):
         (Path(folder) / 'page.c').write_text(program)
-        subprocess.run([compiler, '-std=c11', '-Wall', '-Wextra', '-Werror', 'page.c', '-o', 'page', *flags, '-lm'],
+        subprocess.run([compiler, '-std=c11', '-Wall', '-Wextra', '-Werror', 'page.c', '-o', 'page', '-pthread', *flags, '-lm'],
                        cwd=folder, check=True)
         printed = subprocess.run(['./page'], cwd=folder, capture_output=True, text=True)
         if printed.returncode or printed.stdout != shown:
