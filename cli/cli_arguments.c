@@ -433,6 +433,9 @@ static int check_combination(const cli_command *command, const cli_arguments *a)
                                a->groups ? "--groups"
                                : a->time ? "--time"
                                          : "--in-order");
+    if (a->inner > 0 && !a->nested)
+        return cli_usage_error(command,
+                               "--inner says how to choose inside a fold: give --nested, too");
     if (a->probabilities && a->scores)
         return cli_usage_error(command, "--proba and --scores exclude each other");
     if (a->separator && strlen(a->separator) != 1 && strcmp(a->separator, "tab") != 0 &&

@@ -255,12 +255,14 @@ static void write_man(cli_text *text) {
                     ".PP\n.nf\n    perceptron\n    minmax | perceptron(form=dual, rate=0.5)\n"
                     "    standardize | perceptron(kernel=rbf, sigma=1)\n.fi\n");
     man_components(text);
-    text_puts(text, ".SH EXIT STATUS\n0 done; 1 usage; 2 bad input; 3 a usable model that stopped "
-                    "early; 4 out of memory or over a "
-                    "limit given, of memory or, before there is a model, of time; 5 file or system "
-                    "error; 130 interrupted by Ctrl-C or SIGTERM, with nothing written.\n.SH "
-                    "ENVIRONMENT\n.TP\n.B MARGIN_ISA\nref, avx2 or "
-                    "avx512: use no more of the processor than that.\n");
+    text_puts(text,
+              ".SH EXIT STATUS\n0 done; 1 usage; 2 bad input; 3 a usable model that stopped "
+              "early; 4 out of memory or over a "
+              "limit given, of memory or, before there is a model, of time; 5 file or system "
+              "error; 130 interrupted by Ctrl-C or SIGTERM, with no file written but those that "
+              "were whole before: the parts of split, the lines of a journal.\n.SH "
+              "ENVIRONMENT\n.TP\n.B MARGIN_ISA\nref, avx2 or "
+              "avx512: use no more of the processor than that.\n");
 }
 
 /* ---- option tables --------------------------------------------------------------------------- */

@@ -48,6 +48,16 @@ static int write_gram(cli_session *session, const double *values, int64_t rows) 
     const margin_status status =
         margin_data_write(session->context, &data, path, &options, &session->error);
     if (status < 0) return cli_failed(session, status);
+    if (session->arguments->json) {
+        cli_text text = {0};
+        json_open(&text, NULL, '{');
+        json_string(&text, "spec", session->arguments->words[0]);
+        json_string(&text, "output", path);
+        json_integer(&text, "rows", rows);
+        json_close(&text, '}');
+        text_puts(&text, "\n");
+        return text_finish(session, &text, NULL);
+    }
     cli_note(session, "the Gram matrix of %lld rows written to %s", (long long)rows, path);
     return EXIT_DONE;
 }
@@ -84,6 +94,9 @@ int run_gram(const cli_arguments *arguments) {
     cli_session session;
     margin_spec *spec = NULL;
     margin_table *table = NULL;
+    if (arguments->json && arguments->output && !strcmp(arguments->output, "-"))
+        return cli_usage_error(cli_find_command("gram"),
+                               "--json needs a file for -o: the matrix takes standard output");
     int code = cli_session_open(&session, arguments);
     if (code) return code;
     margin_status status =

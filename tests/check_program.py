@@ -337,6 +337,8 @@ def usage(d):
     refuses(1, 'fit', 'perceptron(rate=2)', iris, says=('rate',))
     refuses(1, 'fit', 'perceptron(kernel=rbf, gamma=1, sigma=1)', iris, says=('gamma', 'sigma'))
     refuses(1, 'fit', 'perceptron(rate={0.1,1})', iris)
+    refuses(1, 'cv', 'svm(C={1,10})', iris, '-k', '3', '--inner', '3', says=('--inner', '--nested'))
+    refuses(1, 'gram', 'svm(kernel=rbf)', iris, '--json', '-o', '-', says=('--json', 'standard output'))
     refuses(1, 'fit', 'perceptron |', iris)
     refuses(1, 'fit', 'pca | svm', iris, says=('pca is not part of margin',))
     refuses(1, 'fit', 'logistic(class_weight=1:1,2:5)', iris, says=('logistic(class_weight="1:1,2:5")',))
@@ -436,6 +438,9 @@ def outputs(d):
                            stderr=subprocess.PIPE, text=True)
         expect(p.returncode == 5 and p.stderr, f'a full disk behind standard output: exit {p.returncode}')
         refuses(5, 'fit', 'perceptron', examples / 'points.csv', '-o', '/dev/full')
+    gram = d / 'gram.csv'
+    expect(answer('gram', 'svm(kernel=rbf)', examples / 'iris.csv', '-o', gram) == {'spec': 'svm(kernel=rbf)', 'output': str(gram), 'rows': 150} and gram.exists(),
+           'gram --json -o FILE tells what it wrote')
     keep = d / 'keep.margin'
     keep.write_text('precious')
     refuses(2, 'fit', 'perceptron', d / 'one-class.csv', '-o', keep)

@@ -286,9 +286,9 @@ MARGIN_API margin_task margin_model_task(const margin_model *model);
 MARGIN_API margin_unknown margin_model_unknown(const margin_model *model);
 MARGIN_API int64_t margin_model_class_count(const margin_model *model); /* 0 for regression */
 MARGIN_API const char *margin_model_class_name(const margin_model *model, int64_t index);
-/* The label of a class as the number it was in training (its name reads back to it); NaN where the
- * target had categories or labels of more digits than a double holds, and for clusters and a class
- * there is none of. */
+/* The name is NULL for clusters and a class there is none of. The label of a class as the number it
+ * was in training (its name reads back to it); NaN where there is no name, or the target had
+ * categories or labels of more digits than a double holds. */
 MARGIN_API double margin_model_class_value(const margin_model *model, int64_t index);
 /* Input columns. */
 MARGIN_API const margin_column *margin_model_columns(const margin_model *model, int64_t *count);
