@@ -41,7 +41,6 @@ static margin_status choose_solver(linear_run *run) {
 static mg_linear_job job_of(linear_run *run) {
     mg_fit *fit = run->fit;
     const mg_linear_options *o = run->options;
-    const bool is_unpenalised = mg_is_unpenalised(&run->objective);
     return (mg_linear_job){.context = fit->context,
                            .objective = &run->objective,
                            .tolerance = o->tolerance,
@@ -49,9 +48,7 @@ static mg_linear_job job_of(linear_run *run) {
                            .trace = fit->trace,
                            .seed = fit->seed,
                            .descent = o->descent,
-                           .residual = o->residual && is_unpenalised,
-                           .by_distance = o->residual && !is_unpenalised &&
-                                          !(run->objective.penalty.kappa > 0.0),
+                           .residual = o->residual && mg_is_unpenalised(&run->objective),
                            .error = fit->error};
 }
 

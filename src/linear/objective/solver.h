@@ -27,8 +27,6 @@ typedef struct mg_linear_job {
     /* Least squares without a penalty: the gap is the residual of the normal equations, as
      * mg_squares_verify computes it. Only the textbook solvers know that. */
     bool residual;
-    /* A ridge: the gap may be the distance to the optimum, as mg_squares_verify computes it. */
-    bool by_distance;
     margin_error *error;
 } mg_linear_job;
 
