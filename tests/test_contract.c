@@ -57,20 +57,25 @@ static void test_threads_on_many_rows(void **state) {
 }
 
 /* Values are exact in every layout, so learners that see the data as it is agree to the bit; after
- * a stage, types and sums may differ in the last place, and more columns than rows magnify that. */
+ * a stage, types and sums may differ in the last place, and more columns than rows magnify that.
+ * Labels are the same; of sparse rows, whose kernel values may differ in the last place, a fit that
+ * was stopped on its way may have one other. */
 static void test_layouts(void **state) {
     contract *f = *state;
     FOR_EACH_SPEC(f, e) {
         const sample *s = contract_sample(f, many);
         margin_data dense = sample_data(s, DENSE_F64);
+        const double rows = (double)s->rows;
         margin_report expected = {0}, report = {0};
         margin_model *plain = fit_text(f->context, e->text, &dense, &expected);
         for (int layout = 0; layout < LAYOUTS; layout++) {
+            const bool is_sparse = layout >= CSR_F64_I32_I64;
             margin_data data = sample_data(s, layout);
             margin_model *model = fit_text(f->context, e->text, &data, &report);
             if (layout == STRIDED_F64) assert_same_model(plain, model);
             if (margin_model_task(model) == MARGIN_CLASSIFY)
-                assert_true(fabs(report.train_accuracy - expected.train_accuracy) < 0.2);
+                assert_true(fabs(report.train_accuracy - expected.train_accuracy) * rows <=
+                            (is_sparse && report.status != MARGIN_OK ? 1.5 : 0.5));
             else
                 assert_close(report.train_rmse, expected.train_rmse, e->stage ? 1e-3 : 1e-6);
             assert_int_equal(report.rows, s->rows);
