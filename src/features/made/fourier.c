@@ -47,8 +47,7 @@ static margin_status fourier_fit(margin_context *context, const margin_data *dat
     const int64_t n = data->x.columns, pairs = features / 2;
     mg_kernel kernel;
     MG_TRY(mg_map_kernel(context, info, data, values, &kernel, error));
-    MG_REQUIRE(kernel.kind == MG_KERNEL_RBF || kernel.kind == MG_KERNEL_LAPLACIAN, error,
-               MARGIN_ERROR_SPEC,
+    MG_REQUIRE(mg_kernel_has_waves(kernel.kind), error, MARGIN_ERROR_SPEC,
                "fourier: stands for kernels of differences, rbf and laplacian; for others take "
                "nystroem(kernel=...), for (x.z + 1)^d poly(degree=d, scaled=poly)");
     MG_REQUIRE(features % 2 == 0, error, MARGIN_ERROR_SPEC,

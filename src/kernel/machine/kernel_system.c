@@ -197,12 +197,23 @@ static double sigmoid_steepness(const mg_kernel_system *system, int64_t sample) 
 
 double mg_kernel_system_steepness(const mg_kernel_system *system, int64_t sample) {
     const mg_kernel *kernel = &system->kernel;
-    if (kernel->kind == MG_KERNEL_RBF) /* by way of the squares, which cancel */
+    switch (kernel->kind) {
+    case MG_KERNEL_RBF: /* by way of the squares, which cancel */
         return 1.0 + 2.0 * kernel->gamma * system->squares[mg_sample_row(system->problem, sample)];
-    if (kernel->kind == MG_KERNEL_SIGMOID) return sigmoid_steepness(system, sample);
-    if (kernel->kind == MG_KERNEL_EXP) return 1.0 + fmax(log(system->diagonal[sample]), 0.0);
-    if (kernel->kind == MG_KERNEL_POLY) return (double)kernel->degree + 1.0;
-    return kernel->kind == MG_KERNEL_LAPLACIAN ? 2.0 : 1.0;
+    case MG_KERNEL_EXP:
+        return 1.0 + fmax(log(system->diagonal[sample]), 0.0);
+    case MG_KERNEL_POLY:
+        return (double)kernel->degree + 1.0;
+    case MG_KERNEL_LAPLACIAN:
+        return 2.0;
+    case MG_KERNEL_SIGMOID:
+        return sigmoid_steepness(system, sample);
+    case MG_KERNEL_LINEAR:
+    case MG_KERNEL_PRECOMPUTED:
+    case MG_KERNEL_FUNCTION:
+        break;
+    }
+    return 1.0;
 }
 
 margin_status mg_kernel_system_hand_over(const mg_kernel_system *system, const double *a, double b,

@@ -14,8 +14,8 @@ static margin_status attach_kernel(mg_hypothesis *h, margin_error *error) {
     const double *numbers = NULL;
     MG_TRY(mg_bag_expect(&h->bag, "kernel", MARGIN_F64, 4, 0, &numbers, error));
     bool sound = isfinite(numbers[1]) && isfinite(numbers[2]);
-    sound = sound && numbers[0] >= MG_KERNEL_LINEAR && numbers[0] <= MG_KERNEL_FUNCTION &&
-            numbers[0] == floor(numbers[0]);
+    sound =
+        sound && numbers[0] >= 0 && numbers[0] < MG_KERNEL_KINDS && numbers[0] == floor(numbers[0]);
     sound = sound && numbers[3] >= 0 && numbers[3] <= INT32_MAX && numbers[3] == floor(numbers[3]);
     MG_REQUIRE(sound, error, MARGIN_ERROR_MODEL, "tensor 'kernel' describes no known kernel");
     mg_kernel *kernel = &h->view.expansion.kernel;

@@ -156,7 +156,7 @@ static mg_kernel_plan plan_with(const margin_context *context, const mg_kernel_s
                             .bytes = bytes < 9e18 ? (int64_t)bytes : INT64_MAX,
                             .room = matrix > room ? room : left,
                             .maps = s->definite,
-                            .waves = s->kernel == MG_KERNEL_RBF || s->kernel == MG_KERNEL_LAPLACIAN,
+                            .waves = mg_kernel_has_waves(s->kernel),
                             .strict = storage == MG_GRAM_SQUARE,
                             .work = work,
                             .seconds = work / a_second / s->threads}};

@@ -115,7 +115,7 @@ static margin_status fill_diagonal(margin_context *context, mg_gram *gram, margi
 }
 
 static margin_status check_diagonal(mg_gram *gram, margin_error *error) {
-    const bool bounded = gram->kernel.kind == MG_KERNEL_SIGMOID; /* though not by the diagonal */
+    const bool bounded = mg_kernel_is_bounded(gram->kernel.kind); /* maybe not by the diagonal */
     double most = 0.0;
     for (int64_t i = 0; i < gram->points.count; i++) {
         MG_TRY(mg_kernel_check_value(gram->diagonal[i], mg_point_place(&gram->points, i), error));

@@ -14,22 +14,45 @@ double mg_power(double a, int n) {
     return result;
 }
 
-static const struct traits {
+typedef struct traits {
     mg_kernel_basis basis;
-    bool definite;
-} traits[] = {
-    [MG_KERNEL_LINEAR] = {MG_OF_PRODUCTS, true},   [MG_KERNEL_POLY] = {MG_OF_PRODUCTS, true},
-    [MG_KERNEL_RBF] = {MG_OF_SQUARES, true},       [MG_KERNEL_EXP] = {MG_OF_PRODUCTS, true},
-    [MG_KERNEL_SIGMOID] = {MG_OF_PRODUCTS, false}, [MG_KERNEL_LAPLACIAN] = {MG_OF_DISTANCES, true},
-    [MG_KERNEL_PRECOMPUTED] = {MG_OF_NONE, false}, [MG_KERNEL_FUNCTION] = {MG_OF_NONE, false}};
+    bool definite, bounded, waves;
+} traits;
+
+static traits traits_of(mg_kernel_kind kind) {
+    switch (kind) {
+    case MG_KERNEL_LINEAR:
+    case MG_KERNEL_POLY:
+    case MG_KERNEL_EXP:
+        return (traits){MG_OF_PRODUCTS, .definite = true};
+    case MG_KERNEL_SIGMOID:
+        return (traits){MG_OF_PRODUCTS, .bounded = true};
+    case MG_KERNEL_RBF:
+        return (traits){MG_OF_SQUARES, .definite = true, .bounded = true, .waves = true};
+    case MG_KERNEL_LAPLACIAN:
+        return (traits){MG_OF_DISTANCES, .definite = true, .bounded = true, .waves = true};
+    case MG_KERNEL_PRECOMPUTED:
+    case MG_KERNEL_FUNCTION:
+        break;
+    }
+    return (traits){MG_OF_NONE};
+}
 
 mg_kernel_basis mg_kernel_basis_of(mg_kernel_kind kind) {
-    return traits[kind].basis;
+    return traits_of(kind).basis;
 }
 
 bool mg_kernel_is_definite(const mg_kernel *kernel) {
     const bool sure = kernel->kind != MG_KERNEL_POLY || kernel->coef0 >= 0.0;
-    return traits[kernel->kind].definite && sure;
+    return traits_of(kernel->kind).definite && sure;
+}
+
+bool mg_kernel_is_bounded(mg_kernel_kind kind) {
+    return traits_of(kind).bounded;
+}
+
+bool mg_kernel_has_waves(mg_kernel_kind kind) {
+    return traits_of(kind).waves;
 }
 
 double mg_kernel_from_dot(const mg_kernel *kernel, double dot, double square_x, double square_z) {

@@ -25,6 +25,7 @@ typedef enum mg_kernel_kind {
     MG_KERNEL_PRECOMPUTED = 6,
     MG_KERNEL_FUNCTION = 7 /* in files without the function */
 } mg_kernel_kind;
+enum { MG_KERNEL_KINDS = MG_KERNEL_FUNCTION + 1 }; /* what files may hold is below it */
 /* The words of the option, in the order of `kinds` in learn/kernels/kernel_options.c. */
 #define MG_KERNEL_CHOICES "linear|poly|rbf|exp|sigmoid|laplacian"
 /* For learners, whose kernel may be the caller's own function. */
@@ -97,6 +98,10 @@ typedef enum mg_kernel_basis {
 mg_kernel_basis mg_kernel_basis_of(mg_kernel_kind kind);
 /* k is an inner product for any rows: none of its Gram matrices has a negative eigenvalue. */
 bool mg_kernel_is_definite(const mg_kernel *kernel);
+/* |k| <= 1. */
+bool mg_kernel_is_bounded(mg_kernel_kind kind);
+/* It is a mean of waves cos w.(x - z) whose frequencies the stage `fourier` can draw. */
+bool mg_kernel_has_waves(mg_kernel_kind kind);
 /* a^n, n >= 0, by repeated squaring. */
 double mg_power(double a, int n);
 /* One pair of rows, any layouts with equal columns. Of a function that stops: NaN, and the context

@@ -20,7 +20,6 @@ enum { GRAM_MEGABYTES = 512 };
 static mg_announcement announcement_of(const mg_perceptron_run *run, int64_t bytes) {
     enum { BESIDE = 56, OF_A_VALUE = 8 }; /* bytes of a row beside the matrix; work of exp */
     static const double a_second = 2e9;   /* of a thread */
-    const mg_kernel_kind kind = run->kernel.kind;
     const int64_t m = run->count, row = mg_gram_bytes(m, MARGIN_F64, 1);
     const int64_t rows = MG_MIN(MG_MAX(bytes / row, 2), m);
     mg_announcement a = {.learner = "perceptron",
@@ -29,7 +28,7 @@ static mg_announcement announcement_of(const mg_perceptron_run *run, int64_t byt
                          .whole = mg_gram_bytes(m, MARGIN_F64, m),
                          .room = 2 * mg_context_room(run->context, INT64_MAX),
                          .maps = run->options.expansion && mg_kernel_is_definite(&run->kernel),
-                         .waves = kind == MG_KERNEL_RBF || kind == MG_KERNEL_LAPLACIAN};
+                         .waves = mg_kernel_has_waves(run->kernel.kind)};
     a.bytes = a.matrix + BESIDE * m;
     a.fits = a.bytes <= a.room;
     a.work = (double)m * (double)m * (mg_row_length(&run->problem->x) + OF_A_VALUE);
