@@ -26,13 +26,21 @@ margin_format cli_format(const cli_arguments *arguments) {
     return MARGIN_FORMAT_AUTO;
 }
 
-/* Whether the first component of a spec takes missing values. */
+/* What the first steps of a spec, at most so many, can do between them. */
+static int abilities_of(const char *text, int64_t most) {
+    margin_spec *spec = NULL;
+    int abilities = 0;
+    if (!text || margin_spec_parse(NULL, text, &spec, NULL) < 0) return 0;
+    for (int64_t k = 0; k < margin_spec_steps(spec) && k < most; k++) {
+        const margin_component *step = margin_spec_step(spec, k);
+        if (strcmp(step->name, "transform") != 0) abilities |= (int)step->abilities; /* of stages */
+    }
+    margin_spec_free(spec);
+    return abilities;
+}
+
 static bool takes_missing(const char *spec) {
-    char name[64] = "";
-    const size_t length = spec ? strcspn(spec, " (|") : 0;
-    if (length < sizeof name) memcpy(name, spec ? spec : "", length);
-    const margin_component *first = margin_component_find(name);
-    return first && (first->abilities & MARGIN_CAN_MISSING);
+    return abilities_of(spec, 1) & MARGIN_CAN_MISSING;
 }
 
 margin_missing cli_missing(const cli_arguments *arguments, const char *spec) {
@@ -70,17 +78,6 @@ static margin_read_options read_options(const cli_arguments *a) {
     };
 }
 
-/* Whether its learner computes with numbers and nothing makes numbers of categories. */
-static bool lacks_onehot(const char *spec) {
-    const char *bar = strrchr(spec, '|'), *last = bar ? bar + 1 + strspn(bar + 1, " ") : spec;
-    char name[64] = "";
-    const size_t length = strcspn(last, " (");
-    if (strstr(spec, "onehot")) return false;
-    if (length < sizeof name) memcpy(name, last, length);
-    const margin_component *learner = margin_component_find(name);
-    return learner && !(learner->abilities & MARGIN_CAN_CATEGORIES);
-}
-
 /* Reads once more, with missing values: only after an error, and not what is gone once read. */
 static bool holds_categories(cli_session *session, const char *path, margin_read_options options) {
     margin_table *table = NULL;
@@ -116,7 +113,8 @@ static void advise_missing(cli_session *session, const char *path,
         snprintf(text + length, room,
                  ": fill in means and most frequent categories ('impute | %s%s'), leave such rows "
                  "out (--missing drop)%s",
-                 lacks_onehot(session->spec) && holds_categories(session, path, *options)
+                 !(abilities_of(session->spec, INT64_MAX) & MARGIN_CAN_CATEGORIES) &&
+                         holds_categories(session, path, *options)
                      ? "onehot | "
                      : "",
                  session->spec,

@@ -245,11 +245,31 @@ static void find_rare(const cli_session *session, const margin_data *data,
 
 /* ---- Scale ----------------------------------------------------------------------------------- */
 
-static bool has_word(const char *list, const char *word) {
-    const size_t length = strlen(word);
-    for (const char *at = list; (at = strstr(at, word)); at += length)
-        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0')) return true;
-    return false;
+static bool is_one_of(const char *const *list, const char *word) {
+    while (*list && strcmp(*list, word) != 0)
+        list++;
+    return *list;
+}
+
+/* The learner of a spec if it weighs columns by their size, and nothing in front brings these to
+ * one scale; else NULL. */
+static const char *weighing_learner(const cli_session *session, const char *text) {
+    static const char *const minds[] = {
+        "knn",         "svm",          "logistic",        "softmax",    "ridge",       "lasso",
+        "elastic-net", "kernel-ridge", "kernel-logistic", "perceptron", "exponential", NULL};
+    static const char *const scales[] = {"standardize", "minmax", "normalize", NULL};
+    margin_setting kernel = {.size = sizeof kernel};
+    margin_spec *spec = NULL;
+    if (margin_spec_parse(session->context, text, &spec, NULL) < 0) return NULL;
+    const int64_t last = margin_spec_steps(spec) - 1;
+    const char *name = margin_spec_step(spec, last)->name; /* the catalogue's */
+    bool weighs = is_one_of(minds, name);
+    for (int64_t k = 0; k < last; k++)
+        weighs &= !is_one_of(scales, margin_spec_step(spec, k)->name);
+    if (margin_spec_setting(spec, last, "kernel", &kernel) && kernel.word)
+        weighs &= strcmp(kernel.word, "precomputed") != 0;
+    margin_spec_free(spec);
+    return weighs ? name : NULL;
 }
 
 static double deviation_of(const margin_data *data, int64_t column) {
@@ -266,16 +286,11 @@ static double deviation_of(const margin_data *data, int64_t column) {
 
 static void find_scale(const cli_session *session, const margin_data *data, const char *spec,
                        cli_findings *found) {
-    static const char minds[] = "knn svm logistic softmax ridge lasso elastic-net kernel-ridge "
-                                "kernel-logistic perceptron exponential";
-    const char *last = strrchr(spec, '|');
-    char learner[32] = "", number[32], other[32];
+    const char *learner = weighing_learner(session, spec);
+    char number[32], other[32];
     double least = (double)INFINITY, most = 0;
     int64_t low = 0, high = 0;
-    sscanf(last ? last + 1 : spec, " %31[a-z-]", learner);
-    if (!has_word(minds, learner) || strstr(spec, "standardize") || strstr(spec, "minmax") ||
-        strstr(spec, "normalize") || strstr(spec, "precomputed"))
-        return;
+    if (!learner) return;
     for (int64_t j = 0; j < data->x.columns; j++) {
         const double spread = deviation_of(data, j);
         if ((data->columns && data->columns[j].kind == MARGIN_CATEGORICAL) || !(spread > 0))

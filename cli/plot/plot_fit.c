@@ -59,13 +59,18 @@ static margin_status fill_weighted(picture *pic, fit_picture *p, const double *w
 
 /* The learner of the model by itself, with the width that it was trained with. */
 static margin_status bare_learner(picture *pic, const fit_picture *p, margin_spec **bare) {
-    const char *text = margin_model_spec(p->model), *last = strrchr(text, '|');
+    const char *text = margin_model_spec(p->model);
     const double gamma = margin_report_item_value(margin_model_report(p->model), "gamma");
     margin_setting setting = {.size = sizeof setting};
     margin_spec *given = NULL;
     margin_error *error = &pic->session->error;
-    margin_status status =
-        margin_spec_parse(pic->session->context, last ? last + 1 : text, &given, error);
+    margin_status status = margin_spec_parse(pic->session->context, text, &given, error);
+    while (given && margin_spec_steps(given) > 1 && (text = strchr(text, '|'))) {
+        margin_spec *rest = NULL; /* none behind a bar of a quoted text */
+        if (margin_spec_parse(pic->session->context, ++text, &rest, NULL) < 0) continue;
+        margin_spec_free(given);
+        given = rest;
+    }
     if (status >= 0) margin_spec_setting(given, 0, "gamma", &setting);
     setting.given = 1;
     setting.number = gamma;
