@@ -264,6 +264,9 @@ typedef struct mg_learner {
     /* Recomputes objective, gap and items of a finished hypothesis from the data, sharing nothing
      * with fit. */
     margin_status (*verify)(mg_fit *fit, const mg_hypothesis *hypothesis);
+    /* Items of its reports that `verify` does not find, as they tell of the work: " rate rank ", a
+     * blank on both sides of each. NULL: none. */
+    const char *told;
     /* Probabilities of `classes` from the scores of one row (in place count: functions -> classes);
      * NULL: none. */
     void (*probabilities)(const double *scores, int64_t functions, int64_t classes, double *out);
@@ -424,7 +427,7 @@ int64_t mg_row_maker_scratch(const mg_row_maker *maker);
 /* The shape of what is made: a dense view without values. */
 margin_matrix mg_row_maker_shape(const mg_row_maker *maker);
 
-/* ---- Registry (src/model/registry.c) --------------------------------------------------------- */
+/* ---- Registry (src/model/spec/registry.c) ---------------------------------------------------- */
 const mg_learner *mg_learner_find(const char *name);
 const mg_stage *mg_stage_find(const char *name);
 /* Entries of the catalogue's index; NULL if it is of the other kind. */

@@ -265,4 +265,5 @@ const mg_learner mg_learner_kmeans = {
     .check = kmeans_check,
     .fit = kmeans_fit,
     .verify = kmeans_verify,
+    .told = " best_run relocated ",
 };

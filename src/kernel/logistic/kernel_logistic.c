@@ -96,5 +96,6 @@ const mg_learner mg_learner_kernel_logistic = {
     .fit_many = kernel_logistic_fit_many,
     .differ = MG_DIFFER_SIGNS,
     .verify = mg_kernel_logistic_verify,
+    .told = " rate ",
     .probabilities = mg_logistic_probabilities,
 };

@@ -234,4 +234,5 @@ const mg_learner mg_learner_kernel_ridge = {
     .fit_many = kernel_ridge_fit_many,
     .differ = MG_DIFFER_SIGNS | MG_DIFFER_TARGETS | MG_DIFFER_OPTIONS,
     .verify = mg_kernel_ridge_verify,
+    .told = " rate condition rank freedom gcv_rmse leave_one_out_rmse ",
 };

@@ -46,6 +46,8 @@ margin_status mg_linear_fit_penalties(mg_fit *fits, int64_t count,
 /* mg_linear_fit_one for least squares, which is solved directly without |w|_1 and without the word
  * of a textbook solver. */
 margin_status mg_squares_fit_one(mg_fit *fit);
+#define MG_SQUARES_TOLD " condition rank "
+#define MG_PATH_TOLD    " freedom gcv_rmse leave_one_out_rmse "
 
 /* ---- linear_choose.c ---- */
 /* The solver for solver=auto, and why. NULL: none can, `why` says what is in the way. */

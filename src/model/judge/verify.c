@@ -117,30 +117,19 @@ static void compare_items(comparison *c) {
 }
 
 /* An item that a verification does not find tells of the work of its learner, or is none. */
+static bool is_told(const mg_learner *learner, const char *item) {
+    char name[40];
+    snprintf(name, sizeof name, " %.36s ", item);
+    if (strcmp(item, MG_STAGE_ROWS) == 0) return mg_learner_more_of(learner)->update;
+    return learner->told && strstr(learner->told, name);
+}
+
 static const char *unknown_item(const margin_model *model, const margin_report *found) {
-    static const struct {
-        const char *name, *learners;
-    } told[] = {{"best_run", " kmeans "},
-                {"relocated", " kmeans "},
-                {"bound", " perceptron "},
-                {"margin", " perceptron "},
-                {"mistakes", " perceptron "},
-                {"rate", " kernel-ridge kernel-logistic svm "},
-                {"condition", " least-squares ridge lasso elastic-net kernel-ridge "},
-                {"rank", " least-squares ridge lasso elastic-net kernel-ridge "},
-                {"freedom", " ridge elastic-net kernel-ridge "},
-                {"gcv_rmse", " ridge elastic-net kernel-ridge "},
-                {"leave_one_out_rmse", " ridge elastic-net kernel-ridge "},
-                {MG_STAGE_ROWS, " naive-bayes "}};
-    char learner[40];
-    snprintf(learner, sizeof learner, " %.36s ", model->learner->info.name);
     for (int64_t i = 0; i < model->report.item_count; i++) {
         const margin_report_item *item = &model->report.items[i];
-        bool known = isnan(item->value);
+        bool known = isnan(item->value) || is_told(model->learner, item->name);
         for (int64_t k = 0; k < found->item_count && !known; k++)
             known = strcmp(found->items[k].name, item->name) == 0;
-        for (int k = 0; k < MG_LENGTH(told) && !known; k++)
-            known = strcmp(told[k].name, item->name) == 0 && strstr(told[k].learners, learner);
         if (!known) return item->name;
     }
     return NULL;
