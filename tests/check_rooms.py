@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Holds the includes of src/ to the order of rooms in src/rooms.txt and its folders to some order, and docs/architecture.md to the code: the
-functions, files and rooms that it and the READMEs of the rooms name exist, and it names all rooms. Every room has one, and at most ROOM lines
+functions, files and rooms that it, the READMEs of the rooms and comments name exist, and it names all rooms. Every room has one, and at most ROOM lines
 of code.
 
 usage: check_rooms.py [ROOT]      prints one line per breach; the exit status says whether there was any
@@ -45,6 +45,16 @@ if page.exists():
     words = set(re.findall(r'\w+', '\n'.join(f.read_text() for f in code)))
     files = [str(f.relative_to(top)) for d in ('src', 'cli', 'include', 'tests', 'docs', 'scripts', 'bench', 'fuzz', 'python') for f in (top / d).rglob('*')]
     files += [f.name for f in top.iterdir()]
+    comment = re.compile(r'/\*.*?\*/', re.S)
+    sources = {f: f.read_text() for f in code if f.suffix != '.sh'}
+    words_of_code = set(re.findall(r'\w+', ' '.join(comment.sub(' ', text) for text in sources.values())))
+    names = {Path(f).name for f in files}
+    for file, text in sources.items():
+        for said in comment.findall(text):
+            gone = {n for n in re.findall(r'\bmg_\w+', said) if n not in words_of_code and n[-1] != '_'}
+            gone |= {n for n in re.findall(r'(?<![\w*/.<{}-])(?:\w+/)*\w+\.[ch]\b(?!\()', said) if Path(n).name not in names or
+                     '/' in n and not any(f.endswith('/' + n) or f == n for f in files)}
+            breaches += [f'{file.relative_to(top)} has a comment that names {n}, which does not exist' for n in sorted(gone)]
     for told in [page, top / 'CONTRIBUTING.md', *sorted(root.rglob('README.md'))]:
         text, where = told.read_text(), told.relative_to(top)
         for name in sorted(set(re.findall(r'`([a-z]\w*)`', text))):

@@ -33,7 +33,7 @@ typedef struct linear_fitted {
     margin_error error;
 } linear_fitted;
 
-/* "C=2, tol=1e-9, solver=newton": the options of the table that linear_case.c has. */
+/* "C=2, tol=1e-9, solver=newton": the options of the table that linear_cases.c has. */
 linear_fitted linear_fit_with(margin_context *context, const mg_problem *problem, mg_loss_kind loss,
                               const char *options, const mg_trace *trace);
 /* In a context of its own with two threads; fails the test if the fit fails. */

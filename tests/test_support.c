@@ -55,7 +55,7 @@ static void files_and_folders(void **state) {
 
 static void random_numbers_are_the_published_ones(void **state) {
     (void)state;
-    uint64_t seed = 1234567; /* splitmix64.c, first two outputs for this seed */
+    uint64_t seed = 1234567; /* the first two outputs of splitmix64 for this seed */
     assert_true(support_random(&seed) == 6457827717110365317u);
     assert_true(support_random(&seed) == 3203168211198807973u);
 }

@@ -10,17 +10,18 @@
  *
  * The contract on text: 64 bytes before the first and 64 bytes behind the last character of the
  * whole text are readable (mg_source promises it). No function decides anything by bytes outside
- * the range it was given, with one exception that is stated: mg_number_at stops at the first byte
+ * the range it was given, with one exception that is stated: mg_number_at_* stops at the first byte
  * that cannot continue a number, so the byte at `end` must not continue one (a newline, or the zero
  * of the guard).
  *
  *   bool mg_field_f64(start, length, &value)    a number that fills [start, start + length);
  *   bool mg_field_f32                           anything else: false, *value as it was. Grammar of
  *                                               margin_number_parse_f64: sign, digits, point,
- *                                               exponent, inf, infinity, nan in any case. No
- * blanks. const char *mg_number_at_f64(p, end, &value)  the longest number that starts at p:
- * position const char *mg_number_at_f32                  behind it, or NULL mg_pair mg_pair_at(p)
- * "index:number" at p (svmlight), see below
+ *                                               exponent, inf, infinity, nan in any case; no blanks
+ *   const char *mg_number_at_f64(p, end, &value)
+ *                                               the longest number that starts at p: what is behind
+ *   const char *mg_number_at_f32                it, or NULL
+ *   mg_pair mg_pair_at(p)                       "index:number" at p (svmlight), see below
  *
  *   mg_chunk mg_chunk_load(p)                   64 bytes
  *   uint64_t mg_chunk_equal(chunk, byte)        bit k: byte k of the chunk equals `byte`
@@ -39,7 +40,7 @@
 typedef struct mg_token {
     uint64_t significand;
     int power;
-    unsigned length; /* characters; mg_number_at only */
+    unsigned length; /* characters; mg_number_at_* only */
     bool negative, ok;
 } mg_token;
 

@@ -24,8 +24,8 @@ typedef struct mg_linear_job {
     const mg_trace *trace; /* NULL: none */
     uint64_t seed;
     mg_descent_options descent;
-    /* Least squares without a penalty: the gap is the residual of the normal equations, as
-     * mg_squares_verify computes it. Only the textbook solvers know that. */
+    /* Least squares without a penalty: the gap is the residual of the normal equations, in units of
+     * mg_squares_spread. Only the textbook solvers know that. */
     bool residual;
     margin_error *error;
 } mg_linear_job;

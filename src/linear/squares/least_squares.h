@@ -26,7 +26,7 @@ typedef struct mg_squares_point {
     double value;     /* sum c r^2, r = y - f */
     double excess;    /* sum c r; 0 without intercept */
     double objective; /* P in the spelling of the penalty */
-    double gap;       /* mg_squares_gap */
+    double gap;       /* relative: find_gap of least_squares_pass.c */
 } mg_squares_point;
 
 typedef struct mg_squares mg_squares;

@@ -1,4 +1,4 @@
-/* CSR rows in plain C: included by row_ops_ref.c with REAL (float or double), INDEX (int32_t or
+/* CSR rows in plain C: included by row_kernels_ref.c with REAL (float or double), INDEX (int32_t or
  * int64_t) and NAME(x) (adds the suffix) defined. Four sums, stored value k of the row goes to sum
  * k mod 4: gather instructions were slower than four scalar chains. */
 

@@ -1,5 +1,5 @@
-/* Dense rows in plain C: included by row_ops_ref.c with REAL (float or double) and NAME(x) (adds
- * the suffix) defined. Four sums, element j goes to sum j mod 4. */
+/* Dense rows in plain C: included by row_kernels_ref.c with REAL (float or double) and NAME(x)
+ * (adds the suffix) defined. Four sums, element j goes to sum j mod 4. */
 
 MG_INLINE const REAL *NAME(row_of)(const margin_matrix *x, int64_t row) {
     return (const REAL *)x->values + row * x->stride;
