@@ -53,8 +53,7 @@ static double item(const margin_report *report, const char *name) {
     return margin_report_item_value(report, name);
 }
 
-/* ---- Known answers ----------------------------------------------------------------------------
- */
+/* ---- Known answers --------------------------------------------------------------------------- */
 
 /* (3,3)+, (4,3)+, (1,1)-: u = (1, 1, -4)/sqrt(18), gamma = sqrt(2)/3, R^2 = 26, and every pick lies
  * on the margin, so that the first inequality is an equation. */
@@ -107,8 +106,7 @@ static void test_xor(void **state) {
     margin_context_free(context);
 }
 
-/* ---- Any data ---------------------------------------------------------------------------------
- */
+/* ---- Any data -------------------------------------------------------------------------------- */
 
 static void separable_rows(double *x, double *y, uint64_t seed) {
     for (int i = 0; i < ROWS; i++) {

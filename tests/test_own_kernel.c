@@ -72,8 +72,7 @@ static void assert_verified(margin_context *context, const margin_model *model,
         fail_msg("not verified: %s %s", error.text, found.reason);
 }
 
-/* ---- The same function ------------------------------------------------------------------------
- */
+/* ---- The same function ----------------------------------------------------------------------- */
 
 static const struct {
     const char *learner, *rest;
@@ -185,8 +184,7 @@ static void test_threads(void **state) {
     sample_free(s);
 }
 
-/* ---- Refused ----------------------------------------------------------------------------------
- */
+/* ---- Refused --------------------------------------------------------------------------------- */
 
 static const char *const trained[] = {"svm(kernel=user)",
                                       "svm(kernel=user, multiclass=ovr)",
@@ -291,8 +289,7 @@ static void test_indefinite(void **state) {
     sample_free(s);
 }
 
-/* ---- Stopping ---------------------------------------------------------------------------------
- */
+/* ---- Stopping -------------------------------------------------------------------------------- */
 
 /* Wherever it stops, the call ends and says so; afterwards the context goes on. */
 static void test_stops(void **state) {
@@ -362,8 +359,7 @@ static void test_no_answer(void **state) {
     sample_free(s);
 }
 
-/* ---- Files, searches, memory ------------------------------------------------------------------
- */
+/* ---- Files, searches, memory ----------------------------------------------------------------- */
 
 static void test_files(void **state) {
     (void)state;

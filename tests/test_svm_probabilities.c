@@ -45,8 +45,7 @@ static margin_model *calibrated(margin_context *context, const char *spec, const
     return model;
 }
 
-/* ---- Once more --------------------------------------------------------------------------------
- */
+/* ---- Once more ------------------------------------------------------------------------------- */
 
 /* Scores of each row by the fit to the other folds. */
 static void cross(margin_context *context, const char *spec, const margin_data *data,
@@ -220,8 +219,7 @@ static void test_sigmoids(void **state) {
     margin_context_free(context);
 }
 
-/* ---- Pairs ------------------------------------------------------------------------------------
- */
+/* ---- Pairs ----------------------------------------------------------------------------------- */
 
 /* P of a class rises with the score of each of its pairs, falls for the other class of the pair,
  * and stays a distribution whatever the scores. */

@@ -90,8 +90,7 @@ static void judge_target(mg_ridge_run *run, int64_t t) {
     run->gap[t] = gap;
 }
 
-/* ---- Begin and end ----------------------------------------------------------------------------
- */
+/* ---- Begin and end --------------------------------------------------------------------------- */
 
 mg_ridge_run mg_ridge_run_of(mg_fit *fits, int64_t targets, margin_context *context,
                              const mg_ridge_options *options) {

@@ -74,8 +74,7 @@ typedef struct mg_dual_rows {
 } mg_dual_rows;
 const mg_dual_rows *mg_dual_rows_for(const margin_matrix *x);
 
-/* ---- The table ---------------------------------------------------------------------------------
- */
+/* ---- The table ------------------------------------------------------------------------------- */
 
 mg_loss_passer mg_loss_pass_ref, mg_loss_pass_avx2, mg_loss_pass_avx512;
 

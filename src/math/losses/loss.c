@@ -185,8 +185,7 @@ mg_loss_passer *mg_loss_pass_for(mg_isa isa) {
     return MG_ISA_TABLE(isa, mg_linear_kernels)->loss_pass;
 }
 
-/* ---- Probabilities ----------------------------------------------------------------------------
- */
+/* ---- Probabilities --------------------------------------------------------------------------- */
 
 void mg_odds_probabilities(double scale, const double *scores, int64_t functions, int64_t classes,
                            double *out) {
