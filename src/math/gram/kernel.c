@@ -35,7 +35,7 @@ static traits traits_of(mg_kernel_kind kind) {
     case MG_KERNEL_FUNCTION:
         break;
     }
-    return (traits){MG_OF_NONE};
+    return (traits){.basis = MG_OF_NONE};
 }
 
 mg_kernel_basis mg_kernel_basis_of(mg_kernel_kind kind) {
