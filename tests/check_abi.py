@@ -64,7 +64,7 @@ BREAKS = [
     ('base.h', 'MARGIN_ERROR_MEMORY = -6', 'MARGIN_ERROR_MEMORY = -60'),
     ('data.h', 'int64_t rows, columns, stride;', 'int64_t rows, columns;'),
     ('base.h', 'margin_context_cancel(margin_context *context)', 'margin_context_cancel(margin_context *context, int how)'),
-    ('model.h', 'void *user;\n} margin_fit_options;', 'void *user;\n    int32_t another;\n} margin_fit_options;'),
+    ('model.h', 'int64_t subproblem, void *user);\n} margin_fit_options;', 'int64_t subproblem, void *user);\n    int32_t another;\n} margin_fit_options;'),
     ('model.h', 'int (*trace)(const margin_trace_step *step, void *user);', 'int64_t (*trace)(const margin_trace_step *step, void *user);'),
     ('data.h', 'int64_t targets;', 'int64_t targets, more;'),
     ('base.h', 'margin_version(void);', 'margin_version(void);\nMARGIN_API int margin_gone(void);'),
