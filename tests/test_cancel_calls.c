@@ -161,8 +161,10 @@ static void test_judging(void **state) {
     static const struct {
         const char *spec, *metric;
         double *const *y;
-    } of[] = {{"logistic", "auc", &labels},     {"naive-bayes", "auc", &classes},
-              {"softmax", "log_loss", &classes}, {"least-squares", "r2", &numbers},
+    } of[] = {{"logistic", "auc", &labels},
+              {"naive-bayes", "auc", &classes},
+              {"softmax", "log_loss", &classes},
+              {"least-squares", "r2", &numbers},
               {"kmeans(k=20)", "inertia", NULL}};
     (void)state;
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
@@ -186,9 +188,12 @@ static void test_proofs(void **state) {
         const char *spec;
         double *const *y;
         int64_t rows;
-    } of[] = {{"logistic", &labels, ROWS},      {"naive-bayes", &classes, ROWS},
-              {"least-squares", &numbers, ROWS}, {"svm(kernel=rbf)", &labels, SOME},
-              {"knn", &labels, ROWS},            {"kmeans(k=20)", NULL, ROWS}};
+    } of[] = {{"logistic", &labels, ROWS},
+              {"naive-bayes", &classes, ROWS},
+              {"least-squares", &numbers, ROWS},
+              {"svm(kernel=rbf)", &labels, SOME},
+              {"knn", &labels, ROWS},
+              {"kmeans(k=20)", NULL, ROWS}};
     (void)state;
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
         const double *y = of[k].y ? *of[k].y : NULL;
@@ -311,8 +316,7 @@ static void test_searches(void **state) {
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-static margin_status transform(margin_context *context, const void *argument,
-                               margin_error *error) {
+static margin_status transform(margin_context *context, const void *argument, margin_error *error) {
     const subject *s = argument;
     margin_transformed made = {0};
     const margin_status status = margin_transform(context, s->model, &s->data, &made, error);
@@ -325,8 +329,7 @@ static margin_status predict(margin_context *context, const void *argument, marg
     return margin_predict_data(context, s->model, &s->data, MARGIN_OUTPUT_SCORES, room, error);
 }
 
-static margin_status intervals(margin_context *context, const void *argument,
-                               margin_error *error) {
+static margin_status intervals(margin_context *context, const void *argument, margin_error *error) {
     const subject *s = argument;
     return margin_predict_intervals(context, s->model, &s->data, room, room + ROWS, error);
 }
@@ -366,8 +369,7 @@ static margin_status neighbours(margin_context *context, const void *argument,
     margin_neighbors *index = NULL;
     margin_status status = margin_neighbors_build(context, &s->data.x, NULL, &index, error);
     if (status >= 0)
-        status =
-            margin_neighbors_nearest(context, index, &s->data.x, 5, row_numbers, NULL, error);
+        status = margin_neighbors_nearest(context, index, &s->data.x, 5, row_numbers, NULL, error);
     margin_neighbors_free(index);
     return status;
 }
@@ -384,8 +386,7 @@ static margin_status within(margin_context *context, const void *argument, margi
     return status;
 }
 
-static margin_status textbook(margin_context *context, const void *argument,
-                              margin_error *error) {
+static margin_status textbook(margin_context *context, const void *argument, margin_error *error) {
     const subject *s = argument;
     int64_t root;
     return margin_textbook_tree(context, &s->data.x, nodes, &root, error);
@@ -412,14 +413,13 @@ static margin_status parse(margin_context *context, const void *argument, margin
 
 static margin_status write(margin_context *context, const void *argument, margin_error *error) {
     const subject *s = argument;
-    return margin_data_write(context, &s->data, "/dev/null",
-                             &(margin_write_options){.size = sizeof(margin_write_options),
-                                                     .format = MARGIN_FORMAT_CSV},
-                             error);
+    return margin_data_write(
+        context, &s->data, "/dev/null",
+        &(margin_write_options){.size = sizeof(margin_write_options), .format = MARGIN_FORMAT_CSV},
+        error);
 }
 
-static margin_status separable(margin_context *context, const void *argument,
-                               margin_error *error) {
+static margin_status separable(margin_context *context, const void *argument, margin_error *error) {
     const subject *s = argument;
     margin_separation found = {.size = sizeof found};
     const margin_status status = margin_separable(context, &s->data, &found, error);
@@ -456,10 +456,10 @@ static void test_most_were_ended(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_judging),    cmocka_unit_test(test_proofs),
-        cmocka_unit_test(test_promises),   cmocka_unit_test(test_splits),
-        cmocka_unit_test(test_searches),   cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_neighbours), cmocka_unit_test(test_others),
+        cmocka_unit_test(test_judging),         cmocka_unit_test(test_proofs),
+        cmocka_unit_test(test_promises),        cmocka_unit_test(test_splits),
+        cmocka_unit_test(test_searches),        cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_neighbours),      cmocka_unit_test(test_others),
         cmocka_unit_test(test_most_were_ended),
     };
     if (getenv("MARGIN_TEST_LAUNCHED")) return 77; /* by a tool that makes it slow */

@@ -1,5 +1,5 @@
-/* What data go into: by columns into all that takes a data set, to the answers of the same rows; and
- * codes of categories, of which -1 is a missing one wherever data are described. */
+/* What data go into: by columns into all that takes a data set, to the answers of the same rows;
+ * and codes of categories, of which -1 is a missing one wherever data are described. */
 #include "model_cases.h"
 
 #include <math.h>
@@ -72,8 +72,7 @@ static void promise(margin_context *context, bool in_columns, double *found) {
 
 static void transform(margin_context *context, bool in_columns, double *found) {
     const margin_data data = data_of(in_columns, true), row_data = data_of(false, true);
-    static const char *const specs[] = {"standardize", "poly(degree=2) | least-squares",
-                                        "ridge"};
+    static const char *const specs[] = {"standardize", "poly(degree=2) | least-squares", "ridge"};
     margin_error error;
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         margin_transformed made = {.size = sizeof made};
@@ -99,9 +98,9 @@ static void search(margin_context *context, bool in_columns, double *found) {
     assert_int_equal(margin_search(context, spec, &data, splits, NULL, &table, &error), MARGIN_OK);
     for (int64_t k = 0; k < table->count; k++)
         found[k] = margin_search_cell_at(table, k)->mean;
-    assert_int_equal(margin_search_nested(context, &spec, 1, &data, splits, &three, NULL, 0,
-                                          &nested, &error),
-                     MARGIN_OK);
+    assert_int_equal(
+        margin_search_nested(context, &spec, 1, &data, splits, &three, NULL, 0, &nested, &error),
+        MARGIN_OK);
     found[10] = nested->mean;
     margin_nested_result_free(nested);
     margin_search_result_free(table);

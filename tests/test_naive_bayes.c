@@ -979,6 +979,8 @@ static void test_update(void **state) {
     assert_contains(error.text, "given no priors");
     b_columns[1] = b_columns[0];
     b_columns[1].name = "g";
+    for (int i = FIRST; i < N; i++)
+        parts[4 * i + 1] = 0; /* a code that there is */
     assert_int_equal(margin_update(*state, model, &b, &none, NULL, &error), MARGIN_ERROR_DATA);
     assert_contains(error.text, "holds categories and the model was trained on numbers");
     margin_model_free(model);

@@ -1,5 +1,5 @@
-/* Calls that take seconds, each cancelled and limited in time at ten places: what they have to do is
- * to be idle soon after, and to poll in between. Counted is the processor's time in the program,
+/* Calls that take seconds, each cancelled and limited in time at ten places: what they have to do
+ * is to be idle soon after, and to poll in between. Counted is the processor's time in the program,
  * which neither others nor the system lengthen. */
 #ifndef WATCHDOG_H
 #define WATCHDOG_H

@@ -2,6 +2,8 @@
  * (+ - * / sqrt) are used, so every draw has the same bits everywhere. */
 #include "base/random.h"
 
+#include "base/cancelled_at.h"
+
 #include <math.h>
 
 /* ---- Generator ---- */
@@ -68,15 +70,27 @@ uint64_t mg_random_below(uint64_t seed, mg_purpose purpose, uint64_t index, uint
     return high;
 }
 
-void mg_random_shuffle(uint64_t seed, mg_purpose purpose, uint64_t round, int64_t *order,
-                       int64_t count) {
+static bool shuffle(const margin_context *context, uint64_t seed, mg_purpose purpose,
+                    uint64_t round, int64_t *order, int64_t count) {
     for (int64_t i = count - 1; i > 0; i--) {
+        if (context && mg_cancelled_at(context, i)) return false;
         uint64_t index = round << 40 | (uint64_t)i;
         int64_t other = (int64_t)mg_random_below(seed, purpose, index, (uint64_t)i + 1);
         int64_t kept = order[i];
         order[i] = order[other];
         order[other] = kept;
     }
+    return true;
+}
+
+void mg_random_shuffle(uint64_t seed, mg_purpose purpose, uint64_t round, int64_t *order,
+                       int64_t count) {
+    (void)shuffle(NULL, seed, purpose, round, order, count);
+}
+
+bool mg_random_shuffle_many(const margin_context *context, uint64_t seed, mg_purpose purpose,
+                            uint64_t round, int64_t *order, int64_t count) {
+    return shuffle(context, seed, purpose, round, order, count);
 }
 
 /* ---- Normal ---- */

@@ -26,8 +26,8 @@ static margin_status copy_block(const mg_block *block, void *argument) {
 static margin_status copy_rows(margin_context *context, const char *purpose, margin_data *data,
                                mg_matrix_buffer *copy, margin_error *error) {
     const margin_matrix x = data->x, *from_to[] = {&x, &copy->view};
-    MG_TRY(mg_matrix_new_dense(context->heap, x.rows, x.columns, x.value_type, purpose, copy,
-                               error));
+    MG_TRY(
+        mg_matrix_new_dense(context->heap, x.rows, x.columns, x.value_type, purpose, copy, error));
     data->x = copy->view;
     return mg_sweep_each(context, x.rows, mg_block_rows(mg_row_bytes(&x)), copy_block, from_to,
                          error);
@@ -53,7 +53,7 @@ typedef struct code_scan {
 } code_scan;
 
 static bool is_code(double code, const margin_column *column) {
-    return isnan(code) ||
+    return !isfinite(code) || /* infinite ones are refused as other values are */
            (code >= 0 && code < (double)column->category_count && code == floor(code));
 }
 
@@ -105,11 +105,11 @@ static margin_status fail_code(const code_scan *s, int64_t row, margin_error *er
         k++;
     const double code = mg_is_csr(x) ? mg_stored_value(x, k) : mg_dense_value(x, row, j);
     const margin_column *column = &s->data->columns[j];
-    return mg_fail_at(error, MG_DATA(UNKNOWN_CATEGORY), (mg_place){.row = row + 1, .feature = j + 1},
-                      "row %lld has the code %s in column %s, which has %lld categories, numbered "
-                      "from 0; write NaN where it is missing",
-                      (long long)row + 1, mg_number(code).text, column->name,
-                      (long long)column->category_count);
+    return mg_fail_at(
+        error, MG_DATA(UNKNOWN_CATEGORY), (mg_place){.row = row + 1, .feature = j + 1},
+        "row %lld has the code %s in column %s, which has %lld categories, numbered "
+        "from 0; write NaN where it is missing",
+        (long long)row + 1, mg_number(code).text, column->name, (long long)column->category_count);
 }
 
 static margin_status blank_block(const mg_block *block, void *argument) {

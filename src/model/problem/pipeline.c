@@ -19,7 +19,7 @@ static bool takes_missing(const mg_learner *learner) {
     return (learner->info.abilities & MARGIN_CAN_MISSING) != 0;
 }
 
-static bool some_takes_categories(const margin_spec *spec) {
+bool mg_pipeline_takes_categories(const margin_spec *spec) {
     bool takes = false;
     for (int k = 0; k < spec->component_count; k++)
         takes = takes || takes_categories(spec->components[k].info);
@@ -456,7 +456,7 @@ margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
     double *targets = NULL;
     margin_status status;
     MG_REQUIRE(data->x.columns > 0, error, MG_DATA(COLUMNS), "the data has no feature columns");
-    if (!some_takes_categories(spec)) MG_TRY(refuse_categories(data, samples, spec, error));
+    if (!mg_pipeline_takes_categories(spec)) MG_TRY(refuse_categories(data, samples, spec, error));
     const bool unchecked = stages == 0 && mg_learner_more_of(learner)->finds_infinite;
     if (!unchecked) MG_TRY(check_rows(context, data, samples, missing, error));
 

@@ -31,6 +31,9 @@ margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
                               const margin_data *data, const mg_samples *samples,
                               margin_model *model, mg_staged *staged, margin_error *error);
 
+/* Whether a stage or the learner does something with columns of categories. */
+bool mg_pipeline_takes_categories(const margin_spec *spec);
+
 /* The data as the spec's stages and learner take them: the caller's, or, of data by columns that
  * they need all at once, with a copy in rows, which the caller frees. */
 margin_status mg_pipeline_rows(margin_context *context, const margin_spec *spec,

@@ -117,7 +117,7 @@ margin_status mg_fit_task(margin_context *context, margin_task task, const margi
 
     MG_GO(mg_data_check_columns(&call, data, error));
     MG_GO(mg_pipeline_rows(&call, spec, data, &seen, &rows, error));
-    MG_GO(mg_data_codes(&call, true, &seen, &rows, error));
+    MG_GO(mg_data_codes(&call, mg_pipeline_takes_categories(spec), &seen, &rows, error));
     MG_GO(mg_model_new(context->heap, &made, error));
     const mg_train_how how = {.task = task,
                               .centres = chosen.centres,

@@ -74,7 +74,9 @@ static margin_status shuffle_column(const shuffling *s, const margin_importance 
     for (int64_t r = 0; r < s->repeats; r++) {
         for (int64_t i = 0; i < n; i++)
             s->order[i] = i;
-        mg_random_shuffle(s->seed, MG_RANDOM_SAMPLE, (uint64_t)(j * s->repeats + r), s->order, n);
+        if (!mg_random_shuffle_many(s->context, s->seed, MG_RANDOM_SAMPLE,
+                                    (uint64_t)(j * s->repeats + r), s->order, n))
+            return mg_fail_cancelled(error);
         for (int64_t i = 0; i < n; i++) {
             if (mg_cancelled_at(s->context, i)) return mg_fail_cancelled(error);
             s->x[mg_samples_row(&s->samples, i) * columns + j] = s->kept[s->order[i]];

@@ -1,4 +1,5 @@
 /* margin_split: checks, numbering of classes, groups and times, and the parts as row numbers. */
+#include "base/cancelled_at.h"
 #include "select/split/split_deal.h"
 
 #include "base/sort.h"
@@ -127,11 +128,14 @@ static margin_status number_units(margin_context *context, const margin_vector *
         units->order[i] = i;
     if (!mg_sort(context, units->order, n, scratch, mg_lower_at, values))
         MG_GO(mg_fail_cancelled(error));
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        if (mg_cancelled_at(context, i)) MG_GO(mg_fail_cancelled(error));
         units->count += i == 0 || values[units->order[i]] > values[units->order[i - 1]];
+    }
     MG_GO_NEW(heap, units->starts, units->count + 1, "what rows have in common", error);
     int64_t at = -1;
     for (int64_t i = 0; i < n; i++) {
+        if (mg_cancelled_at(context, i)) MG_GO(mg_fail_cancelled(error));
         if (i == 0 || values[units->order[i]] > values[units->order[i - 1]])
             units->starts[++at] = i;
         units->number[units->order[i]] = (int32_t)at;
@@ -229,6 +233,7 @@ static margin_status draw(margin_context *context, margin_splits *s, mg_deal *de
         if (mg_cancelled(context)) return mg_fail_cancelled(error);
         deal->round = (uint64_t)r;
         MG_TRY(mg_deal_parts(deal, s->part + r * n, error));
+        if (mg_cancelled(context)) return mg_fail_cancelled(error);
         MG_TRY(list_parts(s, r, error));
     }
     return MARGIN_OK;

@@ -24,16 +24,18 @@ static margin_status shuffle_rows(const mg_deal *d, int64_t *order, margin_error
     int64_t *places;
     for (int64_t i = 0; i < d->rows; i++)
         order[i] = i;
-    if (!d->in_order) mg_random_shuffle(d->seed, MG_RANDOM_SPLIT, d->round, order, d->rows);
+    if (!d->in_order &&
+        !mg_random_shuffle_many(d->context, d->seed, MG_RANDOM_SPLIT, d->round, order, d->rows))
+        return mg_fail_cancelled(error);
     if (!d->classes) return MARGIN_OK;
     MG_NEW(d->context->heap, places, d->classes->count + d->rows, "the order of the rows", error);
     int64_t *shuffled = places + d->classes->count;
     memcpy(places, d->classes->starts, (size_t)d->classes->count * sizeof *places);
     memcpy(shuffled, order, (size_t)d->rows * sizeof *shuffled);
-    for (int64_t i = 0; i < d->rows; i++)
+    for (int64_t i = 0; i < d->rows && !mg_cancelled_at(d->context, i); i++)
         order[places[d->classes->number[shuffled[i]]]++] = shuffled[i];
     mg_free(d->context->heap, places);
-    return MARGIN_OK;
+    return mg_cancelled(d->context) ? mg_fail_cancelled(error) : MARGIN_OK;
 }
 
 static void deal_folds(const mg_deal *d, const int64_t *order, int32_t *part) {
@@ -193,8 +195,9 @@ static margin_status deal_groups(const mg_deal *d, int32_t *part, margin_error *
         g.of_class[d->classes ? d->classes->number[i] : 0]++;
     for (int64_t i = 0; i < d->groups->count; i++)
         order[i] = i;
-    mg_random_shuffle(d->seed, MG_RANDOM_SPLIT, d->round, order, d->groups->count);
-    if (!mg_sort(d->context, order, d->groups->count, order + d->groups->count, larger_group,
+    if (!mg_random_shuffle_many(d->context, d->seed, MG_RANDOM_SPLIT, d->round, order,
+                                d->groups->count) ||
+        !mg_sort(d->context, order, d->groups->count, order + d->groups->count, larger_group,
                  d->groups->starts))
         MG_GO(mg_fail_cancelled(error));
     for (int64_t i = 0; i < d->groups->count; i++) {
