@@ -70,8 +70,8 @@ uint64_t mg_random_below(uint64_t seed, mg_purpose purpose, uint64_t index, uint
     return high;
 }
 
-static bool shuffle(const margin_context *context, uint64_t seed, mg_purpose purpose,
-                    uint64_t round, int64_t *order, int64_t count) {
+bool mg_random_shuffle_many(const margin_context *context, uint64_t seed, mg_purpose purpose,
+                            uint64_t round, int64_t *order, int64_t count) {
     for (int64_t i = count - 1; i > 0; i--) {
         if (context && mg_cancelled_at(context, i)) return false;
         uint64_t index = round << 40 | (uint64_t)i;
@@ -85,12 +85,7 @@ static bool shuffle(const margin_context *context, uint64_t seed, mg_purpose pur
 
 void mg_random_shuffle(uint64_t seed, mg_purpose purpose, uint64_t round, int64_t *order,
                        int64_t count) {
-    (void)shuffle(NULL, seed, purpose, round, order, count);
-}
-
-bool mg_random_shuffle_many(const margin_context *context, uint64_t seed, mg_purpose purpose,
-                            uint64_t round, int64_t *order, int64_t count) {
-    return shuffle(context, seed, purpose, round, order, count);
+    if (!mg_random_shuffle_many(NULL, seed, purpose, round, order, count)) return; /* never */
 }
 
 /* ---- Normal ---- */

@@ -46,8 +46,8 @@ static bool merge(const margin_context *context, const int64_t *from, int64_t fi
     return true;
 }
 
-static bool sort(const margin_context *context, int64_t *items, int64_t count, int64_t *scratch,
-                 mg_before before, const void *argument) {
+bool mg_sort(const margin_context *context, int64_t *items, int64_t count, int64_t *scratch,
+             mg_before before, const void *argument) {
     for (int64_t i = 0; i < count; i += RUN) {
         if (is_over(context, i)) return false;
         sort_run(items + i, count - i < RUN ? count - i : RUN, before, argument);
@@ -66,14 +66,9 @@ static bool sort(const margin_context *context, int64_t *items, int64_t count, i
     return true;
 }
 
-bool mg_sort(const margin_context *context, int64_t *items, int64_t count, int64_t *scratch,
-             mg_before before, const void *argument) {
-    return sort(context, items, count, scratch, before, argument);
-}
-
 void mg_sort_few(int64_t *items, int64_t count, int64_t *scratch, mg_before before,
                  const void *argument) {
-    (void)sort(NULL, items, count, scratch, before, argument);
+    if (!mg_sort(NULL, items, count, scratch, before, argument)) return; /* never */
 }
 
 /* ---- Items of any size ---- */
@@ -102,27 +97,24 @@ static bool merge_items(const item_order *o, const char *from, int64_t first, in
     return true;
 }
 
-static bool sort_items(const item_order *o, void *items, int64_t count, void *scratch) {
+bool mg_sort_items(const margin_context *context, void *items, int64_t count, size_t size,
+                   void *scratch, mg_order order) {
+    const item_order o = {context, size, order};
     char *from = items, *to = scratch;
     for (int64_t run = 1; run < count; run *= 2) {
         for (int64_t i = 0; i < count; i += 2 * run)
-            if (!merge_items(o, from, i, MG_MIN(i + run, count), MG_MIN(i + 2 * run, count), to))
+            if (!merge_items(&o, from, i, MG_MIN(i + run, count), MG_MIN(i + 2 * run, count), to))
                 return false;
         char *sorted = to;
         to = from;
         from = sorted;
     }
-    if (count > 0 && from != items) memcpy(items, from, (size_t)count * o->size);
+    if (count > 0 && from != items) memcpy(items, from, (size_t)count * size);
     return true;
 }
 
-bool mg_sort_items(const margin_context *context, void *items, int64_t count, size_t size,
-                   void *scratch, mg_order order) {
-    return sort_items(&(item_order){context, size, order}, items, count, scratch);
-}
-
 void mg_sort_few_items(void *items, int64_t count, size_t size, void *scratch, mg_order order) {
-    (void)sort_items(&(item_order){NULL, size, order}, items, count, scratch);
+    if (!mg_sort_items(NULL, items, count, size, scratch, order)) return; /* never */
 }
 
 #define REAL    double
