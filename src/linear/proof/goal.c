@@ -33,7 +33,7 @@ margin_status mg_goal_prove_by_distance(mg_goal *goal) {
     mg_linear_solution *out = goal->solution;
     double distance;
     if (out->gap <= goal->job->tolerance || mg_is_unpenalised(o) ||
-        !mg_squares_exact(o->samples, o->functions * o->functions * o->columns))
+        !mg_squares_exact(o->samples, o->functions * o->columns))
         return MARGIN_OK;
     MG_TRY(mg_bound_by_curvature(o, out, &distance, goal->job->error));
     const double gap = distance / fmax(1.0, out->primal);

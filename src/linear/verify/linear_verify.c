@@ -366,7 +366,7 @@ static margin_status find_gap(mg_verification *k, real *gap, real *moved) {
     if (free) MG_TRY(mg_verify_distance(k, gap, moved));
     if (!free) MG_TRY(find_duality_gap(k, gap, moved));
     if (!free && curved && *gap + *moved > enough &&
-        mg_squares_exact(k->samples, k->functions * k->functions * k->columns)) {
+        mg_squares_exact(k->samples, k->functions * k->columns)) {
         MG_TRY(find_objective(k)); /* its dual variables */
         MG_TRY(find_sums(k, false));
         MG_TRY(mg_verify_distance(k, &distance, &of_distance));
