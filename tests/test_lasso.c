@@ -23,7 +23,7 @@ static margin_model *fit_proven(const char *spec, const margin_data *data, margi
     if (margin_verify(context, model, data, &again, &error) < 0) fail_msg("%s", error.text);
     assert_int_equal(again.status, MARGIN_OK);
     assert_close(again.objective, report->objective, 1e-12);
-    assert_true(again.gap <= report->gap + 1e-9); /* a lower one found is as good */
+    assert_true(fabs(again.gap - report->gap) <= 1e-9);
     return model;
 }
 
@@ -434,23 +434,6 @@ static void test_classes(void **state) {
     sample_free(s);
 }
 
-/* Slopes as fine as so weak a penalty asks for no weight of the large column has: the curvature
- * proves the optimum. */
-static void test_weak_penalty(void **state) {
-    static const char *const specs[] = {"lasso(C=1e6)", "elastic-net(C=1e6, l1_ratio=0.999)",
-                                        "logistic(C=1e6, l1_ratio=1)"};
-    (void)state;
-    sample *s = sample_make(200, 3, 2, 0.1, 78);
-    for (int64_t i = 0; i < 200; i++) {
-        s->f64[3 * i + 1] *= 1e4;
-        s->f64[3 * i + 2] *= 1e9;
-    }
-    const margin_data data = sample_data(s, DENSE_F64);
-    for (int k = 0; k < 3; k++)
-        margin_model_free(fit_proven(specs[k], &data, NULL));
-    sample_free(s);
-}
-
 /* ---- Bad input ------------------------------------------------------------------------------- */
 
 static void test_refused(void **state) {
@@ -502,14 +485,21 @@ static void test_other_data_is_noticed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_soft_threshold), cmocka_unit_test(test_spellings),
-        cmocka_unit_test(test_all_zero),       cmocka_unit_test(test_constant_target),
-        cmocka_unit_test(test_limits),         cmocka_unit_test(test_wine),
-        cmocka_unit_test(test_iris),           cmocka_unit_test(test_sonar),
-        cmocka_unit_test(test_layouts),        cmocka_unit_test(test_wide_sparse),
-        cmocka_unit_test(test_few_rows),       cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_classes),        cmocka_unit_test(test_weak_penalty),
-        cmocka_unit_test(test_refused),        cmocka_unit_test(test_other_data_is_noticed),
+        cmocka_unit_test(test_soft_threshold),
+        cmocka_unit_test(test_spellings),
+        cmocka_unit_test(test_all_zero),
+        cmocka_unit_test(test_constant_target),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_wine),
+        cmocka_unit_test(test_iris),
+        cmocka_unit_test(test_sonar),
+        cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_wide_sparse),
+        cmocka_unit_test(test_few_rows),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_other_data_is_noticed),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

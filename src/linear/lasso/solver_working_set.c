@@ -303,7 +303,6 @@ static margin_status working_step(mg_working *s, bool *moved) {
 static margin_status working_end(mg_working *s, margin_status ended) {
     mg_stop_disarm(&s->job->stop);
     MG_TRY(mg_goal_prove(&s->goal, s->here.w, &s->here.b));
-    if (ended == MARGIN_STOPPED_STALLED) MG_TRY(mg_goal_prove_by_distance(&s->goal));
     return mg_goal_end(s->job, s->solution, ended, "steps");
 }
 

@@ -41,6 +41,7 @@ static margin_status choose_solver(linear_run *run) {
 static mg_linear_job job_of(linear_run *run) {
     mg_fit *fit = run->fit;
     const mg_linear_options *o = run->options;
+    const bool is_unpenalised = mg_is_unpenalised(&run->objective);
     return (mg_linear_job){.context = fit->context,
                            .objective = &run->objective,
                            .tolerance = o->tolerance,
@@ -48,7 +49,9 @@ static mg_linear_job job_of(linear_run *run) {
                            .trace = fit->trace,
                            .seed = fit->seed,
                            .descent = o->descent,
-                           .residual = o->residual && mg_is_unpenalised(&run->objective),
+                           .residual = o->residual && is_unpenalised,
+                           .by_distance = o->residual && !is_unpenalised &&
+                                          !(run->objective.penalty.kappa > 0.0),
                            .error = fit->error};
 }
 

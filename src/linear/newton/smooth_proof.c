@@ -51,7 +51,6 @@ margin_status mg_smooth_end(mg_smooth *s, margin_status ended) {
                                  &endless.separable, s->job->error));
     mg_stop_disarm(&s->job->stop);
     MG_TRY(mg_goal_prove(&s->goal, s->here.w, s->here.b));
-    if (ended == MARGIN_STOPPED_STALLED) MG_TRY(mg_goal_prove_by_distance(&s->goal));
     out->status = mg_goal_end(s->job, out, ended, "steps");
     explain_limit(s);
     if (mg_explain_endless(&endless, out->why, sizeof out->why) && out->status == MARGIN_OK)

@@ -91,5 +91,5 @@ typedef struct mg_linear_solution {
  * target sqrt(sum c y^2), so that what rounding leaves of an exact answer is small. 0: all targets
  * are 0, and the residual itself is what there is. */
 double mg_squares_spread(const double *y, const double *c, int64_t count, double centre);
-/* Whether a proof may use the distance to the optimum from the curvature, p^3 and n p^2 steps. */
+/* Whether the proof of a ridge may use the exact distance to the optimum, p^3 and n p^2 steps. */
 bool mg_squares_exact(int64_t samples, int64_t columns);

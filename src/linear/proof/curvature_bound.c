@@ -1,4 +1,4 @@
-/* A bound of P(w, b) - inf P from the curvature at (w, b).
+/* A bound of P(w, b) - inf P without a penalty, and of a ridge, from the curvature at (w, b).
  *
  * The squared loss has constant curvature; the logistic, the exponential and the softmax loss obey
  * |l'''| <= l'' along any line on which their scores (of several functions: the differences of
@@ -20,9 +20,6 @@
  *
  * l is bounded by the greatest 1/sqrt(curvature of sample i), because H holds that sample's part;
  * where this is too much, e_i'H^-1 e_i is computed.
- *
- * The penalty kappa |w|_1 is at least q.w for every q with |q_j| <= kappa: with the one that leaves
- * least of g in its place the same holds of what is left, and P misses kappa |w|_1 - q.w.
  *
  * Without a penalty dependent columns make H singular, and g has nothing in its null space: of them
  * a basis is kept, chosen without rounding (exact_columns.h) and from all rows with a part in g.
@@ -145,7 +142,7 @@ static margin_status squared_step(curvature_bound *m, double *square) {
     const mg_objective *o = m->o;
     double own = 0.0;
     MG_TRY(make_matrix(m, NULL));
-    if (!(m->error_of_matrix <= most_error) && mg_is_unpenalised(o)) { /* else each one counts */
+    if (!(m->error_of_matrix <= most_error) && o->penalty.rho == 0.0) { /* else each one counts */
         MG_TRY(find_independent(m));
         MG_TRY(make_matrix(m, m->independent));
     }
@@ -252,18 +249,6 @@ static margin_status greatest_leverage(curvature_bound *m, double square, double
     return MARGIN_OK;
 }
 
-/* Puts q.w in the place of kappa |w|_1; returns what it misses. */
-static double take_line(curvature_bound *m) {
-    const double kappa = m->o->penalty.kappa;
-    double missed = 0.0;
-    for (int64_t j = 0; j < m->o->columns && kappa > 0.0; j++) {
-        const double w = m->at->w[j], q = fmax(-kappa, fmin(kappa, -m->gradient[j]));
-        missed += kappa * fabs(w) - q * w;
-        m->gradient[j] += q;
-    }
-    return missed;
-}
-
 static margin_status find_bound(curvature_bound *m, double *above) {
     const mg_objective *o = m->o;
     const bool one = o->functions == 1;
@@ -273,7 +258,6 @@ static margin_status find_bound(curvature_bound *m, double *above) {
     *(one ? &point.curvatures : &point.shares) = m->weights;
     MG_TRY(mg_objective_pass(o, m->at->w, m->at->b, &point, m->error));
     m->primal = point.value;
-    const double missed = take_line(m);
     keep_inside(m);
     MG_TRY(squared_step(m, &square));
     if (!isfinite(square)) return MARGIN_OK;
@@ -282,7 +266,7 @@ static margin_status find_bound(curvature_bound *m, double *above) {
     if (isinf(leverage)) return MARGIN_OK;
     const double product = m->scores ? 0.0 : fmin(sqrt(leverage * square), 1.0 / 3.0);
     const double r = 0.5 * (3.0 - sqrt(9.0 - 24.0 * product));
-    *above = missed + square / (2.0 * (1.0 - r / 3.0));
+    *above = square / (2.0 * (1.0 - r / 3.0));
     return MARGIN_OK;
 }
 

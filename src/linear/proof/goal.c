@@ -28,21 +28,6 @@ margin_status mg_goal_prove(mg_goal *goal, const double *w, const double *b) {
     return MARGIN_OK;
 }
 
-margin_status mg_goal_prove_by_distance(mg_goal *goal) {
-    const mg_objective *o = goal->job->objective;
-    mg_linear_solution *out = goal->solution;
-    double distance;
-    if (out->gap <= goal->job->tolerance || mg_is_unpenalised(o) ||
-        !mg_squares_exact(o->samples, o->functions * o->columns))
-        return MARGIN_OK;
-    MG_TRY(mg_bound_by_curvature(o, out, &distance, goal->job->error));
-    const double gap = distance / fmax(1.0, out->primal);
-    if (!(gap < out->gap)) return MARGIN_OK;
-    out->gap = gap;
-    out->dual = out->primal - distance;
-    return MARGIN_OK;
-}
-
 margin_status mg_goal_check(mg_goal *goal, double expected, double wanted, double value,
                             const double *w, const double *b, bool *done) {
     *done = false;

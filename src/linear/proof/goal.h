@@ -32,10 +32,6 @@ typedef struct mg_goal {
 
 /* The point (w, b) becomes the solution and is certified, unless it was. */
 margin_status mg_goal_prove(mg_goal *goal, const double *w, const double *b);
-/* The proven solution once more where its gap is above the tolerance: with a weak penalty that asks
- * for slopes finer than rounding leaves them, far above the distance to the optimum, which
- * verification takes as well. */
-margin_status mg_goal_prove_by_distance(mg_goal *goal);
 /* The same where the expected gap is small enough beside the wanted one; *done: that is reached.
  * value: P there. Reports progress. */
 margin_status mg_goal_check(mg_goal *goal, double expected, double wanted, double value,
@@ -60,8 +56,8 @@ void mg_explain_end(margin_status status, const char *unit, int64_t count, doubl
 /* False: there may be one. */
 bool mg_explain_endless(const mg_endless *endless, char *why, size_t room);
 
-/* *above: P(w, b) - inf P is at most this; INFINITY: no bound is known. Costs a pass, a Gram of
- * size (blocks (columns + 1))^2 and its factor, and a triangular solve for each sample whose
- * curvature alone says too little. */
+/* *above: P(w, b) - inf P is at most this; INFINITY: no bound is known. For kappa = 0, and rho = 0
+ * or the squared loss. Costs a pass, a Gram of size (blocks (columns + 1))^2 and its factor, and a
+ * triangular solve for each sample whose curvature alone says too little. */
 margin_status mg_bound_by_curvature(const mg_objective *objective, const mg_linear_solution *at,
                                     double *above, margin_error *error);

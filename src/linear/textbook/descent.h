@@ -83,6 +83,8 @@ margin_status mg_descent_prove(mg_descent *d);
 /* Whether the best point is proven to the tolerance. Proofs that cost passes are tried at growing
  * distances only. */
 margin_status mg_descent_check(mg_descent *d, bool *done);
+/* Where the duality gap of a ridge says too little: the distance to its optimum. */
+margin_status mg_descent_prove_by_distance(mg_descent *d);
 
 /* ---- End (descent_end.c) ---- */
 /* Units without progress after which constant rates are given up. */

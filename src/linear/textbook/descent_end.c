@@ -81,7 +81,7 @@ margin_status mg_descent_end(mg_descent *d, margin_status ended) {
     mg_endless endless = {.separated = mg_is_endless(d->objective) && d->best.errors == 0};
     double safe = (double)NAN;
     MG_TRY(mg_descent_prove(d));
-    if (d->objective->loss->kind == MG_LOSS_SQUARED) MG_TRY(mg_goal_prove_by_distance(&d->goal));
+    MG_TRY(mg_descent_prove_by_distance(d));
     out->iterations = d->units;
     out->status = out->gap <= d->job->tolerance && !endless.separated ? MARGIN_OK : ended;
     if (endless.separated && out->status == MARGIN_OK) out->status = MARGIN_STOPPED_STALLED;

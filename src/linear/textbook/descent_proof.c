@@ -138,3 +138,21 @@ margin_status mg_descent_check(mg_descent *d, bool *done) {
     if (!*done) d->goal.strictness = fmax(0.5 * d->goal.strictness, 1e-9);
     return MARGIN_OK;
 }
+
+/* ---- Ridge ----------------------------------------------------------------------------------- */
+
+/* Where the penalty is weak, the duality gap |g|^2 / (2 rho) is far above the distance, which the
+ * verification of a ridge takes as well. */
+margin_status mg_descent_prove_by_distance(mg_descent *d) {
+    mg_linear_solution *out = d->solution;
+    double distance;
+    if (!d->job->by_distance || out->gap <= d->job->tolerance ||
+        !mg_squares_exact(d->samples, d->columns))
+        return MARGIN_OK;
+    MG_TRY(mg_bound_by_curvature(d->objective, out, &distance, d->job->error));
+    const double gap = distance / fmax(1.0, out->primal);
+    if (!(gap < out->gap)) return MARGIN_OK;
+    out->gap = gap;
+    out->dual = out->primal - distance;
+    return MARGIN_OK;
+}

@@ -8,8 +8,8 @@
  *   D = sum_i c_i dual(u_i) [- sum_i p_i target_i] - sum_kj max(|v_kj| - kappa, 0)^2 / (2 rho),
  *
  * where the last number of every v_k, of the intercept, must be 0, and |v_kj| <= kappa if rho = 0.
- * No loss is below 0, so D = 0 always holds. Without a penalty, and where D is not near
- * enough, the bound comes from the curvature (verify_curvature.c).
+ * No loss is below 0, so D = 0 always holds. Without a penalty, and for the squared loss without
+ * |w|_1 where D is not near enough, the bound comes from the curvature (verify_curvature.c).
  *
  * Rounding. The numbers here are exact beside those of the training, which added them up in double
  * precision. One rule allows for that: a sum may be off by MG_ROUNDING times the sum of the
@@ -353,20 +353,21 @@ static bool is_free(const mg_verification *k) {
     return k->options->penalty.rho == 0.0 && k->options->penalty.kappa == 0.0;
 }
 
-/* Training takes the distance where its duality gap, which is this one up to rounding, is more than
- * tol, or than tol / parts where parts had to be nearer for the whole. */
+/* Of a ridge training takes the distance where the duality gap is more than tol, or than tol /
+ * parts where parts had to be nearer for the whole: from half of that on it is looked at here. */
 static margin_status find_gap(mg_verification *k, real *gap, real *moved) {
+    const mg_penalty *penalty = &k->options->penalty;
     const real near = (real)k->options->tolerance * fmaxl(1.0L, k->objective);
-    const real enough = near / (real)MG_MAX(k->fit->parts, 1);
+    const real enough = near / (real)(2 * MG_MAX(k->fit->parts, 1));
     real distance = (real)INFINITY, of_distance = 0.0L;
     MG_TRY(find_sums(k, false)); /* the gradient of the losses */
-    const bool free = is_free(k), curved = k->loss->self_bounding;
+    const bool free = is_free(k);
+    const bool square = k->loss->kind == MG_LOSS_SQUARED && penalty->kappa == 0.0;
     *gap = (real)INFINITY;
     *moved = 0.0L;
     if (free) MG_TRY(mg_verify_distance(k, gap, moved));
     if (!free) MG_TRY(find_duality_gap(k, gap, moved));
-    if (!free && curved && *gap + *moved > enough &&
-        mg_squares_exact(k->samples, k->functions * k->columns)) {
+    if (!free && square && *gap > enough && mg_squares_exact(k->samples, k->columns)) {
         MG_TRY(find_objective(k)); /* its dual variables */
         MG_TRY(find_sums(k, false));
         MG_TRY(mg_verify_distance(k, &distance, &of_distance));

@@ -1,6 +1,5 @@
-/* How far an objective can be above its least value, from its gradient g and its Hessian H at the
- * weights. For kappa |w|_1 stands the line q.w, |q_j| <= kappa, which is nowhere above it and
- * leaves least of g.
+/* How far an objective without |w|_1 can be above its least value, from its gradient g and its
+ * Hessian H at the weights.
  *
  * The losses here have |l'''| <= l'' along every line: the third derivative of a sample is at most
  * its second times the change of its score (of the softmax: times the range of the changes of its
@@ -134,7 +133,7 @@ static margin_status count_columns(curvature *m) {
     double *weights;
     int64_t rank;
     m->f.count = m->f.size;
-    if (k->options->penalty.rho > 0.0 || k->options->penalty.kappa > 0.0) return MARGIN_OK;
+    if (k->options->penalty.rho > 0.0) return MARGIN_OK;
     MG_NEW(context->heap, weights, k->samples, "a verification", k->fit->error);
     for (int64_t i = 0; i < k->samples; i++)
         weights[i] =
@@ -186,35 +185,15 @@ static margin_status make_factor(curvature *m) {
     return definite ? mg_extended_error(context, &m->f, true, error) : MARGIN_OK;
 }
 
-/* What the smooth part of P changes by with w_j of a function, and q_j. */
-static real slope_in(const mg_verification *k, int64_t f, int64_t j) {
-    const double w = k->h->view.linear.weights[f * k->columns + j];
-    return k->v[f * (k->columns + 1) + j] + (real)k->options->penalty.rho * (real)w;
-}
-
-static real line_in(const mg_verification *k, int64_t f, int64_t j) {
-    const real kappa = (real)k->options->penalty.kappa;
-    return fmaxl(-kappa, fminl(kappa, -slope_in(k, f, j)));
-}
-
-/* kappa |w|_1 - q.w, and what rounding of the slopes may have made of it. */
-static real missed_by_line(const mg_verification *k, real *moved) {
-    real sum = 0.0L;
-    for (int64_t j = 0; j < k->columns && k->options->penalty.kappa > 0.0; j++) {
-        const real w = (real)k->h->view.linear.weights[j];
-        sum += (real)k->options->penalty.kappa * fabsl(w) - line_in(k, 0, j) * w;
-        *moved += k->blur[j] * fabsl(w);
-    }
-    return sum;
-}
-
 static real centred_entry(const curvature *m, const real *v, bool is_gradient, int64_t r) {
     const mg_verification *k = m->k;
     const int64_t f = r / m->block, j = r % m->block;
     const real *own = v + f * (k->columns + 1), shift = m->centre[j] * own[k->columns];
-    if (!is_gradient) return (own[j] + fabsl(shift)) * m->scale[r];
-    const real slope = j < k->columns ? slope_in(k, f, j) + line_in(k, f, j) : own[j];
-    return (slope - shift) * m->scale[r];
+    real value = is_gradient ? own[j] - shift : own[j] + fabsl(shift);
+    if (is_gradient && j < k->columns)
+        value +=
+            (real)k->options->penalty.rho * (real)k->h->view.linear.weights[f * k->columns + j];
+    return value * m->scale[r];
 }
 
 /* L^-1 (e_f a_i) for every function that may move: `blocks` rows of x. */
@@ -310,11 +289,10 @@ static margin_status judge(curvature *m, real *distance, real *moved) {
     MG_TRY(find_reach(m, square, &reach));
     const real t = reach > 0.0L ? sqrtl(reach * square) : 0.0L;
     if (!(t <= most_reach)) return MARGIN_OK;
-    *distance = m->lost + missed_by_line(m->k, moved);
     if (t < 1e-3L) /* the closed form has few digits left; this is a little more */
-        *distance += square * (0.5L + t / 6.0L + t * t / 10.0L);
+        *distance = m->lost + square * (0.5L + t / 6.0L + t * t / 10.0L);
     else
-        *distance += square * ((1.0L - t) * log1pl(-t) + t) / (t * t);
+        *distance = square * ((1.0L - t) * log1pl(-t) + t) / (t * t);
     return MARGIN_OK;
 }
 
