@@ -293,13 +293,6 @@ static int show_rows(cli_session *session, const margin_search_result *table,
     return cli_no_best(table);
 }
 
-/* compare draws no settings. */
-static void forget_draws(char *sentence) {
-    static const char words[] = "draw some of them by chance (margin_search_options.count), ";
-    char *found = strstr(sentence, words);
-    if (found) memmove(found, found + strlen(words), strlen(found + strlen(words)) + 1);
-}
-
 static int compare_table(cli_session *session, const margin_table *table) {
     const margin_data data = margin_table_data(table);
     margin_search_options options = cli_search_options(session);
@@ -314,7 +307,6 @@ static int compare_table(cli_session *session, const margin_table *table) {
     if (!code) {
         status = margin_search_specs(session->context, (const margin_spec *const *)list.specs,
                                      list.count, &data, splits, &options, &found, &session->error);
-        if (status == MARGIN_ERROR_LIMIT) forget_draws(session->error.text);
         if (status >= 0) cli_note_left_out(session, count_settings(&list), found);
         code = status < 0 ? cli_failed(session, status)
                           : show_rows(session, found, &data, splits, list.count);

@@ -27,7 +27,8 @@ typedef struct mg_linear_job {
     /* Least squares without a penalty: the gap is the residual of the normal equations, in units of
      * mg_squares_spread. Only the textbook solvers know that. */
     bool residual;
-    /* A ridge: the gap may be the distance to the optimum, as verification finds it (linear_verify.c). */
+    /* A ridge: the gap may be the distance to the optimum, as verification finds it
+     * (linear_verify.c). */
     bool by_distance;
     margin_error *error;
 } mg_linear_job;
