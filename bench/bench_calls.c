@@ -2,17 +2,17 @@
  *
  *   bench_calls     a line a spec: microseconds of a fit of 50 x 5 numbers, nanoseconds of one row
  *                   predicted (processor seconds of one thread, the least of several batches); then
- *                   megabytes that a fit of 20,000 x 50 holds beside the table, in rows and by columns
+ *                   megabytes that a fit of 20,000 x 50 holds beside the table, in rows and by
+ * columns
  */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
 
 enum { ROWS = 50, COLUMNS = 5, BATCHES = 15, FITS = 100, CALLS = 2000, MANY = 20000, WIDE = 50 };
 
-static const char *const specs[] = {"least-squares", "ridge",      "lasso(lambda=0.01)",
-                                    "logistic",      "softmax",    "svm",
-                                    "perceptron",    "naive-bayes", "standardize | logistic",
-                                    "knn(task=classify)"};
+static const char *const specs[] = {
+    "least-squares", "ridge",       "lasso(lambda=0.01)",     "logistic",          "softmax", "svm",
+    "perceptron",    "naive-bayes", "standardize | logistic", "knn(task=classify)"};
 
 static double processor_now(void) {
     struct timespec now;
@@ -29,7 +29,8 @@ static void make(int64_t rows, int64_t columns, double *x, double *y) {
         y[i] = x[i] + next_normal(&state) > 0;
 }
 
-static margin_model *fit(margin_context *context, const margin_spec *spec, const margin_data *data) {
+static margin_model *fit(margin_context *context, const margin_spec *spec,
+                         const margin_data *data) {
     margin_model *model = NULL;
     return margin_fit(context, spec, data, &model, NULL, NULL) < 0 ? NULL : model;
 }
@@ -90,10 +91,13 @@ static int weigh(void) {
     make(MANY, WIDE, x, y);
     for (int j = 0; j < WIDE; j++)
         columns[j] = x + (size_t)j * MANY;
-    const margin_data in_rows = {.x = margin_dense_f64(x, MANY, WIDE, WIDE), .y = margin_values_f64(y, MANY)},
-                      by_columns = {.x = margin_columns_f64(columns, MANY, WIDE), .y = margin_values_f64(y, MANY)};
+    const margin_data in_rows = {.x = margin_dense_f64(x, MANY, WIDE, WIDE),
+                                 .y = margin_values_f64(y, MANY)},
+                      by_columns = {.x = margin_columns_f64(columns, MANY, WIDE),
+                                    .y = margin_values_f64(y, MANY)};
     for (size_t k = 0; k + 1 < sizeof specs / sizeof *specs; k++) /* but for knn */
-        printf("%-24s %6.1f MB %6.1f MB\n", specs[k], held(specs[k], &in_rows), held(specs[k], &by_columns));
+        printf("%-24s %6.1f MB %6.1f MB\n", specs[k], held(specs[k], &in_rows),
+               held(specs[k], &by_columns));
     free(x);
     free(y);
     return 0;
