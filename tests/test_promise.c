@@ -147,6 +147,42 @@ static void test_intervals(void **state) {
     }
 }
 
+/* Every row is there as often as its group has rows: left out alone it would be met by its copies.
+ * Without a word there are 10 folds, or as many as groups. */
+static void test_intervals_of_groups(void **state) {
+    (void)state;
+    static const char *const specs[] = {"least-squares", "ridge(alpha=5)"};
+    double group[ROWS];
+    made m;
+    for (int n = 0; n < 4; n++) {
+        const int groups = n < 2 ? ROWS / 2 : 6;
+        make(&m, 2);
+        for (int i = 0; i < ROWS; i++) {
+            memcpy(m.x + i * COLUMNS, m.x + i % groups * COLUMNS, COLUMNS * sizeof *m.x);
+            m.y[i] = m.y[i % groups];
+            group[i] = i % groups;
+        }
+        const margin_data data = data_of(&m, true);
+        const margin_data query = {.x = margin_dense_f64(m.query, NEW, COLUMNS, COLUMNS)};
+        const margin_promise_options o = {
+            .size = sizeof o, .coverage = 0.8, .seed = 5, .groups = margin_values_f64(group, ROWS)};
+        const margin_split_options split = {
+            .size = sizeof split, .folds = n < 2 ? 10 : 6, .seed = 5, .groups = o.groups};
+        double lower[NEW], upper[NEW], low[NEW], high[NEW];
+        margin_splits *splits;
+        margin_model *model = promise(context, specs[n % 2], &data, &o);
+        OK(margin_split(context, &data, &split, &splits, &error));
+        OK(margin_predict_intervals(context, model, &query, lower, upper, &error));
+        plain_intervals(specs[n % 2], &m, splits, 0.8, low, high);
+        for (int q = 0; q < NEW; q++) {
+            assert_close(lower[q], low[q], 1e-7);
+            assert_close(upper[q], high[q], 1e-7);
+        }
+        margin_splits_free(splits);
+        margin_model_free(model);
+    }
+}
+
 /* An intercept that is exactly 0 is one, and leaves with each row: from the least f_-i - R_i to the
  * greatest f_-i + R_i of seven lines. */
 static void test_intercept_of_zero(void **state) {
@@ -774,6 +810,7 @@ static void test_task_of_all_rows(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_intervals),
+        cmocka_unit_test(test_intervals_of_groups),
         cmocka_unit_test(test_intercept_of_zero),
         cmocka_unit_test(test_nearly_dependent_columns),
         cmocka_unit_test(test_sets),

@@ -35,7 +35,8 @@ typedef struct margin_promise_options {
      * the answer is the one of least expected cost; NULL: none. Excludes a threshold. */
     const double *costs;
     int64_t cost_count;   /* numbers in costs */
-    int64_t folds;        /* 0: 10, or as many as the rarest class has rows; 2 .. 100 */
+    int64_t folds;        /* 0: 10, or as many as there are groups, or rows of the rarest class;
+                           * 2 .. 100 */
     uint64_t seed;        /* of the folds */
     margin_vector groups; /* rows that stay in one fold, as in margin_split_options; or none */
 } margin_promise_options;
@@ -43,12 +44,11 @@ typedef struct margin_promise_options {
 /* A copy of `model` with what the options ask for. `data` is what the model was trained on. Fits to
  * the folds of it are made where their answers are needed: all but given costs and thresholds, and
  * coverage of least-squares and ridge without stages (least-squares: scaling stages are fine),
- * where leaving out a row has a closed form. ARGUMENT: options that exclude each other or the model
- * (a temperature for pairs of classes, a calibration of a regression), a coverage finer than the
- * rows; DATA:
- * too few rows of a class; the failures of margin_fit. Does not depend on the number of threads.
- * Cost: a fit for each fold. The model grows by the fits of the folds, or by a row of weights for
- * each training row. */
+ * where leaving out a row has a closed form (with groups, which leave together, folds are fitted).
+ * ARGUMENT: options that exclude each other or the model (a temperature for pairs of classes, a
+ * calibration of a regression), a coverage finer than the rows; DATA: too few rows of a class; the
+ * failures of margin_fit. Does not depend on the number of threads. Cost: a fit for each fold. The
+ * model grows by the fits of the folds, or by a row of weights for each training row. */
 MARGIN_API MARGIN_CHECKED margin_status
 margin_promise(margin_context *context, const margin_model *model, const margin_data *data,
                const margin_promise_options *options, margin_model **promised, margin_error *error);

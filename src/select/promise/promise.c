@@ -109,11 +109,12 @@ static margin_status add_coverage(margin_context *context, const margin_data *da
                                   const margin_promise_options *o, margin_model *model,
                                   mg_crossed *c, margin_error *error) {
     double *level;
-    bool done;
+    bool done = false;
     if (o->coverage == 0) return MARGIN_OK;
     MG_TRY(mg_add_numbers(model, "coverage", 1, 0, &level, error));
     *level = o->coverage;
-    MG_TRY(mg_cover_left_out(context, model, data, c, &done, error));
+    if (!o->groups.values) /* a row's group would stay where the row is left out */
+        MG_TRY(mg_cover_left_out(context, model, data, c, &done, error));
     if (done) return MARGIN_OK;
     MG_TRY(mg_cross_fit(context, model, data, o, true, c, error));
     return mg_cover_folds(context, model, c, error);
