@@ -180,6 +180,63 @@ static void test_groups(void **state) {
     assert_non_null(strstr(wrong.text, "groups"));
 }
 
+/* The folds of a repeat without their numbers: the first row of each row's fold. */
+static void cut_of(const margin_splits *s, int64_t repeat, int cut[ROWS]) {
+    int64_t rows[ROWS];
+    for (int64_t k = 0; k < margin_splits_folds(s); k++) {
+        const int64_t split = repeat * margin_splits_folds(s) + k;
+        const int64_t count = margin_splits_rows(s, split, MARGIN_PART_TEST, rows);
+        for (int64_t i = 0; i < count; i++)
+            cut[rows[i]] = (int)rows[0];
+    }
+}
+
+/* Groups of unlike sizes (2, 3, .. 13 rows, and one of 13) are cut otherwise in each repeat and by
+ * each seed, into folds of about one size. */
+static void repeats_of_groups_differ(void **state) {
+    (void)state;
+    enum { REPEATS = 4 };
+    made m;
+    int cut[2 * REPEATS][ROWS], group = 2, left = 2;
+    make(&m);
+    for (int i = 0; i < ROWS; i++) {
+        m.group[i] = group;
+        if (--left == 0) left = ++group;
+    }
+    for (uint64_t seed = 0; seed < 2; seed++) {
+        const margin_split_options o = {.size = sizeof o,
+                                        .folds = 4,
+                                        .repeats = REPEATS,
+                                        .seed = seed,
+                                        .groups = margin_values_f64(m.group, ROWS)};
+        margin_splits *s = split(&m.data, &o);
+        for (int r = 0; r < REPEATS; r++)
+            cut_of(s, r, cut[(int)seed * REPEATS + r]);
+        for (int64_t k = 0; k < margin_splits_count(s); k++)
+            assert_true(llabs(margin_splits_size(s, k, MARGIN_PART_TEST) - ROWS / 4) <= 4);
+        margin_splits_free(s);
+    }
+    assert_memory_equal(cut[0], cut[REPEATS], sizeof cut[0]); /* the first: the largest first */
+    for (int a = 0; a < 2 * REPEATS; a++)
+        for (int b = 0; b < a; b++)
+            if (b != 0 || a != REPEATS) assert_memory_not_equal(cut[a], cut[b], sizeof cut[a]);
+}
+
+/* Two groups of which the smaller one, placed first, would go where the larger one follows. */
+static void no_repeat_leaves_a_part_empty(void **state) {
+    (void)state;
+    made m;
+    make(&m);
+    for (int i = 0; i < ROWS; i++)
+        m.group[i] = i < 41;
+    const margin_split_options o = {
+        .size = sizeof o, .test = 0.2, .repeats = 50, .groups = margin_values_f64(m.group, ROWS)};
+    margin_splits *s = split(&m.data, &o);
+    for (int64_t k = 0; k < 50; k++)
+        assert_int_equal(margin_splits_size(s, k, MARGIN_PART_TEST), 41);
+    margin_splits_free(s);
+}
+
 /* What is trained on is earlier than what is tested on. */
 static void test_times(void **state) {
     (void)state;
@@ -358,6 +415,8 @@ int main(void) {
         cmocka_unit_test(test_shares),
         cmocka_unit_test(measurements_are_no_classes),
         cmocka_unit_test(test_groups),
+        cmocka_unit_test(repeats_of_groups_differ),
+        cmocka_unit_test(no_repeat_leaves_a_part_empty),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_leave_one_out_and_order),
         cmocka_unit_test(test_selection),

@@ -34,7 +34,8 @@ typedef struct margin_split_options {
                          of one row stays in training; one with fewer rows than folds is DATA */
     int32_t in_order; /* 1: rows are not shuffled: folds are runs of rows, the test part the last */
     /* x.rows numbers or none. Rows of equal group are never on two sides; fewer groups than parts
-     * are DATA. The parts are as equal as the sizes of the groups let a greedy choice make them. */
+     * are DATA. The parts are as equal as the sizes of the groups let a greedy choice make them;
+     * the first repeat places the largest first, later ones mix their order. */
     margin_vector groups;
     /* x.rows numbers or none: training rows are earlier than those they are tested on. Folds:
      * the rows in order of time are cut into folds + 1 runs, and split i learns from the first i +

@@ -8,8 +8,10 @@
  * classes c of count_pc^2 / (share_p N_c^2) least, of equal ones to the one with fewer rows for its
  * share. That sum is least where every part has its share
  * of each class; with one class and equal shares it is the rule of the least loaded machine
- * (Graham, "Bounds on multiprocessing timing anomalies", 1969). Times: runs of rows by their place
- * in order; equal times go where the first of them goes. */
+ * (Graham, "Bounds on multiprocessing timing anomalies", 1969). In later repeats each size is taken
+ * times a number drawn from 1/2 to 1, so that groups come in another order and the large ones still
+ * first. Times: runs of rows by their place in order; equal times go where the first of them goes.
+ */
 #include "select/split/split_deal.h"
 #include "base/cancelled_at.h"
 
@@ -128,11 +130,6 @@ typedef struct {
     double *of_class, *of_group;
 } grouping;
 
-static bool larger_group(int64_t a, int64_t b, const void *argument) {
-    const int64_t *starts = argument;
-    return starts[a + 1] - starts[a] > starts[b + 1] - starts[b];
-}
-
 /* By how much the group would raise the sum in part p. */
 static double group_cost(const grouping *g, int64_t p) {
     const double *count = g->count + p * g->classes;
@@ -174,35 +171,70 @@ static void place_group(const mg_deal *d, grouping *g, int64_t group, int32_t *p
         part[members[i]] = (int32_t)best;
 }
 
+/* Draws the order in which groups are placed. order, sizes: twice, once as many as groups. */
+static margin_status order_groups(const mg_deal *d, bool by_size, int64_t *order, double *sizes,
+                                  margin_error *error) {
+    const int64_t count = d->groups->count, *starts = d->groups->starts;
+    for (int64_t i = 0; i < count; i++) {
+        const uint64_t index = d->round << 40 | (uint64_t)i;
+        const double drawn = by_size ? 1 : mg_random_unit(d->seed, MG_RANDOM_SAMPLE, index);
+        order[i] = i;
+        sizes[i] = -(1 + drawn) * (double)(starts[i + 1] - starts[i]);
+    }
+    if (!mg_random_shuffle_many(d->context, d->seed, MG_RANDOM_SPLIT, d->round, order, count) ||
+        !mg_sort(d->context, order, count, order + count, mg_lower_at, sizes))
+        return mg_fail_cancelled(error);
+    return MARGIN_OK;
+}
+
+static margin_status place_groups(const mg_deal *d, grouping *g, const int64_t *order,
+                                  int32_t *part, margin_error *error) {
+    memset(g->count, 0, (size_t)(g->bins * g->classes) * sizeof *g->count);
+    for (int64_t i = 0; i < d->groups->count; i++) {
+        if (mg_cancelled_at(d->context, i)) return mg_fail_cancelled(error);
+        place_group(d, g, order[i], part);
+    }
+    return MARGIN_OK;
+}
+
+static bool has_empty(const grouping *g) {
+    for (int64_t p = 0; p < g->bins; p++) {
+        double rows = 0;
+        for (int64_t c = 0; c < g->classes; c++)
+            rows += g->count[p * g->classes + c];
+        if (rows == 0 && (g->share[0] == 0 || g->share[p] > 0)) return true;
+    }
+    return false;
+}
+
+static void share_parts(const mg_deal *d, grouping *g) {
+    if (!d->folds) {
+        g->share[MARGIN_PART_TRAIN] = 1 - d->test - d->validation;
+        g->share[MARGIN_PART_TEST] = d->test;
+        g->share[MARGIN_PART_VALIDATION] = d->validation;
+    }
+    memset(g->of_class, 0, (size_t)g->classes * sizeof *g->of_class);
+    for (int64_t i = 0; i < d->rows; i++)
+        g->of_class[d->classes ? d->classes->number[i] : 0]++;
+}
+
 static margin_status deal_groups(const mg_deal *d, int32_t *part, margin_error *error) {
     grouping g = {.bins = d->folds ? d->folds : 3, .classes = d->classes ? d->classes->count : 1};
     int64_t *order = NULL;
     double *numbers = NULL;
     margin_status status = MARGIN_OK;
     const int64_t cells = (g.bins + 2) * g.classes;
-    if (!d->folds) {
-        g.share[MARGIN_PART_TRAIN] = 1 - d->test - d->validation;
-        g.share[MARGIN_PART_TEST] = d->test;
-        g.share[MARGIN_PART_VALIDATION] = d->validation;
-    }
     MG_GO_NEW(d->context->heap, order, 2 * d->groups->count, "the order of the groups", error);
-    MG_GO_NEW(d->context->heap, numbers, cells, "the classes of the parts", error);
-    memset(numbers, 0, (size_t)cells * sizeof *numbers);
+    MG_GO_NEW(d->context->heap, numbers, cells + d->groups->count, "the classes of the parts",
+              error);
     g.count = numbers;
     g.of_class = numbers + g.bins * g.classes;
     g.of_group = g.of_class + g.classes;
-    for (int64_t i = 0; i < d->rows; i++)
-        g.of_class[d->classes ? d->classes->number[i] : 0]++;
-    for (int64_t i = 0; i < d->groups->count; i++)
-        order[i] = i;
-    if (!mg_random_shuffle_many(d->context, d->seed, MG_RANDOM_SPLIT, d->round, order,
-                                d->groups->count) ||
-        !mg_sort(d->context, order, d->groups->count, order + d->groups->count, larger_group,
-                 d->groups->starts))
-        MG_GO(mg_fail_cancelled(error));
-    for (int64_t i = 0; i < d->groups->count; i++) {
-        if (mg_cancelled_at(d->context, i)) MG_GO(mg_fail_cancelled(error));
-        place_group(d, &g, order[i], part);
+    share_parts(d, &g);
+    for (int drawn = d->round > 0; drawn >= 0; drawn--) { /* where that leaves a part empty: anew */
+        MG_GO(order_groups(d, !drawn, order, numbers + cells, error));
+        MG_GO(place_groups(d, &g, order, part, error));
+        if (!has_empty(&g)) break;
     }
 done:
     MG_FREE(d->context->heap, numbers, order);
