@@ -1,6 +1,7 @@
 /* Options of the commands that search. */
 #include "cli_search.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 margin_search_options cli_search_options(const cli_session *session) {
@@ -60,22 +61,50 @@ const char *cli_cell_ending(const margin_search_cell *cell) {
     return cell->status > 0 ? "stopped" : "converged";
 }
 
-int cli_write_choice(cli_session *session, const margin_search_result *table,
-                     const margin_data *data) {
-    const char *path = session->arguments->output;
-    const int64_t choice = session->arguments->one_se ? table->best_one_se : table->best;
+margin_status cli_fit_setting(cli_session *session, const margin_data *data, const char *setting,
+                              margin_model **model) {
     margin_spec *spec = NULL;
-    margin_model *model = NULL;
-    if (!path || choice < 0) return EXIT_DONE;
-    const int code = cli_writes_to(path);
-    if (code) return code;
-    margin_status status = margin_spec_parse(
-        session->context, margin_search_cell_at(table, choice)->spec, &spec, &session->error);
+    margin_status status = margin_spec_parse(session->context, setting, &spec, &session->error);
     if (status >= 0)
-        status = margin_fit(session->context, spec, data, &model, NULL, &session->error);
-    if (status >= 0 && margin_model_save(model, path, &session->error) < 0)
-        status = session->error.status;
-    margin_model_free(model);
+        status = margin_fit(session->context, spec, data, model, NULL, &session->error);
     margin_spec_free(spec);
-    return status < 0 ? cli_failed(session, status) : EXIT_DONE;
+    return status;
+}
+
+int cli_keep_choice(cli_session *session, const margin_model *model, margin_status status,
+                    cli_choice *choice) {
+    const char *path = session->arguments->output;
+    if (!path) return EXIT_DONE;
+    if (status == MARGIN_ERROR_CANCELLED) return cli_failed(session, status);
+    const int code = model ? cli_writes_to(path) : EXIT_DONE;
+    if (code) return code;
+    if (model && margin_model_save(model, path, &session->error) < 0)
+        status = session->error.status;
+    choice->written = status >= 0;
+    choice->status = status;
+    if (status < 0)
+        choice->error = session->error;
+    else if (status > 0)
+        snprintf(choice->error.text, sizeof choice->error.text, "%s",
+                 margin_model_report(model)->reason);
+    return EXIT_DONE;
+}
+
+int cli_choice_code(cli_session *session, const cli_choice *choice, int code) {
+    if (choice->status < 0) {
+        session->error = choice->error;
+        return cli_failed(session, choice->status);
+    }
+    if (choice->status == 0) return code;
+    cli_warn("the fit to all rows, which is in %s, stopped early: %s", session->arguments->output,
+             choice->error.text);
+    return cli_exit_code(choice->status);
+}
+
+void json_choice(cli_text *text, const cli_session *session, const cli_choice *choice) {
+    if (!session->arguments->output) return;
+    if (choice->written)
+        json_string(text, "model", session->arguments->output);
+    else
+        json_null(text, "model");
 }

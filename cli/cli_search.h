@@ -20,9 +20,23 @@ double cli_mean_of(const double *values, int64_t count);
 void cli_end_interval(const char *metric, double *low, double *high);
 /* The exit code where there is nothing to choose from. */
 int cli_no_best(const margin_search_result *table);
-/* Fits the chosen setting to all rows and writes it to -o. Returns an exit code. */
-int cli_write_choice(cli_session *session, const margin_search_result *table,
-                     const margin_data *data);
+/* Fits a setting to all rows; *model stays NULL where that fails. */
+margin_status cli_fit_setting(cli_session *session, const margin_data *data, const char *setting,
+                              margin_model **model);
+/* What became of the model that -o asks for. */
+typedef struct cli_choice {
+    bool written;
+    margin_status status; /* of its fit to all rows and of the file */
+    margin_error error;   /* below 0; above 0 the text is why it stopped */
+} cli_choice;
+/* Writes the model of a fit that had this status (NULL: it failed) to -o, if it is given. A failure
+ * is kept, as there is a table to be printed first; EXIT_INTERRUPTED is returned. */
+int cli_keep_choice(cli_session *session, const margin_model *model, margin_status status,
+                    cli_choice *choice);
+/* After the table: says what is wrong with the choice and returns its exit code, or else `code`. */
+int cli_choice_code(cli_session *session, const cli_choice *choice, int code);
+/* The path, or null where nothing was written; without -o nothing. */
+void json_choice(cli_text *text, const cli_session *session, const cli_choice *choice);
 
 /* With --nested, else *found stays as it is. Returns an exit code. */
 int cli_nested(cli_session *session, const margin_spec *spec, const margin_data *data,

@@ -96,25 +96,18 @@ static int by_mean_ascending(const void *a, const void *b) {
     return both && left->cell->mean != right->cell->mean ? -by_mean(a, b) : by_mean(a, b);
 }
 
-/* Fits the setting to all rows: what a model of it takes. The best one is what -o writes. */
+/* Fits the setting to all rows: what a model of it takes. That of the best one (choice) is what -o
+ * writes. */
 static int size_model(cli_session *session, const margin_data *data, compared_row *row,
-                      const char *path) {
-    margin_spec *spec = NULL;
+                      cli_choice *choice) {
     margin_model *model = NULL;
     void *bytes = NULL;
-    row->bytes = -1;
-    margin_status status =
-        margin_spec_parse(session->context, row->cell->spec, &spec, &session->error);
-    if (status >= 0)
-        status = margin_fit(session->context, spec, data, &model, NULL, &session->error);
-    if (status >= 0) status = margin_model_encode(model, &bytes, &row->bytes, &session->error);
-    if (status >= 0) margin_bytes_free(model, bytes);
-    int code = status == MARGIN_ERROR_CANCELLED ? cli_failed(session, status) : EXIT_DONE;
-    if (!code && path && status >= 0) code = cli_writes_to(path);
-    if (!code && path && status >= 0 && margin_model_save(model, path, &session->error) < 0)
-        code = cli_failed(session, session->error.status);
+    const margin_status fitted = cli_fit_setting(session, data, row->cell->spec, &model);
+    int code = fitted == MARGIN_ERROR_CANCELLED ? cli_failed(session, fitted) : EXIT_DONE;
+    if (model && margin_model_encode(model, &bytes, &row->bytes, &session->error) >= 0)
+        margin_bytes_free(model, bytes);
+    if (!code && choice) code = cli_keep_choice(session, model, fitted, choice);
     margin_model_free(model);
-    margin_spec_free(spec);
     return code;
 }
 
@@ -135,13 +128,13 @@ static void rank_rows(const margin_search_result *table, compared_row *rows, int
 }
 
 static int size_rows(cli_session *session, const margin_data *data, compared_row *rows,
-                     int64_t count) {
+                     int64_t count, cli_choice *choice) {
     for (int64_t i = 1; i <= count; i++) { /* the best one, which -o writes, last */
         compared_row *row = &rows[i % count];
         const bool best = row == rows && row->values;
         const double limit = session->arguments->time_limit;
         if (!row->values || (!best && limit > 0 && cli_elapsed(session) > limit)) continue;
-        const int code = size_model(session, data, row, best ? session->arguments->output : NULL);
+        const int code = size_model(session, data, row, best ? choice : NULL);
         if (code) return code;
     }
     return EXIT_DONE;
@@ -182,7 +175,8 @@ static void json_row(cli_text *text, const margin_search_result *table, const co
 
 static void json_answer(cli_text *text, const cli_session *session,
                         const margin_search_result *table, const compared_row *rows, int64_t count,
-                        const cli_findings *findings, const margin_data *data) {
+                        const cli_findings *findings, const cli_choice *choice,
+                        const margin_data *data) {
     const margin_search_difference base = interval(table, table->baseline, NULL);
     json_open(text, NULL, '{');
     json_table_target(text, data);
@@ -203,7 +197,7 @@ static void json_answer(cli_text *text, const cli_session *session,
     json_number(text, "total", cli_elapsed(session));
     json_close(text, '}');
     json_integer(text, "threads", table->threads);
-    if (session->arguments->output) json_string(text, "model", session->arguments->output);
+    json_choice(text, session, choice);
     json_close(text, '}');
     text_puts(text, "\n");
 }
@@ -243,7 +237,8 @@ static void print_row(cli_text *text, const margin_search_result *table, const c
 
 static void print_answer(cli_text *text, const cli_session *session,
                          const margin_search_result *table, const compared_row *rows, int64_t count,
-                         const cli_findings *findings, const margin_data *data) {
+                         const cli_findings *findings, const cli_choice *choice,
+                         const margin_data *data) {
     text_target_on_top(text, session, data);
     text_count(text, table->rows, "rows");
     text_puts(text, ", ");
@@ -265,8 +260,7 @@ static void print_answer(cli_text *text, const cli_session *session,
     print_interval(text, &base);
     text_printf(text, "  %-20s %8s %8s %9s  baseline: %s\n", "", "", "", "",
                 table->task == MARGIN_CLASSIFY ? "the most frequent class" : "the mean");
-    if (session->arguments->output && counts(rows[0].cell))
-        text_printf(text, "\nmodel       %s\n", session->arguments->output);
+    if (choice->written) text_printf(text, "\nmodel       %s\n", session->arguments->output);
     text_findings(text, findings);
 }
 
@@ -276,21 +270,22 @@ static int show_rows(cli_session *session, const margin_search_result *table,
                      const margin_data *data, const margin_splits *splits, int64_t count) {
     compared_row rows[MOST_SPECS];
     cli_findings findings = {0};
+    cli_choice choice = {0};
     cli_text text = {0};
     rank_rows(table, rows, count);
     cli_find_in_table(session, table, &findings);
     cli_find_in_data(session, data, splits, rows[0].cell->spec, table->task == MARGIN_CLASSIFY,
                      &findings);
-    int code = size_rows(session, data, rows, count); /* only the answer is left to do */
+    int code = size_rows(session, data, rows, count, &choice); /* only the answer is left to do */
     if (code) return code;
     if (session->arguments->json)
-        json_answer(&text, session, table, rows, count, &findings, data);
+        json_answer(&text, session, table, rows, count, &findings, &choice, data);
     else
-        print_answer(&text, session, table, rows, count, &findings, data);
+        print_answer(&text, session, table, rows, count, &findings, &choice, data);
     code = text_finish(session, &text, NULL);
     if (code) return code;
-    if (counts(rows[0].cell)) return cli_findings_code(session, &findings);
-    return cli_no_best(table);
+    if (!counts(rows[0].cell)) return cli_no_best(table);
+    return cli_choice_code(session, &choice, cli_findings_code(session, &findings));
 }
 
 static int compare_table(cli_session *session, const margin_table *table) {

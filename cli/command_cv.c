@@ -31,8 +31,8 @@ static void json_cell(cli_text *text, const margin_search_result *table,
     json_close(text, '}');
 }
 
-static void json_choice(cli_text *text, const char *key, const char *spec_key,
-                        const margin_search_result *table, int64_t cell) {
+static void json_cell_number(cli_text *text, const char *key, const char *spec_key,
+                             const margin_search_result *table, int64_t cell) {
     if (cell < 0) {
         json_null(text, key);
         json_null(text, spec_key);
@@ -44,7 +44,8 @@ static void json_choice(cli_text *text, const char *key, const char *spec_key,
 
 static void json_table(cli_text *text, const cli_session *session, const char *spec,
                        const margin_search_result *table, const margin_nested_result *nested,
-                       const cli_findings *findings, const margin_data *data) {
+                       const cli_findings *findings, const cli_choice *choice,
+                       const margin_data *data) {
     json_open(text, NULL, '{');
     json_string(text, "spec", spec);
     json_table_target(text, data);
@@ -56,8 +57,8 @@ static void json_table(cli_text *text, const cli_session *session, const char *s
     for (int64_t k = 0; k < table->count; k++)
         json_cell(text, table, margin_search_cell_at(table, k));
     json_close(text, ']');
-    json_choice(text, "best", "best_spec", table, table->best);
-    json_choice(text, "best_one_se", "best_one_se_spec", table, table->best_one_se);
+    json_cell_number(text, "best", "best_spec", table, table->best);
+    json_cell_number(text, "best_one_se", "best_one_se_spec", table, table->best_one_se);
     json_integer(text, "splits", table->splits);
     json_integer(text, "stopped", table->stopped);
     json_integer(text, "failed", table->failed);
@@ -71,7 +72,7 @@ static void json_table(cli_text *text, const cli_session *session, const char *s
     json_close(text, '}');
     json_integer(text, "threads", table->threads);
     json_memory(text, session);
-    if (session->arguments->output) json_string(text, "model", session->arguments->output);
+    json_choice(text, session, choice);
     json_close(text, '}');
     text_puts(text, "\n");
 }
@@ -142,7 +143,8 @@ static void print_choice(cli_text *text, const char *name, const margin_search_r
 
 static void print_table(cli_text *text, const cli_session *session,
                         const margin_search_result *table, const margin_nested_result *nested,
-                        const cli_findings *findings, const margin_data *data) {
+                        const cli_findings *findings, const cli_choice *choice,
+                        const margin_data *data) {
     text_target_on_top(text, session, data);
     text_count(text, table->rows, "rows");
     text_puts(text, ", ");
@@ -173,8 +175,7 @@ static void print_table(cli_text *text, const cli_session *session,
         if (table->best_one_se != table->best)
             print_choice(text, "simplest +", table, table->best_one_se);
     }
-    if (session->arguments->output && table->best >= 0)
-        text_printf(text, "model       %s\n", session->arguments->output);
+    if (choice->written) text_printf(text, "model       %s\n", session->arguments->output);
     text_nested(text, nested);
     text_findings(text, findings);
 }
@@ -274,25 +275,40 @@ static int write_predictions(cli_session *session, const margin_search_result *t
 
 /* ---- Command --------------------------------------------------------------------------------- */
 
+/* Fits the chosen setting to all rows, for -o. */
+static int keep_choice(cli_session *session, const margin_search_result *table,
+                       const margin_data *data, cli_choice *choice) {
+    const int64_t number = session->arguments->one_se ? table->best_one_se : table->best;
+    margin_model *model = NULL;
+    if (!session->arguments->output || number < 0) return EXIT_DONE;
+    const margin_status status =
+        cli_fit_setting(session, data, margin_search_cell_at(table, number)->spec, &model);
+    const int code = cli_keep_choice(session, model, status, choice);
+    margin_model_free(model);
+    return code;
+}
+
 static int show_search(cli_session *session, const margin_spec *spec, const margin_data *data,
                        const margin_search_result *table, const margin_nested_result *nested,
                        const margin_splits *splits) {
     cli_findings findings = {0};
+    cli_choice choice = {0};
     cli_text text = {0};
     int code = write_table(session, table);
     if (!code) code = write_predictions(session, table, data, splits);
-    if (!code) code = cli_write_choice(session, table, data);
+    if (!code) code = keep_choice(session, table, data, &choice);
     if (code) return code;
     cli_find_in_table(session, table, &findings);
     cli_find_in_data(session, data, splits, margin_spec_text(spec), table->task == MARGIN_CLASSIFY,
                      &findings);
     if (session->arguments->json)
-        json_table(&text, session, margin_spec_text(spec), table, nested, &findings, data);
+        json_table(&text, session, margin_spec_text(spec), table, nested, &findings, &choice, data);
     else
-        print_table(&text, session, table, nested, &findings, data);
+        print_table(&text, session, table, nested, &findings, &choice, data);
     code = text_finish(session, &text, NULL);
     if (!code && table->best < 0) code = cli_no_best(table);
-    return code ? code : cli_findings_code(session, &findings);
+    if (!code) code = cli_choice_code(session, &choice, cli_findings_code(session, &findings));
+    return code;
 }
 
 static int search_table(cli_session *session, const margin_spec *spec, const margin_table *table) {

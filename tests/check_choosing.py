@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""Choosing from the shell: what cv and compare print, write and refuse where something does not go as wished.
+
+usage: check_choosing.py PROGRAM SOURCE_DIR
+"""
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from checks import expect, finish, run
+
+source = Path(sys.argv[2])
+iris, cars = (source / 'examples' / 'data' / name for name in ('iris.csv', 'cars.csv'))
+
+
+def table(path, names, rows):
+    path.write_text(names + '\n' + ''.join(','.join(map(str, row)) + '\n' for row in rows))
+    return path
+
+
+def the_table_comes_before_the_model(d):
+    """A fit to all rows may fail or stop where those to the folds did not: each half alone has squares that do not overflow, or
+    is separable."""
+    large = table(d / 'large.csv', 'x,y', [(1.2e154 if k in (0, 19) else k, k % 7 + 0.5) for k in range(20)])
+    turned = table(d / 'turned.csv', 'x,y', [(k % 10 - 4.5, 'no yes'.split()[(k % 10 > 4) == (k < 10)]) for k in range(20)])
+    model, halves = d / 'm.margin', ('--in-order', '-k', 2)
+    for command in (lambda spec, file: ('cv', spec, file), lambda spec, file: ('compare', file, spec)):
+        for words, code, says in ((('standardize | ridge', large), 2, 'spread too far'), (('perceptron', turned), 3, 'stopped early: stopped after')):
+            model.unlink(missing_ok=True)
+            p = run(*command(*words), *halves, '-o', model)
+            expect(p.returncode == code and '* ' in p.stdout and says in p.stderr, f'{words}: the table, then exit {code}: {p}')
+            expect((f'model       {model}' in p.stdout) == model.exists() == (code == 3), f'{words}: a model is named that there is: {p.stdout}')
+            told = json.loads(run(*command(*words), *halves, '-o', model, '--json').stdout)
+            expect(told['model'] == (str(model) if code == 3 else None), f'{words}: --json, too: {told["model"]}')
+        nowhere = d / 'nowhere' / 'm.margin'
+        p = run(*command('ridge', cars), '-o', nowhere)
+        expect(p.returncode == 5 and '* ' in p.stdout and 'nowhere' not in p.stdout and 'does not exist' in p.stderr, f'a file that cannot be written: {p}')
+        failed = json.loads(run(*command('knn(k=500)', iris), '-o', model, '--json').stdout)
+        expect(failed['model'] is None, f'no best, no model: {failed["model"]}')
+
+
+with tempfile.TemporaryDirectory() as folder:
+    for part in (the_table_comes_before_the_model,):
+        try:
+            part(Path(folder))
+        except Exception as problem:
+            expect(False, f'{part.__name__} broke off: {problem!r}')
+finish()
