@@ -55,10 +55,11 @@ typedef struct mg_tune {
     int64_t count;
     mg_journal *journal;
     double *baseline; /* of each split; NULL: not asked for */
-    double started, round_started;
-    int64_t told;  /* cells */
-    int64_t share; /* halving: fits learn from 1 / share of their training rows */
-    int64_t tasks; /* of this round */
+    double started, phase_started;
+    int64_t told;        /* cells */
+    int64_t share;       /* halving: fits learn from 1 / share of their training rows */
+    int64_t tasks;       /* fits of this round */
+    int64_t done_before; /* of them, before this phase: what is solved together, and the rest */
     _Atomic int64_t done;
 } mg_tune;
 

@@ -36,11 +36,13 @@ static margin_status tell_task(mg_tune_task *task, margin_error *error) {
 
 /* "8 of 25 settings, 12 s left: svm(C=10)" */
 static void show_progress(mg_tune *s, const mg_cell *cell, int64_t done) {
-    char text[300];
+    char text[300], left[40] = "";
+    const int64_t since = done - s->done_before;
     if (!s->context->options.progress || done >= s->tasks) return;
-    const double passed = mg_clock() - s->round_started;
-    const double left = passed / (double)done * (double)(s->tasks - done);
-    snprintf(text, sizeof text, "%lld of %lld settings, %.0f s left: %.200s",
+    if (since > 0)
+        snprintf(left, sizeof left, ", %.0f s left",
+                 (mg_clock() - s->phase_started) / (double)since * (double)(s->tasks - done));
+    snprintf(text, sizeof text, "%lld of %lld settings%s: %.200s",
              (long long)(done / s->split_count), (long long)(s->tasks / s->split_count), left,
              cell->spec->text);
     mg_progress(s->context, text, (double)done, (double)s->tasks, (double)NAN);
@@ -95,15 +97,18 @@ static margin_status tune_task(void *argument, int64_t number, int worker) {
     return status;
 }
 
+/* What took its time before tells nothing of what is left. */
+static void begin_phase(mg_tune *s) {
+    s->done_before = s->done;
+    s->phase_started = mg_clock();
+}
+
 static margin_status run_tasks(tune_round *round, margin_error *error) {
     mg_tune *s = round->search;
-    s->done = s->tasks = 0;
-    s->round_started = mg_clock();
     const mg_shares shares = mg_context_shares(s->context, round->count);
-    for (int64_t k = 0; k < round->count; k++) {
-        s->tasks += round->tasks[k].chain->count;
+    begin_phase(s);
+    for (int64_t k = 0; k < round->count; k++)
         round->tasks[k].shares = shares;
-    }
     atomic_flag_clear(&round->failed);
     const margin_status status = mg_parallel(s->context, round->count, tune_task, round, NULL);
     if (status >= 0) return tell_rest(round, error);
@@ -145,6 +150,7 @@ static bool is_known(const mg_chain *chain, int64_t split) {
 
 static void list_tasks(tune_round *round) {
     const int64_t splits = round->search->split_count;
+    round->search->done = round->search->tasks = 0;
     for (int64_t k = 0; k < round->chain_count * splits; k++) {
         const mg_chain *chain = &round->chains[k / splits];
         const bool known = is_known(chain, k % splits);
@@ -159,6 +165,7 @@ static void list_tasks(tune_round *round) {
         task->chain = chain;
         task->split = k % splits;
         task->done = task->told = false;
+        round->search->tasks += chain->count;
     }
 }
 
@@ -189,18 +196,31 @@ static margin_status open_cells(mg_tune *s, int64_t *order, int64_t *count, marg
     return mg_journal_find(s, error);
 }
 
+/* The tasks of a chain that is solved: told before the next one begins, which may be stopped. */
+static margin_status tell_chain(tune_round *round, int64_t first, int64_t end,
+                                margin_error *error) {
+    for (int64_t k = first; k < end; k++) {
+        mg_tune_task *task = &round->tasks[k];
+        task->done = true;
+        round->search->done += task->chain->count;
+        MG_TRY(tell_task(task, error));
+    }
+    return MARGIN_OK;
+}
+
 /* What is solved for all splits at once. */
 static margin_status run_joint(tune_round *round, margin_error *error) {
-    for (int64_t k = 0; k < round->count; k++) {
-        mg_tune_task *task = &round->tasks[k];
+    mg_tune *s = round->search;
+    begin_phase(s);
+    for (int64_t k = 0, end; k < round->count; k = end) {
+        const mg_chain *chain = round->tasks[k].chain;
         bool done;
-        if (k > 0 && task->chain == round->tasks[k - 1].chain) {
-            task->done = round->tasks[k - 1].done;
-            continue;
-        }
-        MG_TRY(mg_tune_joint(round->search, task->chain, &done, error));
-        if (!done) MG_TRY(mg_tune_leave_one_out(round->search, task->chain, &done, error));
-        task->done = done;
+        for (end = k; end < round->count && round->tasks[end].chain == chain;)
+            end++;
+        show_progress(s, chain->cells[0], s->done);
+        MG_TRY(mg_tune_joint(s, chain, &done, error));
+        if (!done) MG_TRY(mg_tune_leave_one_out(s, chain, &done, error));
+        if (done) MG_TRY(tell_chain(round, k, end, error));
     }
     return MARGIN_OK;
 }
