@@ -196,6 +196,8 @@ int64_t cli_column_find(const margin_column *columns, int64_t count, const char 
  * Returns an exit code, and prints what is wrong. */
 int cli_columns(const char *option, const char *of, const margin_column *columns, int64_t count,
                 const char *list, int64_t **chosen, int64_t *chosen_count);
+/* Of a row of a table; 1 without --weights. */
+double cli_weight_of(const margin_data *data, int64_t row);
 margin_status cli_load_model(cli_session *session, const char *path, margin_model **model);
 /* MODEL and, where it is given, DATA, which needs the target unless the model has none. */
 margin_status cli_load_to_judge(cli_session *session, margin_model **model, margin_table **table);

@@ -21,6 +21,10 @@ static int64_t find_name(const margin_column *columns, int64_t count, const char
     return -1;
 }
 
+double cli_weight_of(const margin_data *data, int64_t row) {
+    return data->weights.values ? ((const double *)data->weights.values)[row] : 1;
+}
+
 int64_t cli_column_find(const margin_column *columns, int64_t count, const char *word,
                         size_t length) {
     const int64_t named = find_name(columns, count, word, length);

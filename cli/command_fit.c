@@ -82,18 +82,13 @@ static int trace_step(const margin_trace_step *step, void *user) {
 
 /* ---- Report ---------------------------------------------------------------------------------- */
 
-/* True if the row takes part in the fit: those of weight 0 do not, and may hold anything. */
-static bool takes_part(const margin_data *data, int64_t row) {
-    return !data->weights.values || ((const double *)data->weights.values)[row] > 0;
-}
-
 /* Rows of each class that took part, counted from the target as it was read. */
 static void count_classes(const margin_model *model, const margin_data *data, int64_t *counts) {
     int64_t classes = margin_model_class_count(model);
     const margin_column *target = data->target;
     for (int64_t k = 0; k < (data->selection ? data->selected : data->x.rows); k++) {
         const int64_t i = data->selection ? data->selection[k] : k;
-        if (!takes_part(data, i)) continue;
+        if (!(cli_weight_of(data, i) > 0)) continue; /* it may hold anything */
         double value = ((const double *)data->y.values)[i];
         char number[MARGIN_NUMBER_TEXT];
         const char *name = number;

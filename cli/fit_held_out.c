@@ -25,10 +25,6 @@ int cli_hold_out(cli_session *session, const margin_spec *spec, const margin_tab
 
 /* ---- What to beat ---------------------------------------------------------------------------- */
 
-static double weight_of(const margin_data *data, int64_t row) {
-    return data->weights.values ? ((const double *)data->weights.values)[row] : 1;
-}
-
 typedef struct {
     double label, weight;
 } weighed_row;
@@ -44,7 +40,7 @@ static double most_frequent(const margin_data *data) {
     double most = 0, sum = 0, label = (double)NAN;
     for (int64_t i = 0; rows && i < data->selected; i++)
         rows[i] = (weighed_row){((const double *)data->y.values)[data->selection[i]],
-                                weight_of(data, data->selection[i])};
+                                cli_weight_of(data, data->selection[i])};
     if (rows) qsort(rows, (size_t)data->selected, sizeof *rows, by_label);
     for (int64_t i = 0; rows && i < data->selected; i++) {
         sum = i > 0 && rows[i].label == rows[i - 1].label ? sum + rows[i].weight : rows[i].weight;
@@ -61,7 +57,7 @@ static double accuracy_to_beat(const margin_data *train, const margin_data *test
     const double label = most_frequent(train), *y = test->y.values;
     double right = 0, all = 0;
     for (int64_t i = 0; i < test->selected; i++) {
-        const double weight = weight_of(test, test->selection[i]);
+        const double weight = cli_weight_of(test, test->selection[i]);
         right += y[test->selection[i]] == label ? weight : 0;
         all += weight;
     }
@@ -73,7 +69,7 @@ static double mean_of(const margin_data *data, int64_t t, double *variance) {
     const int64_t targets = data->targets > 1 ? data->targets : 1;
     double total = 0, mean = 0, squares = 0;
     for (int64_t i = 0; i < data->selected; i++) {
-        const double weight = weight_of(data, data->selection[i]);
+        const double weight = cli_weight_of(data, data->selection[i]);
         const double off = y[data->selection[i] * targets + t] - mean;
         if (!(weight > 0)) continue;
         total += weight;

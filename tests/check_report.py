@@ -93,13 +93,20 @@ def figures(d):
 
 
 def weights_count(d):
-    """Weights of one standard deviation are those of importance: a row counts by its weight."""
+    """Weights of one standard deviation are those of importance: a row counts by its weight, in curves as so many copies, and one of
+    weight 0 is no worst row."""
     rows = [f'{i * 7919 % 101},{i * 31 % 97},{i % 3},{"pq"[i * 7919 % 101 + i % 40 > 70]}' for i in range(80)]
     (d / 'weighted.csv').write_text('a,b,w,y\n' + '\n'.join(rows) + '\n')
     model = fit(d, 'logistic', d / 'weighted.csv', '--weights', 'w')
     text = report(model, d / 'weighted.csv', '--weights', 'w')[1].split('The weights')[1]
     for c in json.loads(run('importance', model, d / 'weighted.csv', '--weights', 'w', '--json').stdout)['columns']:
         expect(f"{c['weight_per_deviation']:.6g}" in text, f'{c} in {text[:200]}')
+    (d / 'copies.csv').write_text('a,b,w,y\n' + '\n'.join(row for row in rows for _ in range(int(row.split(',')[2]))) + '\n')
+    page, copies = report(model, d / 'weighted.csv', '--weights', 'w')[0], report(model, d / 'copies.csv', '--ignore', 'w')[0]
+    charts = re.findall('<svg.*?</svg>', page, re.S)
+    expect(len(charts) == 3 and charts == re.findall('<svg.*?</svg>', copies, re.S), 'curves of weights are those of copies')
+    lines = re.findall(r'<tr><td[^>]*>(\d+)</td>', page.split('The worst rows')[1].split('</table>')[0])
+    expect(len(lines) == 10 and all(rows[int(line) - 1].split(',')[2] != '0' for line in lines), f'worst rows: {lines}')
 
 
 def checks_are_on_the_page(d):

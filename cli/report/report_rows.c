@@ -150,6 +150,7 @@ static int put_promises(cli_session *session, cli_text *page, const margin_model
 typedef struct {
     int64_t row;
     double loss, said; /* said: of the truth's class, or the value */
+    double weight;
 } judged_row;
 
 typedef struct {
@@ -176,7 +177,8 @@ static int by_loss(const void *a, const void *b) {
 /* How bad the answer for a row is; NaN: it takes no part. */
 static judged_row judge(const judged_rows *j, int64_t row) {
     const double *answer = j->answers + row * j->width;
-    judged_row r = {row, (double)NAN, answer[0]};
+    judged_row r = {row, (double)NAN, answer[0], cli_weight_of(j->data, row)};
+    if (!(r.weight > 0)) return r;
     if (j->classes == 0) {
         r.loss = fabs(truth_of(j, row) - answer[0]);
         return r;
@@ -231,7 +233,7 @@ static int take_answers(cli_session *session, const margin_model *model, const m
 /* ---- Charts ---------------------------------------------------------------------------------- */
 
 typedef struct {
-    double score;
+    double score, weight;
     bool positive;
 } ranked_row;
 
@@ -249,8 +251,9 @@ static int64_t rank(const judged_rows *j, int64_t class, ranked_row *rows, doubl
         const int64_t row = j->rows[k].row;
         const double *answer = j->answers + row * j->width;
         rows[k].score = j->width == 1 ? answer[0] : answer[class];
+        rows[k].weight = j->rows[k].weight;
         rows[k].positive = picture_class_of(j->model, j->data, row) == class;
-        total[rows[k].positive]++;
+        total[rows[k].positive] += rows[k].weight;
     }
     if (!(total[0] > 0) || !(total[1] > 0)) return 0;
     qsort(rows, (size_t)j->count, sizeof *rows, by_score);
@@ -260,7 +263,7 @@ static int64_t rank(const judged_rows *j, int64_t class, ranked_row *rows, doubl
     for (int64_t k = 0, last = 0; k < j->count;) {
         const double score = rows[k].score;
         for (; k < j->count && rows[k].score == score; k++)
-            seen[rows[k].positive]++;
+            seen[rows[k].positive] += rows[k].weight;
         if (k - last < every && k < j->count) continue;
         last = k;
         fall[points] = seen[0] / total[0];
@@ -301,11 +304,11 @@ static void put_calibration(cli_text *page, const judged_rows *j) {
     for (int64_t k = 0; k < j->count; k++) {
         const int64_t row = j->rows[k].row, truth = picture_class_of(j->model, j->data, row);
         const int64_t class = j->classes == 2 ? 1 : j->labels[row];
-        const double p = j->answers[row * j->width + class];
+        const double p = j->answers[row * j->width + class], weight = j->rows[k].weight;
         const int bin = p >= 1 ? BINS - 1 : p > 0 ? (int)(p * BINS) : 0;
-        said[bin] += p;
-        happened[bin] += truth == class;
-        rows[bin]++;
+        said[bin] += weight * p;
+        happened[bin] += truth == class ? weight : 0;
+        rows[bin] += weight;
     }
     for (int k = 0; k < BINS; k++) {
         if (!(rows[k] > 0)) continue;
