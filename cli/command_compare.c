@@ -46,6 +46,40 @@ static margin_status list_specs(cli_session *session, const margin_data *data, s
     return status;
 }
 
+/* Different numbers of a target; 0 where they are names of classes, -1: many. */
+static int64_t count_numbers(const margin_data *data) {
+    enum { MOST = 20 };
+    double seen[MOST];
+    int64_t count = 0;
+    if (!data->y.values || data->y.type != MARGIN_F64 ||
+        (data->target && data->target->kind == MARGIN_CATEGORICAL))
+        return 0;
+    for (int64_t i = 0; i < data->y.count; i++) {
+        const double value = ((const double *)data->y.values)[i];
+        int64_t k = 0;
+        while (k < count && seen[k] != value)
+            k++;
+        if (k < count || isnan(value) || !(cli_weight_of(data, i) > 0)) continue;
+        if (count == MOST) return -1;
+        seen[count++] = value;
+    }
+    return count;
+}
+
+/* Nobody said that numbers are classes; of two it need not be said. */
+static void note_classes(const cli_session *session, const margin_data *data,
+                         const spec_list *list) {
+    const int64_t numbers = count_numbers(data);
+    if (session->arguments->word_count > 1 || numbers <= 2 ||
+        margin_spec_learner(list->specs[0])->abilities & MARGIN_CAN_REGRESSION)
+        return;
+    cli_note(session,
+             "%s holds %lld different whole numbers, which are taken for classes; to predict the "
+             "numbers name the learners: margin compare DATA ridge 'svm(task=regress)' "
+             "'knn(task=regress)'",
+             data->target ? data->target->name : "the target", (long long)numbers);
+}
+
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 /* One learner at the best of its settings. */
@@ -300,6 +334,7 @@ static int compare_table(cli_session *session, const margin_table *table) {
     int code = status < 0 ? cli_failed(session, status) : cli_split(session, &data, &splits);
     if (!code) code = cli_target_first(session, &data);
     if (!code) {
+        note_classes(session, &data, &list);
         status = margin_search_specs(session->context, (const margin_spec *const *)list.specs,
                                      list.count, &data, splits, &options, &found, &session->error);
         if (status >= 0) cli_note_left_out(session, count_settings(&list), found);

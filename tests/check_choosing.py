@@ -4,6 +4,7 @@
 usage: check_choosing.py PROGRAM SOURCE_DIR
 """
 import json
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -40,8 +41,21 @@ def the_table_comes_before_the_model(d):
         expect(failed['model'] is None, f'no best, no model: {failed["model"]}')
 
 
+def numbers_that_look_like_classes(d):
+    """Without a spec the target decides; the note says how to have it otherwise, and that works."""
+    few = table(d / 'few.csv', 'a,b,y', [(k * 7 % 11, k * 5 % 13, k % 5 + 1) for k in range(60)])
+    two = table(d / 'two.csv', 'a,b,y', [(k * 7 % 11, k * 5 % 13, k % 2) for k in range(60)])
+    p = run('compare', few)
+    expect('accuracy' in p.stdout and 'y holds 5 different whole numbers, which are taken for classes' in p.stderr, f'{p.stderr}')
+    named = re.findall(r"'([^']*)'|(ridge)", p.stderr)
+    q = run('compare', few, *[a or b for a, b in named])
+    expect(len(named) == 3 and q.returncode == 0 and 'rmse' in q.stdout and q.stderr == '', f'the specs of the note: {named} {q}')
+    for words in ((few, '-q'), (few, 'knn'), (two,), (iris,), (cars,)):
+        expect('different whole' not in run('compare', *words).stderr, f'{words}: nothing to say')
+
+
 with tempfile.TemporaryDirectory() as folder:
-    for part in (the_table_comes_before_the_model,):
+    for part in (the_table_comes_before_the_model, numbers_that_look_like_classes):
         try:
             part(Path(folder))
         except Exception as problem:
