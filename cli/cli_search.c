@@ -1,6 +1,7 @@
 /* Options of the commands that search. */
 #include "cli_search.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -46,6 +47,21 @@ void cli_note_left_out(const cli_session *session, int64_t settings,
                  "%lld settings are tried as %lld: an option that another choice of the learner "
                  "takes, as degree with kernel=poly, is left out of the others",
                  (long long)asked, (long long)table->count);
+}
+
+const char *cli_why_none(const margin_search_result *table) {
+    for (int64_t k = 0; k < table->count; k++) {
+        const margin_search_cell *cell = margin_search_cell_at(table, k);
+        if (cell->status == 0 && isinf(cell->mean))
+            return table->task == MARGIN_CLASSIFY
+                       ? "every setting failed, stopped early or has an infinite loss; --metric "
+                         "brier is finite where a class was given the probability 0"
+                       : "every setting failed, stopped early or has an infinite loss";
+    }
+    return table->stopped + table->failed > 0
+               ? "every setting failed or stopped early"
+               : "the metric is not defined on the test rows of a fold; --stratify, fewer folds or "
+                 "another metric help";
 }
 
 int cli_no_best(const margin_search_result *table) {

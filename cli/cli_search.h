@@ -18,7 +18,8 @@ const char *cli_cell_ending(const margin_search_cell *cell);
 double cli_mean_of(const double *values, int64_t count);
 /* Ends an interval of a metric's mean where the metric ends: accuracy has nothing above 1. */
 void cli_end_interval(const char *metric, double *low, double *high);
-/* The exit code where there is nothing to choose from. */
+/* Why there is nothing to choose from, and the exit code of that. */
+const char *cli_why_none(const margin_search_result *table);
 int cli_no_best(const margin_search_result *table);
 /* Fits a setting to all rows; *model stays NULL where that fails. */
 margin_status cli_fit_setting(cli_session *session, const margin_data *data, const char *setting,

@@ -91,7 +91,7 @@ typedef struct {
 } compared_row;
 
 static bool counts(const margin_search_cell *cell) {
-    return cell->status == 0 && !isnan(cell->mean);
+    return cell->status == 0 && isfinite(cell->mean);
 }
 
 /* The best of a spec's settings; of those that failed or stopped, the first with a mean. */
@@ -254,8 +254,8 @@ static void print_row(cli_text *text, const margin_search_result *table, const c
     const margin_search_cell *cell = row->cell;
     text_printf(text, "%s ", best ? "*" : " ");
     if (!counts(cell)) {
-        text_printf(text, "%10s  %s: %s\n%14s%s\n", "-", cli_cell_ending(cell), cell->spec, "",
-                    cell->reason);
+        text_printf(text, "%10s  %s: %s\n%14s%s\n", isinf(cell->mean) ? "inf" : "-",
+                    cli_cell_ending(cell), cell->spec, "", cell->reason);
         return;
     }
     text_printf(text, "%10.5g", cell->mean);

@@ -165,11 +165,7 @@ static void print_table(cli_text *text, const cli_session *session,
         print_cell(text, table, k);
     text_puts(text, "\n");
     if (table->best < 0) {
-        text_printf(text, "best        none: %s\n",
-                    table->stopped + table->failed > 0
-                        ? "every setting failed or stopped early"
-                        : "the metric is not defined on the test rows of a fold; --stratify, fewer "
-                          "folds or another metric help");
+        text_printf(text, "best        none: %s\n", cli_why_none(table));
     } else {
         print_choice(text, "best *", table, table->best);
         if (table->best_one_se != table->best)

@@ -41,6 +41,21 @@ def the_table_comes_before_the_model(d):
         expect(failed['model'] is None, f'no best, no model: {failed["model"]}')
 
 
+def nothing_is_best_where_every_loss_is_infinite(d):
+    """A class of probability 0 costs infinity: no setting is the first of equals."""
+    noisy, model = table(d / 'noisy.csv', 'a,y', [(k % 5, 'ab'[k * k % 7 % 2]) for k in range(40)]), d / 'inf.margin'
+    words = ('cv', 'knn(k={1,2})', noisy, '--metric', 'log_loss', '-o', model)
+    p, found = run(*words), json.loads(run(*words, '--json').stdout)
+    expect(p.returncode == 2 and 'best        none: ' in p.stdout and 'infinite' in p.stdout and '* ' not in p.stdout, f'{p}')
+    expect(found['best'] is None and found['best_one_se'] is None and not model.exists(), f'{found}')
+    p = run('compare', noisy, 'knn(k=1)', 'knn(k=2)', '--metric', 'log_loss', '-o', model)
+    expect(p.returncode == 2 and p.stdout.count('inf  converged: knn') == 2 and '* ' not in p.stdout and not model.exists(), f'{p}')
+    p = run('compare', noisy, 'knn(k=1)', 'logistic', '--metric', 'log_loss')
+    expect(p.returncode == 0 and p.stdout.index('logistic') < p.stdout.index('inf  converged: knn'), f'what is finite comes first: {p}')
+    folds = json.loads(run(*words[:5], '--nested', '--json').stdout)['nested']['folds']
+    expect(all('infinite' in fold['reason'] for fold in folds), f'{folds}')
+
+
 def numbers_that_look_like_classes(d):
     """Without a spec the target decides; the note says how to have it otherwise, and that works."""
     few = table(d / 'few.csv', 'a,b,y', [(k * 7 % 11, k * 5 % 13, k % 5 + 1) for k in range(60)])
@@ -55,7 +70,8 @@ def numbers_that_look_like_classes(d):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for part in (the_table_comes_before_the_model, numbers_that_look_like_classes):
+    for part in (the_table_comes_before_the_model, nothing_is_best_where_every_loss_is_infinite,
+                 numbers_that_look_like_classes):
         try:
             part(Path(folder))
         except Exception as problem:

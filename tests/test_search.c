@@ -1042,7 +1042,7 @@ static void test_nested_without_choice(void **state) {
     assert_int_equal(found->failed, 3);
     assert_true(isnan(found->mean) && isnan(found->low) &&
                 !margin_nested_fold_at(found, 0)->spec[0]);
-    assert_contains(margin_nested_fold_at(found, 0)->reason, "every setting failed");
+    assert_contains(margin_nested_fold_at(found, 0)->reason, "every setting failed,");
     margin_nested_result_free(found);
     margin_error error = {0};
     const margin_spec *spec = parse_text(context, "knn(k={1,2})");

@@ -303,7 +303,7 @@ static int draw_table(picture *p, const margin_search_result *table, const optio
             return cli_usage_error(plot, "settings are drawn over numbers, and %s has none",
                                    names[k].name);
     if (table->best < 0) {
-        fprintf(stderr, "margin: every setting failed or stopped early: %s\n",
+        fprintf(stderr, "margin: %s: %s\n", cli_why_none(table),
                 cli_in_flags(margin_search_cell_at(table, 0)->reason).text);
         return EXIT_BAD_INPUT;
     }

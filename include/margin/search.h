@@ -51,8 +51,8 @@ typedef struct margin_search_result {
     int32_t task;         /* margin_task */
     int32_t greater;      /* 1: a greater value of the metric is better */
     const char *metric;   /* its name */
-    /* Cell with the best mean, the first of equals; -1: none. Settings that failed, stopped early
-     * or were dropped are never best. */
+    /* Cell with the best mean, the first of equals; -1: none. Settings that failed, stopped early,
+     * were dropped or have an infinite loss are never best. */
     int64_t best;
     /* The simplest cell whose mean is within one standard error of the best one's (Breiman,
      * Friedman, Olshen and Stone 1984): deviation / sqrt(folds). Simpler: set after set in the

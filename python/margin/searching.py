@@ -66,8 +66,8 @@ class Cell:
 
     @property
     def counts(self) -> bool:
-        """Whether it may be the best: no fit failed, stopped early or was given up."""
-        return self.status == 0 and not self.dropped and not math.isnan(self.mean)
+        """Whether it may be the best: no fit failed, stopped early or was given up, and the metric is finite."""
+        return self.status == 0 and not self.dropped and math.isfinite(self.mean)
 
 
 @dataclass(frozen=True, repr=False)

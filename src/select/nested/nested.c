@@ -20,7 +20,7 @@ typedef struct nested_run {
 
 /* ---- One outer split ------------------------------------------------------------------------- */
 
-/* The chosen spec; NULL: every setting failed or stopped. */
+/* The chosen spec; NULL: there is no best. */
 static margin_status choose(nested_run *run, const margin_data *train, int64_t split,
                             margin_error *error) {
     const mg_tune *s = &run->outer;
@@ -58,7 +58,8 @@ static margin_status judge(nested_run *run, int64_t split, margin_error *error) 
 }
 
 static margin_status no_choice(nested_run *run, int64_t split, margin_error *error) {
-    static const char text[] = "every setting failed or stopped early in the inner search";
+    static const char text[] =
+        "every setting failed, stopped early or had an infinite loss in the inner search";
     mg_slot *slot = &run->slots[split];
     slot->status = MARGIN_ERROR_LIMIT;
     return mg_take_text(run->outer.heap, text, -1, "a reason", &slot->reason, error);

@@ -128,7 +128,7 @@ void mg_tune_choose(const mg_tune *s, int64_t *best, int64_t *best_one_se) {
     for (int64_t k = 0; k < s->count; k++) {
         if (!mg_cell_counts(s, &s->cells[k])) continue;
         const double loss = sign * mg_cell_mean(&s->cells[k], s->split_count, &deviation);
-        if (*best >= 0 && !(loss < least)) continue;
+        if (!(loss < least)) continue; /* an infinite one is no better than none */
         *best = k;
         least = loss;
         spread = deviation;
