@@ -84,7 +84,54 @@ static bool is_perfect(const margin_search_result *table, const margin_search_ce
     return table->greater ? cell->mean >= 1 : cell->mean <= 0;
 }
 
-void cli_find_in_table(const cli_session *session, const margin_search_result *table,
+static bool is_failed(const margin_search_cell *cell) {
+    return cell->status < 0;
+}
+
+static bool is_stopped(const margin_search_cell *cell) {
+    return cell->status > 0;
+}
+
+/* The first of the settings that the answer does not show. */
+static void add_first(const margin_search_result *table, bool is(const margin_search_cell *cell),
+                      cli_finding *made) {
+    const size_t length = strlen(made->words);
+    int64_t k = 0;
+    while (!is(margin_search_cell_at(table, k)))
+        k++;
+    const margin_search_cell *cell = margin_search_cell_at(table, k);
+    snprintf(made->words + length, sizeof made->words - length, "; the first: %.90s: %.180s",
+             cell->spec, cli_in_flags(cell->reason).text);
+}
+
+static void look_at_endings(const cli_session *session, const margin_search_result *table,
+                            bool shown, cli_findings *found) {
+    cli_finding *made = NULL;
+    if (table->stopped > 0)
+        made = cli_find(
+            session, found, "stopped",
+            "a higher max_iter or --time-limit, or columns of one scale: standardize | ...");
+    if (made) {
+        snprintf(made->words, sizeof made->words,
+                 "%lld of %lld settings stopped before their tolerance and cannot be the best",
+                 (long long)table->stopped, (long long)table->count);
+        if (!shown) add_first(table, is_stopped, made);
+    }
+    made = NULL;
+    if (table->failed > 0)
+        made = cli_find(session, found, "failed",
+                        shown ? "what the table says beside them; against a time limit a longer "
+                                "--time-limit or fewer folds (-k)"
+                              : "what that says; against a time limit a longer --time-limit or "
+                                "fewer folds (-k)");
+    if (made) {
+        snprintf(made->words, sizeof made->words, "%lld of %lld settings failed or were not tried",
+                 (long long)table->failed, (long long)table->count);
+        if (!shown) add_first(table, is_failed, made);
+    }
+}
+
+void cli_find_in_table(const cli_session *session, const margin_search_result *table, bool shown,
                        cli_findings *found) {
     const margin_search_cell *best = margin_search_cell_at(table, table->best);
     cli_finding *made = NULL;
@@ -96,23 +143,7 @@ void cli_find_in_table(const cli_session *session, const margin_search_result *t
                  "beyond",
                  table->set_end);
     if (best && table->baseline) look_at_gain(session, table, best, found);
-    made = NULL;
-    if (table->stopped > 0)
-        made = cli_find(
-            session, found, "stopped",
-            "a higher max_iter or --time-limit, or columns of one scale: standardize | ...");
-    if (made)
-        snprintf(made->words, sizeof made->words,
-                 "%lld of %lld settings stopped before their tolerance and cannot be the best",
-                 (long long)table->stopped, (long long)table->count);
-    made = NULL;
-    if (table->failed > 0)
-        made = cli_find(session, found, "failed",
-                        "what the table says beside them; against a time limit a longer "
-                        "--time-limit or fewer folds (-k)");
-    if (made)
-        snprintf(made->words, sizeof made->words, "%lld of %lld settings failed or were not tried",
-                 (long long)table->failed, (long long)table->count);
+    look_at_endings(session, table, shown, found);
 }
 
 void json_findings(cli_text *text, const cli_findings *found) {

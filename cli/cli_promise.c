@@ -53,6 +53,20 @@ static int read_threshold(const char *word, margin_promise_options *o) {
     return cli_probability("--threshold", word, &o->threshold);
 }
 
+/* What a promise takes from folds is not judged in the order that rows are held out in. */
+static void note_order(const cli_session *session, const margin_promise_options *o) {
+    const cli_arguments *a = session->arguments;
+    if ((!a->time && !a->in_order) || !(o->calibrate || o->coverage > 0 || o->threshold_metric))
+        return;
+    cli_note(session,
+             "%s cuts off the rows held out alone: %s is settled by fits to shuffled rows, for "
+             "rows that come in no special order",
+             a->time ? "--time" : "--in-order",
+             a->calibrate  ? "--calibrate"
+             : a->coverage ? "--coverage"
+                           : "--threshold");
+}
+
 int cli_promise(cli_session *session, const margin_data *data, margin_model **model) {
     const cli_arguments *a = session->arguments;
     margin_promise_options o = {
@@ -72,6 +86,7 @@ int cli_promise(cli_session *session, const margin_data *data, margin_model **mo
     if (!code && a->costs) code = read_costs(a->costs, &o, &costs);
     if (!code) code = cli_groups(session, data->x.rows, &groups, &o.groups);
     if (!code) {
+        note_order(session, &o);
         const margin_status status =
             margin_promise(session->context, *model, data, &o, &promised, &session->error);
         if (status < 0) code = cli_failed(session, status);

@@ -50,7 +50,7 @@ void json_nested(cli_text *text, const margin_nested_result *found);
 enum { CLI_MOST_FINDINGS = 16 };
 typedef struct cli_finding {
     const char *code;
-    char words[240];
+    char words[400];
     const char *remedy;
 } cli_finding;
 typedef struct cli_findings {
@@ -60,9 +60,10 @@ typedef struct cli_findings {
 /* One more, whose words are to be written; NULL: it is allowed. */
 cli_finding *cli_find(const cli_session *session, cli_findings *found, const char *code,
                       const char *remedy);
-/* Those of a table of settings; those of the data and its splits (NULL: none), for a spec (NULL:
- * none in particular). */
-void cli_find_in_table(const cli_session *session, const margin_search_result *table,
+/* Those of a table of settings, all of which the answer shows (else it names the first of those
+ * that it tells of); those of the data and its splits (NULL: none), for a spec (NULL: none in
+ * particular). */
+void cli_find_in_table(const cli_session *session, const margin_search_result *table, bool shown,
                        cli_findings *found);
 void cli_find_in_data(const cli_session *session, const margin_data *data,
                       const margin_splits *splits, const char *spec, bool classes,

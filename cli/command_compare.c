@@ -203,7 +203,7 @@ static void json_row(cli_text *text, const margin_search_result *table, const co
     else
         json_null(text, "bytes");
     json_string(text, "status", cli_cell_ending(cell));
-    json_string(text, "reason", cell->reason);
+    json_string(text, "reason", cli_in_flags(cell->reason).text);
     json_close(text, '}');
 }
 
@@ -255,7 +255,7 @@ static void print_row(cli_text *text, const margin_search_result *table, const c
     text_printf(text, "%s ", best ? "*" : " ");
     if (!counts(cell)) {
         text_printf(text, "%10s  %s: %s\n%14s%s\n", isinf(cell->mean) ? "inf" : "-",
-                    cli_cell_ending(cell), cell->spec, "", cell->reason);
+                    cli_cell_ending(cell), cell->spec, "", cli_in_flags(cell->reason).text);
         return;
     }
     text_printf(text, "%10.5g", cell->mean);
@@ -307,7 +307,7 @@ static int show_rows(cli_session *session, const margin_search_result *table,
     cli_choice choice = {0};
     cli_text text = {0};
     rank_rows(table, rows, count);
-    cli_find_in_table(session, table, &findings);
+    cli_find_in_table(session, table, false, &findings);
     cli_find_in_data(session, data, splits, rows[0].cell->spec, table->task == MARGIN_CLASSIFY,
                      &findings);
     int code = size_rows(session, data, rows, count, &choice); /* only the answer is left to do */
@@ -347,15 +347,22 @@ static int compare_table(cli_session *session, const margin_table *table) {
     return code;
 }
 
+/* Gaps are kept for the first spec that takes them; in front of the others they are a reason. */
+static margin_missing missing_of(const cli_arguments *arguments) {
+    margin_missing missing = MARGIN_MISSING_ERROR;
+    if (arguments->word_count == 1) return cli_missing(arguments, "impute");
+    for (int k = 1; k < arguments->word_count && missing == MARGIN_MISSING_ERROR; k++)
+        missing = cli_missing(arguments, arguments->words[k]);
+    return missing;
+}
+
 int run_compare(const cli_arguments *arguments) {
     cli_session session;
     margin_table *table = NULL;
     int code = cli_session_open(&session, arguments);
     if (code) return code;
-    const bool given = arguments->word_count > 1;
-    const margin_missing missing = cli_missing(arguments, given ? arguments->words[1] : "impute");
     const margin_status status =
-        cli_read_table(&session, arguments->words[0], true, missing, &table);
+        cli_read_table(&session, arguments->words[0], true, missing_of(arguments), &table);
     code = status < 0 ? cli_failed(&session, status) : compare_table(&session, table);
     margin_table_free(table);
     cli_session_close(&session);

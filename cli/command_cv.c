@@ -92,7 +92,9 @@ static void print_cell(cli_text *text, const margin_search_result *table, int64_
     const double training = cell->training ? cli_mean_of(cell->training, table->splits) : 0;
     if (cell->training && isnan(training)) text_printf(text, " %12s", "-");
     if (cell->training && !isnan(training)) text_printf(text, " %12.6g", training);
-    text_printf(text, "  %-9s  %s\n", cli_cell_ending(cell), cell->spec);
+    text_printf(text, "  %-9s  %s", cli_cell_ending(cell), cell->spec);
+    if (cell->dropped) text_printf(text, "  (%lld rows)", (long long)cell->rows);
+    text_puts(text, "\n");
     if (cell->reason[0]) text_printf(text, "%38s%s\n", "", cli_in_flags(cell->reason).text);
 }
 
@@ -193,7 +195,7 @@ static int write_table(cli_session *session, const margin_search_result *table) 
         text_printf(&text, ",fold%lld", (long long)k + 1);
     for (int64_t k = 0; k < table->splits && session->arguments->training; k++)
         text_printf(&text, ",training%lld", (long long)k + 1);
-    text_puts(&text, ",gap,fit_seconds,predict_seconds,reason\n");
+    text_puts(&text, ",gap,fit_seconds,predict_seconds,rows,reason\n");
     for (int64_t k = 0; k < table->count; k++) {
         const margin_search_cell *cell = margin_search_cell_at(table, k);
         text_cell(&text, cell->spec);
@@ -207,7 +209,7 @@ static int write_table(cli_session *session, const margin_search_result *table) 
         csv_number(&text, cell->gap);
         csv_number(&text, cell->fit_seconds);
         csv_number(&text, cell->predict_seconds);
-        text_puts(&text, ",");
+        text_printf(&text, ",%lld,", (long long)cell->rows);
         text_cell(&text, cli_in_flags(cell->reason).text);
         text_puts(&text, "\n");
     }
@@ -294,7 +296,7 @@ static int show_search(cli_session *session, const margin_spec *spec, const marg
     if (!code) code = write_predictions(session, table, data, splits);
     if (!code) code = keep_choice(session, table, data, &choice);
     if (code) return code;
-    cli_find_in_table(session, table, &findings);
+    cli_find_in_table(session, table, table->count <= SHOWN_WHOLE, &findings);
     cli_find_in_data(session, data, splits, margin_spec_text(spec), table->task == MARGIN_CLASSIFY,
                      &findings);
     if (session->arguments->json)

@@ -257,7 +257,7 @@ static const char *weighing_learner(const cli_session *session, const char *text
     static const char *const minds[] = {
         "knn",         "svm",          "logistic",        "softmax",    "ridge",       "lasso",
         "elastic-net", "kernel-ridge", "kernel-logistic", "perceptron", "exponential", NULL};
-    static const char *const scales[] = {"standardize", "minmax", "normalize", NULL};
+    static const char *const scales[] = {"standardize", "minmax", NULL};
     margin_setting kernel = {.size = sizeof kernel};
     margin_spec *spec = NULL;
     if (margin_spec_parse(session->context, text, &spec, NULL) < 0) return NULL;

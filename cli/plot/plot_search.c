@@ -396,7 +396,7 @@ static double value_of(const learning *l, const margin_model *model, const margi
     return value;
 }
 
-/* The first `step` + 1 tenths of the training rows, each with its share of every class. */
+/* The first `step` + 1 tenths of the training rows, which are dealt by chance. */
 static margin_status learn_step(learning *l, const margin_splits *tenths, int64_t fold, int step,
                                 const margin_data *test, int64_t *rows) {
     margin_data train = *l->data;
