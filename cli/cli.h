@@ -131,6 +131,8 @@ double cli_clock(void);
 double cli_elapsed(const cli_session *session);
 void cli_note(const cli_session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* What the library notes is held back, as where a file is read again. */
+void cli_hold_notes(bool hold);
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_progress_end(void); /* clears the progress line before anything else is printed */
 

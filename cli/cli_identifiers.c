@@ -152,6 +152,10 @@ void text_numbers_among_texts(cli_text *text, const margin_data *data, int64_t j
     free(counts);
 }
 
+#define MIXED                                                                                      \
+    "column %s holds categories: %s; empty them in the file where they mean that there is no "     \
+    "value, or --categorical %s says that it is so"
+
 /* What is told to be categories (--categorical) surprises nobody. */
 static void find_mixed(const cli_session *session, const margin_data *data, cli_text *json) {
     const bool told = session->arguments->categorical || !data->columns || data->targets > 1;
@@ -163,11 +167,11 @@ static void find_mixed(const cli_session *session, const margin_data *data, cli_
                                                : "";
         if (note.data && json) {
             cli_text line = {0};
-            text_printf(&line, "column %s holds categories: %s", name, note.data);
+            text_printf(&line, MIXED, name, note.data, name);
             json_string(json, NULL, line.data ? line.data : "");
             text_free(&line);
         } else if (note.data) {
-            cli_note(session, "column %s holds categories: %s", name, note.data);
+            cli_note(session, MIXED, name, note.data, name);
         }
         text_free(&note);
     }

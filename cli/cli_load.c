@@ -275,7 +275,9 @@ margin_status cli_read_column(cli_session *session, const char *path, const char
     options.target = column;
     options.weights = options.ignore = options.labels = NULL;
     options.missing = MARGIN_MISSING_KEEP;
+    cli_hold_notes(true); /* it was read before */
     const margin_status status = read_timed(session, path, &options, table);
+    cli_hold_notes(false);
     if (status < 0) name_option(session, "the target", option, column);
     return status;
 }

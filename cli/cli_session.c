@@ -15,7 +15,7 @@
 static margin_context *volatile signalled_context;
 static volatile sig_atomic_t interrupted, writing_directly;
 static volatile pid_t helper; /* a program that works for this one; 0: none */
-static bool progress_shown, file_begun;
+static bool progress_shown, file_begun, notes_held;
 
 /* Writing to a pipe or terminal may wait for ever and leaves no file to tidy up: there an interrupt
  * ends the program at once. Everything else is asked to end. */
@@ -102,9 +102,13 @@ cli_sentence cli_in_flags(const char *text) {
     return sentence;
 }
 
+void cli_hold_notes(bool hold) {
+    notes_held = hold;
+}
+
 static void show_log(margin_log_level level, const char *text, void *user) {
     const cli_arguments *arguments = user;
-    if (arguments->quiet && level == MARGIN_LOG_NOTE) return;
+    if ((arguments->quiet || notes_held) && level == MARGIN_LOG_NOTE) return;
     cli_progress_end();
     fprintf(stderr, "margin: %s%s\n", level == MARGIN_LOG_WARNING ? "warning: " : "",
             cli_in_flags(text).text);

@@ -154,7 +154,8 @@ def markers_among_numbers(d):
     """A text that stands for a missing value makes categories of a column of numbers: that is told, with counts."""
     table, told = d / 'dashes.csv', "132 of its 150 values are numbers; the others: '-' 18"
     table.write_text('size,y\n' + ''.join(f'{"-" if k % 8 == 7 else k % 5},{k % 2}\n' for k in range(150)))
-    expect(f'column size holds categories: {told}' in works('check', table).stderr, f'check: {works("check", table).stderr}')
+    helps = "; empty them in the file where they mean that there is no value, or --categorical size says that it is so\n"
+    expect(f'column size holds categories: {told}{helps}' in works('check', table).stderr, f'check: {works("check", table).stderr}')
     notes = json.loads(works('check', table, '--json').stdout)['notes']
     expect(len(notes) == 1 and told in notes[0], f'check --json: {notes}')
     expect(told in works('fit', 'onehot | logistic', table).stderr, 'fit tells it')
@@ -165,8 +166,24 @@ def markers_among_numbers(d):
     few = d / 'few-numbers.csv'
     few.write_text('code,y\n' + ''.join(f'{c},{k % 2}\n' for k, c in enumerate(['A', 'B', '7', 'C'] * 6)))
     expect('are numbers' not in works('check', few).stderr, 'texts with a number among them are texts')
+    expect(works('check', '-', '--categorical', 'y', stdin='x,y\n' + ''.join(f'{k},{"no" if k % 6 == 5 else k % 2}\n' for k in range(24))).stderr == '', 'as the note says')
     expect("column y holds categories: 20 of its 24 values are numbers; the others: 'no' 4" in
            works('check', '-', stdin='x,y\n' + ''.join(f'{k},{"no" if k % 6 == 5 else k % 2}\n' for k in range(24))).stderr, 'the target, too')
+
+
+def repeated_names_are_told(d):
+    """A name that the header has twice belongs to the first of the two; what is found for a model is not told again."""
+    twice, model = d / 'twice.csv', d / 'twice.margin'
+    twice.write_text('a,b,a,y\n' + ''.join(f'{k * 3 % 11},{k * k % 7},{k % 5},{k % 3}.5\n' for k in range(30)))
+    told = 'margin: the header names a twice: the second is a.1\n'
+    for words in (('check', twice), ('fit', 'ridge', twice, '-o', model), ('fit', 'ridge', twice, '--groups', 'b', '--holdout', '0.3')):
+        expect(works(*words).stderr == told, f'{words}: {works(*words).stderr}')
+    for words in (('check', twice, '--quiet'), ('predict', model, twice), ('evaluate', model, twice)):
+        expect('twice:' not in works(*words).stderr, f'{words}: {works(*words).stderr}')
+    twice.write_text('a,b,a,a,b\n1,2,3,4,5\n6,7,8,9,0\n')
+    expect('names a twice: the second is a.1, and so on for 3 columns' in works('check', twice).stderr, 'several')
+    twice.write_text('a,b,a.1\n1,2,3\n6,7,8\n')
+    expect(works('check', twice).stderr == '', 'a name of its own')
 
 
 def blanks_separate(d):
@@ -249,7 +266,7 @@ def remedies_fit_the_cell(d):
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
     for part in (labels_keep_their_digits, measurements_are_no_classes, remedies_leak_nothing, identifiers_are_noted,
-                 missing_values, markers_are_told, markers_among_numbers, blanks_separate, formats_have_names, sparse_surprises_are_noted, remedies_fit_the_cell):
+                 missing_values, markers_are_told, markers_among_numbers, repeated_names_are_told, blanks_separate, formats_have_names, sparse_surprises_are_noted, remedies_fit_the_cell):
         try:
             part(d)
         except Exception as problem:  # a part that breaks off is a breach, and the others still run

@@ -145,6 +145,21 @@ static margin_column csv_describe(const mg_csv *csv, int64_t j, const char *name
     return column;
 }
 
+/* In training: what a model expects is found by the names that it was given. */
+static void note_repeated(const mg_csv *csv, const mg_names *names) {
+    char more[60] = "";
+    int64_t count = 0, first = 0;
+    for (int64_t j = csv->columns - 1; j >= 0 && !csv->options->expected; j--) {
+        if (names->items[j] == csv->names[j]) continue;
+        count++;
+        first = j;
+    }
+    if (!count) return;
+    if (count > 1) snprintf(more, sizeof more, ", and so on for %lld columns", (long long)count);
+    mg_log(csv->context, MARGIN_LOG_NOTE, "the header names %.200s twice: the second is %.200s%s",
+           csv->names[first], names->items[first], more);
+}
+
 static margin_status describe_columns(mg_csv *csv) {
     margin_table *table = csv->table;
     mg_names names = {0};
@@ -155,6 +170,7 @@ static margin_status describe_columns(mg_csv *csv) {
     for (int64_t j = 0; j < csv->columns; j++)
         count += csv->category_counts[j];
     MG_GO(mg_names_unique(csv->heap, csv->names, csv->columns, &names, csv->error));
+    note_repeated(csv, &names);
     MG_GO_NEW(csv->heap, items, csv->features, "the columns of a table", csv->error);
     MG_GO_NEW(csv->heap, targets, csv->targets, "the targets", csv->error);
     MG_GO_NEW(csv->heap, categories, count, "the categories of the columns", csv->error);
