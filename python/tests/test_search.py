@@ -39,6 +39,13 @@ def test_the_same_table(iris, diabetes, estimator, grid, cv):
     assert np.array_equal(pickle.loads(pickle.dumps(ours)).predict(X), ours.predict(X))
 
 
+def test_an_infinite_loss_is_not_the_best():
+    X, y = np.arange(40.0)[:, None] % 5, np.arange(40) ** 2 % 7 % 2
+    table = margin.search("knn(k={1,2})", X, y, metric="log_loss")
+    assert table.best is None and not any(c.counts for c in table.cells) and all(np.isinf(c.mean) for c in table.cells)
+    assert margin.Search("knn(k={1,2})", scoring="neg_log_loss").fit(X, y).best_score_ == -np.inf
+
+
 def test_options_of_other_kernels(iris):
     X, y = iris
     search = margin.Search("svm(kernel={rbf,poly}, degree={2,3})", cv=3).fit(X, y)
