@@ -21,12 +21,13 @@
 #pragma once
 
 #include "kernel/svm/smo_ops.h"
-#include "math/gram/gram.h"
+#include "math/gram/gram_tiles.h"
 
 typedef struct mg_smo {
     margin_context *context;
     const mg_stop *stop; /* iterations: steps */
     const mg_smo_ops *ops;
+    const mg_gram_tile_ops *tiles;
     int64_t count;
     const double *target, *low, *high;
     double epsilon, total; /* total: the sum of b */

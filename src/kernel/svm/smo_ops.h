@@ -1,4 +1,4 @@
-/* Inner loops of the dual solver, one table per instruction set. */
+/* Inner loop of the dual solver, one table per instruction set. */
 #pragma once
 
 #include "base/machine/cpu.h"
@@ -49,9 +49,6 @@ typedef struct mg_smo_ops {
     /* Steps of two variables, chosen to second order (Fan, Chen and Lin, Journal of Machine
      * Learning Research 6, 2005), until the tolerance is met; returns their number. */
     int64_t (*solve)(mg_smo_set *set);
-    /* f[j] += sum_k weights[k] rows[k][j], in the order of k. */
-    void (*update)(double *f, int64_t columns, const float *const *rows, const double *weights,
-                   int64_t count);
 } mg_smo_ops;
 
 MG_ISA_TABLES(mg_smo_ops, mg_smo_ops);

@@ -1,7 +1,6 @@
-/* Inner loops of the dual solver with AVX2. */
+/* Inner loop of the dual solver with AVX2. */
 #include "math/vectors/fvec_avx2.h"
 
-#define SCALAR_FMA(a, b, c) __builtin_fma(a, b, c)
 #include "kernel/svm/smo_ops_tmpl.h"
 
 const mg_smo_ops mg_smo_ops_avx2 = SMO_OPS_TABLE;

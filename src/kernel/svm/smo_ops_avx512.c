@@ -1,7 +1,6 @@
-/* Inner loops of the dual solver with AVX-512. */
+/* Inner loop of the dual solver with AVX-512. */
 #include "math/vectors/fvec_avx512.h"
 
-#define SCALAR_FMA(a, b, c) __builtin_fma(a, b, c)
 #include "kernel/svm/smo_ops_tmpl.h"
 
 const mg_smo_ops mg_smo_ops_avx512 = SMO_OPS_TABLE;

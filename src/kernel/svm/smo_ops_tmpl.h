@@ -1,5 +1,5 @@
-/* Inner loops of the dual solver: included by one file per instruction set after its vectors of f64
- * and f32. */
+/* Inner loop of the dual solver: included by one file per instruction set after its vectors of f32.
+ */
 #include "kernel/svm/smo_ops.h"
 
 #include <math.h>
@@ -91,35 +91,5 @@ static int64_t smo_solve(mg_smo_set *set) {
     return set->most_steps;
 }
 
-/* ---- Gradient -------------------------------------------------------------------------------- */
-
-enum { SMO_ROWS = 8 };
-
-MG_INLINE void smo_add_rows(double *f, int64_t columns, const float *const *rows,
-                            const double *weights, int count) {
-    vec w[SMO_ROWS];
-    int64_t j = 0;
-    for (int k = 0; k < count; k++)
-        w[k] = vec_set(weights[k]);
-    for (; j + LANES <= columns; j += LANES) {
-        vec sum = vec_load(f + j);
-        for (int k = 0; k < count; k++)
-            sum = vec_fma(w[k], vec_widen(rows[k] + j), sum);
-        vec_store(f + j, sum);
-    }
-    for (; j < columns; j++)
-        for (int k = 0; k < count; k++)
-            f[j] = SCALAR_FMA(weights[k], (double)rows[k][j], f[j]);
-}
-
-static void smo_update(double *f, int64_t columns, const float *const *rows, const double *weights,
-                       int64_t count) {
-    int64_t k = 0;
-    for (; k + SMO_ROWS <= count; k += SMO_ROWS)
-        smo_add_rows(f, columns, rows + k, weights + k, SMO_ROWS);
-    for (; k < count; k++)
-        smo_add_rows(f, columns, rows + k, weights + k, 1);
-}
-
 #define SMO_OPS_TABLE                                                                              \
-    { smo_solve, smo_update }
+    { smo_solve }

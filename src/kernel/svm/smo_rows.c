@@ -19,8 +19,8 @@ typedef struct apply_work {
 
 static void apply_part(const mg_gram_part *part, void *argument) {
     const apply_work *work = argument;
-    work->s->ops->update(work->s->f + part->first, part->columns, (const float *const *)part->rows,
-                         work->moved, work->count);
+    work->s->tiles->sum(work->s->f + part->first, part->columns, (const float *const *)part->rows,
+                        work->moved, work->count);
 }
 
 /* How far the columns of variables from `i` on lie side by side. */
@@ -42,7 +42,7 @@ static margin_status apply_columns(void *argument, int64_t task, int worker) {
         length = run_length(s, i, last);
         for (int64_t k = 0; k < work->count; k++)
             rows[k] = s->matrix + place_of(s, work->changed[k]) * s->ld + place_of(s, i);
-        work->s->ops->update(s->f + i, length, rows, work->moved, work->count);
+        s->tiles->sum(s->f + i, length, rows, work->moved, work->count);
     }
     return MARGIN_OK;
 }

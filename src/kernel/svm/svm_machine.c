@@ -151,6 +151,7 @@ static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
     *s = (mg_smo){.context = m->fit->context,
                   .stop = &m->stop,
                   .ops = MG_ISA_TABLE(mg_isa_level(), mg_smo_ops),
+                  .tiles = MG_ISA_TABLE(mg_isa_level(), mg_gram_tile_ops),
                   .count = m->problem->count,
                   .epsilon = m->options.epsilon,
                   .kkt = m->options.kkt,

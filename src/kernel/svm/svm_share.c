@@ -45,7 +45,7 @@ enum { ROUGH_COLUMNS = 256 };
 typedef struct rough_work {
     const mg_svm_shared *shared;
     const mg_hypothesis *h;
-    const mg_smo_ops *ops;
+    const mg_gram_tile_ops *ops;
     double *weights;       /* of the f32 values */
     const float **rows;    /* of the gram, a coefficient each */
     mg_gram_error *errors; /* of each function */
@@ -93,8 +93,8 @@ static margin_status rough_task(void *argument, int64_t task, int worker) {
         double *sums = block + f * ROUGH_COLUMNS;
         for (int64_t j = 0; j < count; j++)
             sums[j] = h->view.expansion.intercept[f];
-        work->ops->update(sums, count, here + starts[f], work->weights + starts[f],
-                          starts[f + 1] - starts[f]);
+        work->ops->sum(sums, count, here + starts[f], work->weights + starts[f],
+                       starts[f + 1] - starts[f]);
     }
     for (int64_t j = 0; j < count; j++) {
         for (int64_t f = 0; f < h->functions; f++) {
@@ -116,7 +116,7 @@ static margin_status svm_rough(const mg_shared *shared, const mg_hypothesis *h,
     mg_arena arena;
     rough_work work = {.shared = s,
                        .h = h,
-                       .ops = MG_ISA_TABLE(mg_isa_level(), mg_smo_ops),
+                       .ops = MG_ISA_TABLE(mg_isa_level(), mg_gram_tile_ops),
                        .visit = visit,
                        .argument = argument};
     margin_status status;

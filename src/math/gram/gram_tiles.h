@@ -31,6 +31,9 @@ typedef struct mg_gram_tile_ops {
     int rows, columns;
     void (*tile)(const mg_gram_tile *t);
     void (*square)(int64_t depth, const float *b, float *squares); /* -|x|^2/2 of a panel */
+    /* sums[j] += sum_k weights[k] rows[k][j], in the order of k. */
+    void (*sum)(double *sums, int64_t columns, const float *const *rows, const double *weights,
+                int64_t count);
 } mg_gram_tile_ops;
 MG_ISA_TABLES(mg_gram_tile_ops, mg_gram_tile_ops);
 

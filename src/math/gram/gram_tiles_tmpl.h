@@ -1,5 +1,6 @@
-/* Register tiles of kernel values in f32: included by one file per instruction set after its
- * vectors, with TILE_ROWS and TILE_VECTORS defined. */
+/* Register tiles of kernel values in f32, and sums of their rows: included by one file per
+ * instruction set after its vectors, with TILE_ROWS, TILE_VECTORS and SCALAR_FMA(a, b, c) defined.
+ */
 #include "math/gram/gram_tiles.h"
 
 #include <math.h>
@@ -104,5 +105,35 @@ static void tile_square(int64_t depth, const float *b, float *squares) {
     }
 }
 
+/* ---- Sums of rows ---------------------------------------------------------------------------- */
+
+enum { SUM_ROWS = 8 };
+
+MG_INLINE void tile_add_rows(double *sums, int64_t columns, const float *const *rows,
+                             const double *weights, int count) {
+    vec w[SUM_ROWS];
+    int64_t j = 0;
+    for (int k = 0; k < count; k++)
+        w[k] = vec_set(weights[k]);
+    for (; j + LANES <= columns; j += LANES) {
+        vec sum = vec_load(sums + j);
+        for (int k = 0; k < count; k++)
+            sum = vec_fma(w[k], vec_widen(rows[k] + j), sum);
+        vec_store(sums + j, sum);
+    }
+    for (; j < columns; j++)
+        for (int k = 0; k < count; k++)
+            sums[j] = SCALAR_FMA(weights[k], (double)rows[k][j], sums[j]);
+}
+
+static void tile_sum(double *sums, int64_t columns, const float *const *rows, const double *weights,
+                     int64_t count) {
+    int64_t k = 0;
+    for (; k + SUM_ROWS <= count; k += SUM_ROWS)
+        tile_add_rows(sums, columns, rows + k, weights + k, SUM_ROWS);
+    for (; k < count; k++)
+        tile_add_rows(sums, columns, rows + k, weights + k, 1);
+}
+
 #define GRAM_TILE_TABLE                                                                            \
-    { TILE_ROWS, TILE_COLUMNS, tile_run, tile_square }
+    { TILE_ROWS, TILE_COLUMNS, tile_run, tile_square, tile_sum }

@@ -6,9 +6,11 @@
  */
 #include "model/predict/predict.h"
 
+#include "learn/hypothesis/expansion_rough.h"
 #include "model/predict/row_stages.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* Numbers of the two stack buffers, and the most rows of a batch. */
@@ -26,6 +28,8 @@ typedef struct query {
     const margin_context *context; /* NULL: not to be interrupted */
     double *together; /* room for some rows on their way through the last stage; NULL: one by one */
     bool finite;      /* there are no infinite values */
+    const mg_expansion_rough *rough; /* labels are told by its scores, or MG_IN_DOUBT; NULL: none */
+    double *rough_room;
 } query;
 
 /* Scratch in numbers: `fixed` once (rows on their way through the stages, votes), then for each row
@@ -80,6 +84,15 @@ static layout layout_of(const margin_model *model, margin_output what, const mar
     if (what == MARGIN_OUTPUT_LABELS || what == MARGIN_OUTPUT_CLASS_SCORES)
         need.votes = mg_decide_room(model);
     if (!scores_are_answer(what)) need.scores = model->hypothesis->functions;
+    return need;
+}
+
+/* With the errors of rough scores, and room to decide by them. */
+static layout query_layout(const query *q) {
+    layout need = layout_of(q->model, q->what, q->x, q->rows);
+    if (!q->rough) return need;
+    need.scores *= 2;
+    need.votes = MG_MAX(need.votes, 2 * q->model->classes);
     return need;
 }
 
@@ -173,21 +186,30 @@ static void leave_refused(const query *q, int64_t at, int64_t count, double *way
     }
 }
 
+/* Of rows as the hypothesis takes them; errors follow rough scores. */
+static margin_status ask_scores(const query *q, const margin_matrix *x, int64_t row, int64_t count,
+                                double *scores) {
+    const mg_hypothesis *h = q->model->hypothesis;
+    if (!q->rough) return h->kind->scores(h, x, row, count, scores);
+    mg_expansion_rough_scores(q->rough, x, row, count, q->rough_room, scores,
+                              scores + count * h->functions);
+    return MARGIN_OK;
+}
+
 /* Scores of `count` rows that follow each other in x, through the stages. */
 static margin_status score_rows(const query *q, int64_t row, int64_t count, const layout *need,
                                 double *scratch, double *scores) {
     const margin_model *model = q->model;
-    const mg_hypothesis *h = model->hypothesis;
-    if (takes_rows(model, q->x)) return h->kind->scores(h, q->x, row, count, scores);
+    if (takes_rows(model, q->x)) return ask_scores(q, q->x, row, count, scores);
     double *features = scratch + need->way + need->votes;
     const mg_fitted_stage *entering = entering_stage(model);
     if (entering) {
         const margin_matrix entries = enter_rows(q, entering, row, count, scratch, features);
-        return h->kind->scores(h, &entries, 0, count, scores);
+        return ask_scores(q, &entries, 0, count, scores);
     }
     stage_rows(q, row, count, scratch, features);
     margin_matrix staged = margin_dense_f64(features, count, need->features, need->features);
-    return h->kind->scores(h, &staged, 0, count, scores);
+    return ask_scores(q, &staged, 0, count, scores);
 }
 
 /* One row of an answer that is no label. */
@@ -209,7 +231,10 @@ static void answer_rows(const query *q, int64_t at, int64_t count, const double 
     int64_t functions = model->hypothesis->functions;
     if (q->what == MARGIN_OUTPUT_LABELS) {
         int64_t *labels = (int64_t *)q->out + at;
-        for (int64_t i = 0; i < count; i++)
+        for (int64_t i = 0; i < count && q->rough; i++)
+            labels[i] = mg_decide_rough(model, scores + i * functions,
+                                        scores + (count + i) * functions, votes);
+        for (int64_t i = 0; i < count && !q->rough; i++)
             labels[i] = mg_decide(model, scores + i * functions, votes);
     } else if (!scores_are_answer(q->what)) {
         double *out = (double *)q->out + at * model->classes;
@@ -229,13 +254,15 @@ static int64_t run_length(const query *q, int64_t at, int64_t most) {
 
 /* Rows of a batch that is over within some hundredths of a second: of an expansion each meets all
  * support rows, some side by side. */
-static int64_t most_rows(const mg_hypothesis *h) {
-    enum { SIDE_BY_SIDE = 24 };
-    static const double most_work = 1e8, kernel_work = 16.0;
+static int64_t most_rows(const query *q) {
+    static const double kernel_work = 16.0;
+    const mg_hypothesis *h = q->model->hypothesis;
     if (h->kind != &mg_hypothesis_expansion) return BATCH;
+    const int64_t side_by_side = q->rough ? 32 : 24, most = q->rough ? MG_ROUGH_ROWS : BATCH;
+    const double most_work = q->rough ? 5e8 : 1e8;
     const double work = (double)h->view.expansion.support.rows * ((double)h->columns + kernel_work);
-    const double rows = fmin(most_work / fmax(work, 1.0), BATCH);
-    return MG_MAX((int64_t)rows / SIDE_BY_SIDE, 1) * SIDE_BY_SIDE;
+    const double rows = fmin(most_work / fmax(work, 1.0), (double)most);
+    return MG_MAX((int64_t)rows / side_by_side, 1) * side_by_side;
 }
 
 /* Rows at.. of a query, as rows 0.. of one to the matrix `x` over `room`. */
@@ -260,10 +287,10 @@ static query gathered(const query *q, int64_t at, int64_t count, void *room, mar
  * take long (kernels, thousands of classes), so each looks whether it is still wanted. */
 static margin_status answer_range(const query *q, int64_t first, int64_t count, double *scratch,
                                   int64_t room) {
-    const layout need = layout_of(q->model, q->what, q->x, q->rows);
+    const layout need = query_layout(q);
     const int64_t per_row = need.features + need.scores + need.row;
     int64_t batch = per_row > 0 ? (room - need.way - need.votes) / per_row : BATCH;
-    batch = MG_MIN(batch, most_rows(q->model->hypothesis));
+    batch = MG_MIN(batch, most_rows(q));
     for (int64_t at = first, length; at < first + count; at += length) {
         if (q->context && mg_cancelled(q->context)) return MARGIN_ERROR_CANCELLED;
         double *rest = scratch + need.way + need.votes + batch * need.features, *scores = rest;
@@ -391,16 +418,37 @@ margin_status margin_distances(const margin_model *model, const margin_matrix *x
 
 typedef struct parallel_query {
     query q;
-    double *scratch; /* per worker `room` numbers, and `together`: stacks may be small */
-    int64_t room, together;
+    double *scratch; /* per worker `room` numbers, and the others: stacks may be small */
+    int64_t room, together, rough;
+    mg_expansion_rough *scores; /* NULL: none */
+    atomic_llong told, doubts;
 } parallel_query;
 
+/* Where half of the rows are in doubt, rough scores gain nothing. */
+static bool pays(parallel_query *p) {
+    enum { LEAST = 1024 };
+    const long long told = atomic_load_explicit(&p->told, memory_order_relaxed);
+    return told < LEAST || 2 * atomic_load_explicit(&p->doubts, memory_order_relaxed) < told;
+}
+
 static margin_status visit_block(const mg_block *block, void *argument) {
-    const parallel_query *p = argument;
-    double *scratch = p->scratch + block->worker * (p->room + p->together);
+    parallel_query *p = argument;
+    double *scratch = p->scratch + block->worker * (p->room + p->together + p->rough);
+    const int64_t first = block->first, count = block->count;
     query q = p->q;
     if (p->together > 0) q.together = scratch + p->room;
-    return answer_range(&q, block->first, block->count, scratch, p->room);
+    if (p->scores && pays(p)) {
+        q.rough = p->scores;
+        q.rough_room = scratch + p->room + p->together;
+    }
+    MG_TRY(answer_range(&q, first, count, scratch, p->room));
+    const int64_t *labels = q.rough ? (const int64_t *)q.out + first : NULL;
+    int64_t doubts = 0;
+    for (int64_t i = 0; i < count && labels; i++)
+        doubts += labels[i] == MG_IN_DOUBT;
+    atomic_fetch_add_explicit(&p->told, count, memory_order_relaxed);
+    atomic_fetch_add_explicit(&p->doubts, doubts, memory_order_relaxed);
+    return MARGIN_OK;
 }
 
 /* ---- In batches, for hypotheses that answer many rows faster than each by itself ------------- */
@@ -481,41 +529,99 @@ done:
 
 /* ---- All rows -------------------------------------------------------------------------------- */
 
-static margin_status predict_all(margin_context *context, const query *q, int64_t count,
-                                 margin_error *error) {
+/* Rough scores, where classes are asked for of so many dense rows that they pay. */
+static mg_expansion_rough *start_rough(margin_context *context, const query *q, int64_t count) {
+    enum { LEAST = 256 };
     const margin_model *model = q->model;
-    const mg_fitted_stage *joint = joint_stage(model);
-    parallel_query p = {.q = *q};
-    if (model->hypothesis->kind->scores_batch) return predict_batches(context, q, count, error);
-    layout need = layout_of(model, q->what, q->x, q->rows);
-    const int64_t workers = mg_threads(context);
-    const int64_t gathers = count * (need.row + need.features + need.scores);
-    p.room = MG_MAX(least_room(&need), need.row > 0 ? MG_MIN(NEAR, gathers) : STACK_ROOM);
-    if (joint) {
-        p.together = together_room(joint);
-        p.room += MG_ROWS_AT_ONCE * (need.features + need.scores);
+    const bool sparse = model->active == 0 && mg_is_csr(q->x);
+    if (q->what != MARGIN_OUTPUT_LABELS || count < LEAST || sparse) return NULL;
+    if (mg_decides_by_probability(model)) return NULL;
+    return mg_expansion_rough_new(context->heap, model->hypothesis);
+}
+
+/* Scratch of each worker. */
+static void plan_scratch(parallel_query *p, int64_t count) {
+    query longest = p->q;
+    longest.rough = p->scores;
+    const layout need = query_layout(&longest);
+    const mg_fitted_stage *joint = joint_stage(p->q.model);
+    const int64_t row = need.row + need.features + need.scores;
+    p->room = MG_MAX(least_room(&need), need.row > 0 ? MG_MIN(NEAR, count * row) : STACK_ROOM);
+    p->rough = 0;
+    if (p->scores) {
+        p->room = need.way + need.votes + MG_ROUGH_ROWS * row;
+        p->rough = mg_expansion_rough_room(p->scores);
     }
-    MG_NEW(context->heap, p.scratch, workers * (p.room + p.together), "scratch for predictions",
-           error);
-    margin_status status =
-        mg_sweep_each(context, count, mg_block_rows(mg_row_bytes(q->x)), visit_block, &p, NULL);
-    mg_free(context->heap, p.scratch);
+    if (joint) {
+        p->together = together_room(joint);
+        p->room += MG_ROWS_AT_ONCE * (need.features + need.scores);
+    }
+}
+
+static margin_status new_scratch(margin_context *context, parallel_query *p, int64_t count,
+                                 margin_error *error) {
+    plan_scratch(p, count);
+    MG_NEW(context->heap, p->scratch, mg_threads(context) * (p->room + p->together + p->rough),
+           "scratch for predictions", error);
+    return MARGIN_OK;
+}
+
+/* With the scores of `p`, or as they are. */
+static margin_status predict_blocks(margin_context *context, parallel_query *p, int64_t count,
+                                    margin_error *error) {
+    margin_status status = new_scratch(context, p, count, error);
+    if (status < 0 && p->scores) { /* without them there may be room */
+        mg_expansion_rough_free(p->scores);
+        p->scores = NULL;
+        status = new_scratch(context, p, count, error);
+    }
+    if (status < 0) return status;
+    status =
+        mg_sweep_each(context, count, mg_block_rows(mg_row_bytes(p->q.x)), visit_block, p, NULL);
+    mg_expansion_rough_free(p->scores);
+    mg_free(context->heap, p->scratch);
     if (status >= 0) return MARGIN_OK;
     if (!mg_cancelled(context)) margin_context_cancel(context); /* a kernel function did */
     return mg_fail_cancelled(error);
 }
 
+/* The rows that rough scores left in doubt, once more. */
+static margin_status settle_doubts(margin_context *context, const query *q, int64_t count,
+                                   int64_t doubts, margin_error *error) {
+    int64_t *rows, *labels = q->out, n = 0;
+    MG_NEW(context->heap, rows, 2 * doubts, "the rows in doubt", error);
+    for (int64_t i = 0; i < count; i++)
+        if (labels[i] == MG_IN_DOUBT) rows[n++] = q->rows ? q->rows[i] : i;
+    parallel_query exact = {.q = *q};
+    exact.q.rows = rows;
+    exact.q.out = rows + doubts;
+    const margin_status status = predict_blocks(context, &exact, n, error);
+    for (int64_t i = count; i-- > 0 && status >= 0;)
+        if (labels[i] == MG_IN_DOUBT) labels[i] = rows[doubts + --n];
+    mg_free(context->heap, rows);
+    return status;
+}
+
+static margin_status predict_all(margin_context *context, const query *q, int64_t count,
+                                 margin_error *error) {
+    parallel_query p = {.q = *q};
+    if (q->model->hypothesis->kind->scores_batch) return predict_batches(context, q, count, error);
+    p.scores = start_rough(context, q, count);
+    MG_TRY(predict_blocks(context, &p, count, error));
+    return p.doubts > 0 ? settle_doubts(context, q, count, p.doubts, error) : MARGIN_OK;
+}
+
 margin_status mg_predict_rows(margin_context *context, const margin_model *model,
                               const margin_matrix *x, const int64_t *rows, int64_t count,
                               margin_output what, void *out, margin_error *error) {
-    const query q = {model, x, rows, what, out, context, NULL, false};
+    const query q = {model, x, rows, what, out, context, NULL, false, NULL, NULL};
     return predict_all(context, &q, count, error);
 }
 
 margin_status mg_predict_finite(margin_context *context, const margin_model *model,
                                 const margin_matrix *x, const int64_t *rows, int64_t count,
                                 margin_output what, void *out, margin_error *error) {
-    const query q = {model, x, rows, what, out, context, NULL, true};
+    const query q = {model, x, rows, what, out, context, NULL, true, NULL, NULL};
     return predict_all(context, &q, count, error);
 }
 

@@ -1,0 +1,299 @@
+/* Scores in single precision, with a bound on their errors: of many rows, where only the class is
+ * asked for and few rows are in doubt.
+ *
+ * K = e^-t, t = |x' - s'|^2 / 2 of points that are centred and scaled. Let u be the unit roundoff of
+ * f32 and T = (|x'| + |s'|)^2 / 2. A dot product is made of chains of at most DEPTH products, whose
+ * sums are then added: off by at most (chain + chains) u |x'||s'| <= (chain + chains) u T / 2; the
+ * points are rounded (2 u T), and the squares, their sum and the difference are (3 u T). What the
+ * scores in f64 lose themselves is rounding of |x|^2, |s|^2 and 2 x.s. So t is off by some d, K by
+ * at most K (e^d - 1), beside two units in the last place of the exponential, and a score by the
+ * weighted sum of that, which is made like the score (Higham, Accuracy and Stability of Numerical
+ * Algorithms, 3.1). */
+#include "learn/hypothesis/expansion_rough.h"
+
+#include "math/gram/gram_tiles.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    ROWS = MG_ROUGH_ROWS,
+    SUPPORT = 120, /* rows of a block of values: whole panels of any height */
+    DEPTH = 256,
+    MOST_HIGH = 12,
+    MOST_TILE = MOST_HIGH * 32
+};
+
+struct mg_expansion_rough {
+    const mg_hypothesis *h;
+    const mg_gram_tile_ops *ops;
+    int64_t depth;
+    double scale, *centre; /* x' = scale (x - centre) */
+    float *panels;         /* left panels of all support rows, each over all columns */
+    float *squares;        /* -|s'|^2 / 2 */
+    double reach, length;  /* greatest |s'| and |s| */
+    double *sizes;         /* of the coefficients */
+    double *least;         /* of each function: what underflow may do */
+    mg_arena arena;
+};
+
+/* ---- Support rows ---------------------------------------------------------------------------- */
+
+static double dense_at(const margin_matrix *x, int64_t row, int64_t column) {
+    return mg_stored_value(x, row * x->stride + column);
+}
+
+/* One point as a lane of a panel: returns |x'|^2 of the rounded numbers, adds |x|^2 to `square`. */
+static double put_point(const mg_expansion_rough *r, const margin_matrix *x, int64_t row, int width,
+                        float *to, double *square) {
+    double sum = 0.0;
+    for (int64_t j = 0; j < r->depth; j++) {
+        const double value = dense_at(x, row, j);
+        const float rounded = (float)(r->scale * (value - r->centre[j]));
+        to[j * width] = rounded;
+        sum += (double)rounded * (double)rounded;
+        *square += value * value;
+    }
+    return sum;
+}
+
+static void pack_support(mg_expansion_rough *r) {
+    const margin_matrix *support = &r->h->view.expansion.support;
+    const int high = r->ops->rows;
+    for (int64_t i = 0; i < support->rows; i++) {
+        double square = 0.0;
+        float *to = r->panels + i / high * high * r->depth + i % high;
+        const double length = put_point(r, support, i, high, to, &square);
+        r->squares[i] = (float)(-0.5 * length);
+        r->reach = fmax(r->reach, sqrt(length));
+        r->length = fmax(r->length, sqrt(square));
+    }
+}
+
+static void find_units(mg_expansion_rough *r) {
+    const margin_matrix *support = &r->h->view.expansion.support;
+    r->scale = sqrt(2.0 * r->h->view.expansion.kernel.gamma);
+    for (int64_t i = 0; i < support->rows; i++)
+        for (int64_t j = 0; j < r->depth; j++)
+            r->centre[j] += dense_at(support, i, j) / (double)support->rows;
+}
+
+static void find_sizes(mg_expansion_rough *r) {
+    static const double underflow = 2.0 * (double)FLT_MIN;
+    const mg_hypothesis *h = r->h;
+    const int64_t *starts = h->view.expansion.starts;
+    for (int64_t f = 0; f < h->functions; f++)
+        for (int64_t k = starts[f]; k < starts[f + 1]; k++) {
+            r->sizes[k] = fabs(h->view.expansion.coefficients[k]);
+            r->least[f] += underflow * r->sizes[k];
+        }
+}
+
+static bool is_for_rough(const mg_hypothesis *h) {
+    const margin_matrix *support = &h->view.expansion.support;
+    return h->kind == &mg_hypothesis_expansion && !mg_is_csr(support) && support->rows > 0 &&
+           h->view.expansion.kernel.kind == MG_KERNEL_RBF && h->view.expansion.kernel.gamma > 0.0;
+}
+
+static margin_status rough_arrays(mg_expansion_rough *r, int64_t rows, int64_t entries) {
+    return MG_PIECES(&r->arena, "the support rows in single precision", NULL,
+                     MG_PIECE(r->centre, r->depth), MG_PIECE(r->panels, rows * r->depth),
+                     MG_PIECE(r->squares, rows), MG_PIECE(r->sizes, entries),
+                     MG_PIECE(r->least, r->h->functions));
+}
+
+mg_expansion_rough *mg_expansion_rough_new(mg_heap *heap, const mg_hypothesis *h) {
+    if (!is_for_rough(h)) return NULL;
+    const int64_t support = h->view.expansion.support.rows;
+    const int64_t rows = (support + SUPPORT - 1) / SUPPORT * SUPPORT;
+    mg_expansion_rough *r = mg_new_zero(heap, 1, sizeof *r);
+    if (!r) return NULL;
+    r->h = h;
+    r->ops = MG_ISA_TABLE(h->isa, mg_gram_tile_ops);
+    r->depth = h->columns;
+    mg_arena_init(&r->arena, heap);
+    if (rough_arrays(r, rows, h->view.expansion.starts[h->functions]) < 0) {
+        mg_expansion_rough_free(r);
+        return NULL;
+    }
+    memset(r->centre, 0, (size_t)r->depth * sizeof *r->centre);
+    memset(r->panels, 0, (size_t)(rows * r->depth) * sizeof *r->panels);
+    memset(r->squares, 0, (size_t)rows * sizeof *r->squares);
+    memset(r->least, 0, (size_t)h->functions * sizeof *r->least);
+    find_units(r);
+    pack_support(r);
+    find_sizes(r);
+    return r;
+}
+
+void mg_expansion_rough_free(mg_expansion_rough *r) {
+    if (!r) return;
+    mg_heap *heap = r->arena.heap;
+    mg_arena_free(&r->arena);
+    mg_free(heap, r);
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+/* Scratch of a call. */
+typedef struct rough_rows {
+    int64_t count, padded;
+    double *sums, *sizes;     /* of each function: scores, and their terms' sizes */
+    double *reach, *length;   /* |x'| and |x| */
+    int64_t *next;            /* of each function: its first coefficient that is left */
+    const float **rows;       /* of values, a coefficient each */
+    float *values;            /* of support row s and row q at [s * ROWS + q] */
+    float *partial, *squares; /* sums of tiles, one behind the other; -|x'|^2 / 2 */
+    float *right;             /* panels of the rows, each over all columns */
+} rough_rows;
+
+int64_t mg_expansion_rough_room(const mg_expansion_rough *r) {
+    const int64_t functions = r->h->functions;
+    const int64_t floats = (2 * SUPPORT + 1 + r->depth) * ROWS + MOST_TILE;
+    return (2 * functions + 2) * ROWS + functions + SUPPORT + floats / 2;
+}
+
+static rough_rows lay_out(const mg_expansion_rough *r, int64_t count, double *room) {
+    const int64_t functions = r->h->functions, width = r->ops->columns;
+    rough_rows q = {.count = count, .padded = (count + width - 1) / width * width};
+    q.sums = room;
+    q.sizes = q.sums + functions * ROWS;
+    q.reach = q.sizes + functions * ROWS;
+    q.length = q.reach + ROWS;
+    q.next = (int64_t *)(q.length + ROWS);
+    q.rows = (const float **)(q.next + functions);
+    q.values = (float *)(q.rows + SUPPORT);
+    q.partial = q.values + SUPPORT * ROWS;
+    q.squares = q.partial + SUPPORT * ROWS + MOST_TILE;
+    q.right = q.squares + ROWS;
+    return q;
+}
+
+static void pack_rows(const mg_expansion_rough *r, const margin_matrix *x, int64_t first,
+                      rough_rows *q) {
+    const int width = r->ops->columns;
+    memset(q->right + q->count / width * width * r->depth, 0,
+           (size_t)((q->padded - q->count / width * width) * r->depth) * sizeof *q->right);
+    for (int64_t i = 0; i < q->padded; i++)
+        q->squares[i] = 0.0f;
+    for (int64_t i = 0; i < q->count; i++) {
+        double square = 0.0;
+        float *to = q->right + i / width * width * r->depth + i % width;
+        const double length = put_point(r, x, first + i, width, to, &square);
+        q->squares[i] = (float)(-0.5 * length);
+        q->reach[i] = sqrt(length);
+        q->length[i] = sqrt(square);
+    }
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+/* One tile: sums of DEPTH columns at most are made from 0 and added up. */
+static void make_tile(const mg_expansion_rough *r, mg_gram_tile *tile, const float *left,
+                      const float *right, float *sums, float *spare) {
+    const int high = r->ops->rows, width = r->ops->columns;
+    for (int64_t k = 0; k < r->depth; k += DEPTH) {
+        tile->depth = MG_MIN(DEPTH, r->depth - k);
+        tile->a = left + k * high;
+        tile->b = right + k * width;
+        tile->first = true;
+        tile->last = tile->depth == r->depth;
+        tile->partial = k == 0 ? sums : spare;
+        r->ops->tile(tile);
+        for (int j = 0; j < high * width && k > 0; j++)
+            sums[j] += spare[j];
+    }
+    if (tile->last) return;
+    tile->depth = 0;
+    tile->first = false;
+    tile->last = true;
+    tile->partial = sums;
+    r->ops->tile(tile);
+}
+
+/* Support rows [first, first + SUPPORT), those of the last panel filled up. */
+static void fill_values(const mg_expansion_rough *r, const rough_rows *q, int64_t first) {
+    const int high = r->ops->rows, width = r->ops->columns;
+    const int64_t left = r->h->view.expansion.support.rows - first;
+    float *places[MOST_HIGH];
+    mg_gram_tile tile = {.finish = {MG_KERNEL_RBF, 1.0f, 0.0f, 1},
+                         .out = places,
+                         .rows = high,
+                         .columns = width};
+    for (int64_t s = 0; s < MG_MIN(SUPPORT, left); s += high)
+        for (int64_t i = 0; i < q->padded; i += width) {
+            for (int k = 0; k < high; k++)
+                places[k] = q->values + (s + k) * ROWS + i;
+            tile.a_square = r->squares + first + s;
+            tile.b_square = q->squares + i;
+            make_tile(r, &tile, r->panels + (first + s) * r->depth, q->right + i * r->depth,
+                      q->partial, q->partial + MOST_TILE);
+        }
+}
+
+static void add_values(const mg_expansion_rough *r, const rough_rows *q, int64_t first) {
+    const mg_hypothesis *h = r->h;
+    const int64_t *starts = h->view.expansion.starts;
+    const int32_t *entries = h->view.expansion.entries;
+    for (int64_t f = 0; f < h->functions; f++) {
+        int64_t count = 0;
+        const int64_t from = q->next[f];
+        for (; from + count < starts[f + 1] && entries[from + count] < first + SUPPORT; count++)
+            q->rows[count] = q->values + (entries[from + count] - first) * ROWS;
+        q->next[f] += count;
+        r->ops->sum(q->sums + f * ROWS, q->count, q->rows,
+                    h->view.expansion.coefficients + from, count);
+        r->ops->sum(q->sizes + f * ROWS, q->count, q->rows, r->sizes + from, count);
+    }
+}
+
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+/* What a kernel value may be off by, relative to itself: see above. */
+static double relative_error(const mg_expansion_rough *r, double reach, double length) {
+    const double unit = 0.5 * (double)FLT_EPSILON, gamma = r->h->view.expansion.kernel.gamma;
+    const int64_t chain = MG_MIN(r->depth, DEPTH) + (r->depth + DEPTH - 1) / DEPTH;
+    const double all = reach + r->reach, raw = length + r->length;
+    const double share = 0.51 * (0.5 * (double)chain + 6.0) * unit;
+    const double lost = 2.0 * gamma * (double)(r->depth + 8) * DBL_EPSILON;
+    const double off = share * all * all + lost * raw * raw;
+    return expm1(off) + 6.0 * unit * exp(off);
+}
+
+static void give_scores(const mg_expansion_rough *r, const rough_rows *q, double *scores,
+                        double *errors) {
+    const mg_hypothesis *h = r->h;
+    const int64_t *starts = h->view.expansion.starts;
+    for (int64_t i = 0; i < q->count; i++) {
+        const double off = relative_error(r, q->reach[i], q->length[i]);
+        for (int64_t f = 0; f < h->functions; f++) {
+            const double size = q->sizes[f * ROWS + i];
+            const double terms = 2.0 * (double)(starts[f + 1] - starts[f] + 2);
+            scores[i * h->functions + f] = q->sums[f * ROWS + i];
+            errors[i * h->functions + f] =
+                1.0001 * size * off + r->least[f] +
+                terms * DBL_EPSILON *
+                    (size * (1.0 + off) + fabs(h->view.expansion.intercept[f]));
+        }
+    }
+}
+
+void mg_expansion_rough_scores(const mg_expansion_rough *r, const margin_matrix *x, int64_t first,
+                               int64_t count, double *room, double *scores, double *errors) {
+    const mg_hypothesis *h = r->h;
+    rough_rows q = lay_out(r, count, room);
+    pack_rows(r, x, first, &q);
+    for (int64_t f = 0; f < h->functions; f++) {
+        q.next[f] = h->view.expansion.starts[f];
+        for (int64_t i = 0; i < count; i++) {
+            q.sums[f * ROWS + i] = h->view.expansion.intercept[f];
+            q.sizes[f * ROWS + i] = 0.0;
+        }
+    }
+    for (int64_t s = 0; s < h->view.expansion.support.rows; s += SUPPORT) {
+        fill_values(r, &q, s);
+        add_values(r, &q, s);
+    }
+    give_scores(r, &q, scores, errors);
+}
