@@ -104,9 +104,8 @@ static void errors_are_within_bounds(void **unused) {
         if (n % 4 == 0) memcpy(rows, support, (size_t)c.columns * sizeof *rows); /* a support row */
         for (int64_t k = 0; k < c.count * c.columns; k++)
             narrow[k] = (float)rows[k];
-        const margin_matrix x = c.single
-                                    ? margin_dense_f32(narrow, c.count, c.columns, c.columns)
-                                    : margin_dense_f64(rows, c.count, c.columns, c.columns);
+        const margin_matrix x = c.single ? margin_dense_f32(narrow, c.count, c.columns, c.columns)
+                                         : margin_dense_f64(rows, c.count, c.columns, c.columns);
         mg_hypothesis *h = draw_expansion(context->heap, &c, support, &state);
         bool is_useful;
         const double share = compare_scores(h, &c, &x, &is_useful);
@@ -129,8 +128,8 @@ static void rows_that_are_not_finite(void **unused) {
     (void)unused;
     margin_context *context = support_context(NULL, 1);
     uint64_t state = 3;
-    const rough_case c = {.columns = 5, .support = 40, .count = 4, .gamma = 0.2, .spread = 1.0,
-                          .size = 1.0};
+    const rough_case c = {
+        .columns = 5, .support = 40, .count = 4, .gamma = 0.2, .spread = 1.0, .size = 1.0};
     double *support = draw_rows(&c, c.support, &state), *rows = draw_rows(&c, c.count, &state);
     double room[50000], scores[8], errors[8];
     rows[7] = (double)NAN;
@@ -272,10 +271,8 @@ static void memory_that_runs_out(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors_are_within_bounds),
-        cmocka_unit_test(rows_that_are_not_finite),
-        cmocka_unit_test(classes_are_those_of_f64),
-        cmocka_unit_test(doubts_and_refusals),
+        cmocka_unit_test(errors_are_within_bounds), cmocka_unit_test(rows_that_are_not_finite),
+        cmocka_unit_test(classes_are_those_of_f64), cmocka_unit_test(doubts_and_refusals),
         cmocka_unit_test(memory_that_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

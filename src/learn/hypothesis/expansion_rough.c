@@ -1,14 +1,14 @@
 /* Scores in single precision, with a bound on their errors: of many rows, where only the class is
  * asked for and few rows are in doubt.
  *
- * K = e^-t, t = |x' - s'|^2 / 2 of points that are centred and scaled. Let u be the unit roundoff of
- * f32 and T = (|x'| + |s'|)^2 / 2. A dot product is made of chains of at most DEPTH products, whose
- * sums are then added: off by at most (chain + chains) u |x'||s'| <= (chain + chains) u T / 2; the
- * points are rounded (2 u T), and the squares, their sum and the difference are (3 u T). What the
- * scores in f64 lose themselves is rounding of |x|^2, |s|^2 and 2 x.s. So t is off by some d, K by
- * at most K (e^d - 1), beside two units in the last place of the exponential, and a score by the
- * weighted sum of that, which is made like the score (Higham, Accuracy and Stability of Numerical
- * Algorithms, 3.1). */
+ * K = e^-t, t = |x' - s'|^2 / 2 of points that are centred and scaled. Let u be the unit roundoff
+ * of f32 and T = (|x'| + |s'|)^2 / 2. A dot product is made of chains of at most DEPTH products,
+ * whose sums are then added: off by at most (chain + chains) u |x'||s'| <= (chain + chains) u T /
+ * 2; the points are rounded (2 u T), and the squares, their sum and the difference are (3 u T).
+ * What the scores in f64 lose themselves is rounding of |x|^2, |s|^2 and 2 x.s. So t is off by some
+ * d, K by at most K (e^d - 1), beside two units in the last place of the exponential, and a score
+ * by the weighted sum of that, which is made like the score (Higham, Accuracy and Stability of
+ * Numerical Algorithms, 3.1). */
 #include "learn/hypothesis/expansion_rough.h"
 
 #include "math/gram/gram_tiles.h"
@@ -217,10 +217,8 @@ static void fill_values(const mg_expansion_rough *r, const rough_rows *q, int64_
     const int high = r->ops->rows, width = r->ops->columns;
     const int64_t left = r->h->view.expansion.support.rows - first;
     float *places[MOST_HIGH];
-    mg_gram_tile tile = {.finish = {MG_KERNEL_RBF, 1.0f, 0.0f, 1},
-                         .out = places,
-                         .rows = high,
-                         .columns = width};
+    mg_gram_tile tile = {
+        .finish = {MG_KERNEL_RBF, 1.0f, 0.0f, 1}, .out = places, .rows = high, .columns = width};
     for (int64_t s = 0; s < MG_MIN(SUPPORT, left); s += high)
         for (int64_t i = 0; i < q->padded; i += width) {
             for (int k = 0; k < high; k++)
@@ -242,8 +240,8 @@ static void add_values(const mg_expansion_rough *r, const rough_rows *q, int64_t
         for (; from + count < starts[f + 1] && entries[from + count] < first + SUPPORT; count++)
             q->rows[count] = q->values + (entries[from + count] - first) * ROWS;
         q->next[f] += count;
-        r->ops->sum(q->sums + f * ROWS, q->count, q->rows,
-                    h->view.expansion.coefficients + from, count);
+        r->ops->sum(q->sums + f * ROWS, q->count, q->rows, h->view.expansion.coefficients + from,
+                    count);
         r->ops->sum(q->sizes + f * ROWS, q->count, q->rows, r->sizes + from, count);
     }
 }
@@ -273,8 +271,7 @@ static void give_scores(const mg_expansion_rough *r, const rough_rows *q, double
             scores[i * h->functions + f] = q->sums[f * ROWS + i];
             errors[i * h->functions + f] =
                 1.0001 * size * off + r->least[f] +
-                terms * DBL_EPSILON *
-                    (size * (1.0 + off) + fabs(h->view.expansion.intercept[f]));
+                terms * DBL_EPSILON * (size * (1.0 + off) + fabs(h->view.expansion.intercept[f]));
         }
     }
 }

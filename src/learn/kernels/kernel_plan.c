@@ -60,11 +60,13 @@ mg_kernel_sizes mg_kernel_sizes_of(const mg_fit *fit, const mg_kernel *kernel, i
 
 /* A tile of kernel values in f64, and panels of what it is made from, of a thread. */
 static double scratch_bytes(const mg_kernel_sizes *s) {
-    enum { SIDES = 64 + 128, TILE = 64 * 128, DEPTH = 256 };
+    enum { SIDES = 64 + 128, TILE = 64 * 128, DEPTH = 256, SIDE = 8 };
     const double columns = (double)s->x.columns;
     if (s->kernel == MG_KERNEL_PRECOMPUTED) return 8.0 * TILE;
     if (s->kernel == MG_KERNEL_FUNCTION) return 8.0 * (SIDES * columns + 2 * TILE);
-    if (mg_is_csr(&s->x) && columns > 16.0 * mg_row_length(&s->x)) return 8.0 * (TILE + columns);
+    if (mg_is_csr(&s->x) && columns > 8.0 * mg_row_length(&s->x))
+        return 8.0 *
+               (TILE + 0.5 * columns + SIDE * fmin(columns, 2.0 * SIDE * mg_row_length(&s->x)));
     return 8.0 * (TILE + SIDES * fmin(columns, DEPTH));
 }
 

@@ -118,10 +118,11 @@ void mg_kernel_finish(mg_isa isa, const mg_kernel *kernel, double square_x, cons
 /* out[i * ld + j] = k(x[x_rows[i]], z[z_rows[j]]) for a block; rows NULL: first, first + 1, ...
  * `squares` of all rows of x and z from mg_row_squares (MG_OF_SQUARES, may be NULL otherwise).
  * Precomputed: z_rows are columns of x, and z is not looked at. f64; blocked and vectorised, sparse
- * x sparse through a scatter of one row where that is less work. An element's bits depend on its
+ * x sparse by a few rows spread out where that is less work. An element's bits depend on its
  * two rows alone: not on the block, the layouts or which of the two rows comes first. Polls cancel.
- * Uses the context's threads. Memory: up to 0.5 MB a thread, and for sparse rows one dense row
- * each. CANCELLED, also where a function stops; DATA: a function gave a value that is not finite.
+ * Uses the context's threads. Memory: up to 0.5 MB a thread, and for sparse rows 4 bytes a column
+ * with 64 for each that eight of them have. CANCELLED, also where a function stops; DATA: a
+ * function gave a value that is not finite.
  */
 typedef struct mg_kernel_block {
     const margin_matrix *x, *z;

@@ -7,6 +7,8 @@
 
 #include "math/gram/kernel.h"
 
+enum { MG_SPARSE_SIDE = 8 };
+
 typedef struct mg_kernel_ops {
     /* Panels hold `rows` (left) or `columns` (right) matrix rows side by side: column j of the data
      * is one line of that many numbers. */
@@ -20,10 +22,11 @@ typedef struct mg_kernel_ops {
                      int64_t ldc);
     /* sum[s] += b[j * columns + s]^2 over the lines of a right panel. */
     void (*square)(int64_t depth, const double *b, double *sum);
-    /* out[j] = dense . z[rows[j]] (rows NULL: first + j) for CSR rows; out[j] = |z[..]|^2 if dense
-     * is NULL. */
-    void (*sparse)(const margin_matrix *z, const int64_t *rows, int64_t first, int64_t count,
-                   const double *dense, double *out);
+    /* out[r] = x_r . z_row of MG_SPARSE_SIDE rows x with a CSR row: column j of the x is line[j] of
+     * `lines`, so many numbers each; columns in which all are 0 share the first. */
+    void (*sparse)(const margin_matrix *z, int64_t row, const int32_t *line, const double *lines,
+                   double *out);
+    double (*sparse_square)(const margin_matrix *z, int64_t row); /* |z_row|^2 */
     /* Dot products (laplacian: L1 distances) of one row with rows z_j to kernel values, in place.
      */
     void (*finish)(const mg_kernel *kernel, double square_x, const double *squares_z,

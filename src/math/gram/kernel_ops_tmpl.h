@@ -68,42 +68,31 @@ MG_INLINE int64_t stored_column(const margin_matrix *z, int64_t k) {
     return ((const int32_t *)z->column_indices)[k];
 }
 
-MG_INLINE double sparse_term(const margin_matrix *z, int64_t k, const double *dense, double sum) {
-    const double value = mg_stored_value(z, k);
-    return SCALAR_FMA(value, dense ? dense[stored_column(z, k)] : value, sum);
+enum { SIDE_VECTORS = MG_SPARSE_SIDE / LANES };
+
+static void sparse_products(const margin_matrix *z, int64_t row, const int32_t *line,
+                            const double *lines, double *out) {
+    const int64_t last = mg_row_start(z, row + 1);
+    vec sum[SIDE_VECTORS];
+    for (int v = 0; v < SIDE_VECTORS; v++)
+        sum[v] = vec_zero();
+    for (int64_t k = mg_row_start(z, row); k < last; k++) {
+        const double *left = lines + (int64_t)line[stored_column(z, k)] * MG_SPARSE_SIDE;
+        const vec value = vec_set(mg_stored_value(z, k));
+        for (int v = 0; v < SIDE_VECTORS; v++)
+            sum[v] = vec_fma(value, vec_load(left + v * LANES), sum[v]);
+    }
+    for (int v = 0; v < SIDE_VECTORS; v++)
+        vec_store(out + v * LANES, sum[v]);
 }
 
-enum { SPARSE_ROWS = 4 }; /* chains of additions that run side by side */
-
-/* `rows` is a constant where this is called. */
-MG_INLINE void sparse_rows(const margin_matrix *z, const int64_t *rows, int64_t first, int count,
-                           const double *dense, double *out) {
-    int64_t at[SPARSE_ROWS], last[SPARSE_ROWS], together = INT64_MAX;
-    double sum[SPARSE_ROWS];
-    for (int s = 0; s < count; s++) {
-        const int64_t row = rows ? rows[s] : first + s;
-        at[s] = mg_row_start(z, row);
-        last[s] = mg_row_start(z, row + 1);
-        together = MG_MIN(together, last[s] - at[s]);
-        sum[s] = 0.0;
+static double sparse_square(const margin_matrix *z, int64_t row) {
+    double sum = 0.0;
+    for (int64_t k = mg_row_start(z, row); k < mg_row_start(z, row + 1); k++) {
+        const double value = mg_stored_value(z, k);
+        sum = SCALAR_FMA(value, value, sum);
     }
-    for (int64_t k = 0; k < together; k++)
-        for (int s = 0; s < count; s++)
-            sum[s] = sparse_term(z, at[s] + k, dense, sum[s]);
-    for (int s = 0; s < count; s++) {
-        for (int64_t k = at[s] + together; k < last[s]; k++)
-            sum[s] = sparse_term(z, k, dense, sum[s]);
-        out[s] = sum[s];
-    }
-}
-
-static void sparse_products(const margin_matrix *z, const int64_t *rows, int64_t first,
-                            int64_t count, const double *dense, double *out) {
-    int64_t j = 0;
-    for (; j + SPARSE_ROWS <= count; j += SPARSE_ROWS)
-        sparse_rows(z, rows ? rows + j : NULL, first + j, SPARSE_ROWS, dense, out + j);
-    for (; j < count; j++)
-        sparse_rows(z, rows ? rows + j : NULL, first + j, 1, dense, out + j);
+    return sum;
 }
 
 /* ---- From dot products to kernel values -------------------------------------------------------*/
@@ -176,5 +165,5 @@ static void kernel_finish(const mg_kernel *kernel, double square_x, const double
 #define KERNEL_OPS_TABLE                                                                           \
     {                                                                                              \
         PANEL_ROWS, PANEL_COLUMNS, panel_product, panel_distance, panel_square, sparse_products,   \
-            kernel_finish                                                                          \
+            sparse_square, kernel_finish                                                           \
     }

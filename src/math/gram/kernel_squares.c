@@ -31,7 +31,8 @@ static margin_status square_block(const mg_block *block, void *argument) {
     const square_work *work = argument;
     const int64_t first = block->first, width = work->ops->columns;
     if (mg_is_csr(work->x)) {
-        work->ops->sparse(work->x, NULL, first, block->count, NULL, work->squares + first);
+        for (int64_t i = first; i < first + block->count; i++)
+            work->squares[i] = work->ops->sparse_square(work->x, i);
         return MARGIN_OK;
     }
     for (int64_t i = 0; i < block->count; i += width)

@@ -3,8 +3,8 @@
  * The rows of a tile are packed into panels (64 x 256 and 128 x 256 numbers, widened to f64 and
  * transposed, so that they stay in the second-level cache) and multiplied panel by panel; the dot
  * products are turned into kernel values while they are in cache. Rows of the right matrix that are
- * sparse and too thin for that are multiplied one by one with the left row spread out. A function
- * gets both blocks of rows as dense f64. */
+ * sparse and too thin for that are multiplied one by one with a few left rows spread out. A
+ * function gets both blocks of rows as dense f64. */
 #include "math/gram/kernel_tile.h"
 
 #include <math.h>
@@ -68,21 +68,35 @@ static void pack_panels(const mg_kernel_block *block, bool is_left, int64_t from
 
 /* ---- Scratch --------------------------------------------------------------------------------- */
 
-/* Row by row costs about one nanosecond a stored number, in panels about a sixteenth a column. */
+/* A value costs half a cycle a stored number row by row, in panels a sixteenth a column. */
 static bool sparse_pays(const mg_kernel *kernel, const margin_matrix *z) {
     const mg_kernel_basis basis = mg_kernel_basis_of(kernel->kind);
     if (!mg_is_csr(z) || basis == MG_OF_DISTANCES || basis == MG_OF_NONE) return false;
     const int64_t stored = mg_row_start(z, z->rows) - mg_row_start(z, 0);
-    return (double)z->columns * (double)z->rows > 16.0 * (double)stored;
+    return (double)z->columns * (double)z->rows > 8.0 * (double)stored;
 }
 
-/* Numbers behind the tile: panels, one row, or for a function both blocks of rows and what it
- * answers. */
+/* Numbers that hold the place of each column (multiply_sparse_tile). */
+static int64_t line_room(const margin_matrix *x) {
+    return (x->columns + 1) / 2;
+}
+
+/* Lines of values that a few left rows may need. */
+static int64_t most_lines(const margin_matrix *x) {
+    int64_t most = mg_is_csr(x) ? 0 : x->columns;
+    for (int64_t i = 0; i < x->rows && mg_is_csr(x); i++)
+        most = MG_MAX(most, mg_row_start(x, i + 1) - mg_row_start(x, i));
+    return 1 + MG_MIN(MG_SPARSE_SIDE * most, x->columns);
+}
+
+/* Numbers behind the tile: panels, lines of left rows, or for a function both blocks of rows and
+ * what it answers. */
 static int64_t room_behind(const mg_kernel_scratch *s, const margin_matrix *x) {
     if (s->kernel.kind == MG_KERNEL_PRECOMPUTED) return 0;
     if (s->kernel.kind == MG_KERNEL_FUNCTION)
         return (s->left + s->right) * x->columns + s->left * s->right;
-    return s->sparse ? x->columns : (s->left + s->right) * MG_MIN(DEPTH, x->columns);
+    if (s->sparse) return line_room(x) + MG_SPARSE_SIDE * most_lines(x);
+    return (s->left + s->right) * MG_MIN(DEPTH, x->columns);
 }
 
 margin_status mg_kernel_scratch_new(margin_context *context, const mg_kernel *kernel,
@@ -102,6 +116,8 @@ margin_status mg_kernel_scratch_new(margin_context *context, const mg_kernel *ke
     MG_NEW_BYTES(s.heap, *scratch, head + 8 * s.size * mg_threads(context),
                  "scratch for kernel values", error);
     s.memory = (double *)(void *)((char *)*scratch + head);
+    for (int64_t worker = 0; s.sparse && worker < mg_threads(context); worker++)
+        memset(s.memory + worker * s.size + s.dense, 0, (size_t)line_room(x) * sizeof *s.memory);
     **scratch = s;
     return MARGIN_OK;
 }
@@ -139,14 +155,65 @@ static void multiply_tile(const mg_kernel_scratch *s, const mg_kernel_block *blo
     }
 }
 
-/* The same with the left row spread out over all columns. */
+/* Some left rows side by side: a line of their values for each column in which one has a value, and
+ * where it is; the first line is 0. `line` is 0 before, and again after clear_lines. */
+typedef struct left_lines {
+    const mg_kernel_block *block;
+    int64_t first, count; /* of the block's left rows */
+    int32_t *line;        /* of each column */
+    double *values;       /* MG_SPARSE_SIDE numbers a line */
+} left_lines;
+
+static int64_t row_entries(const margin_matrix *x, int64_t row, int64_t *first) {
+    *first = mg_is_csr(x) ? mg_row_start(x, row) : row * x->stride;
+    return mg_is_csr(x) ? mg_row_start(x, row + 1) - *first : x->columns;
+}
+
+static void fill_lines(const left_lines *l) {
+    const margin_matrix *x = l->block->x;
+    int32_t used = 0;
+    memset(l->values, 0, MG_SPARSE_SIDE * sizeof *l->values);
+    for (int64_t r = 0; r < l->count; r++) {
+        int64_t first;
+        const int64_t entries = row_entries(x, mg_block_left(l->block, l->first + r), &first);
+        for (int64_t k = 0; k < entries; k++) {
+            int32_t *line = &l->line[mg_is_csr(x) ? mg_column_index(x, first + k) : k];
+            if (*line == 0) {
+                *line = ++used;
+                memset(l->values + (int64_t)used * MG_SPARSE_SIDE, 0,
+                       MG_SPARSE_SIDE * sizeof *l->values);
+            }
+            l->values[(int64_t)*line * MG_SPARSE_SIDE + r] = mg_stored_value(x, first + k);
+        }
+    }
+}
+
+static void clear_lines(const left_lines *l) {
+    const margin_matrix *x = l->block->x;
+    for (int64_t r = 0; r < l->count; r++) {
+        int64_t first;
+        const int64_t entries = row_entries(x, mg_block_left(l->block, l->first + r), &first);
+        for (int64_t k = 0; k < entries; k++)
+            l->line[mg_is_csr(x) ? mg_column_index(x, first + k) : k] = 0;
+    }
+}
+
+/* The same with left rows that are spread out, some at a time. */
 static void multiply_sparse_tile(const mg_kernel_scratch *s, const mg_kernel_block *block,
                                  const mg_tile_place *at, double *memory) {
-    double *dense = memory + s->dense;
-    for (int64_t i = 0; i < at->rows; i++) {
-        mg_row_expand(block->x, mg_block_left(block, at->i + i), dense);
-        s->ops->sparse(block->z, block->z_rows ? block->z_rows + at->j : NULL,
-                       block->z_first + at->j, at->columns, dense, memory + i * s->right);
+    left_lines l = {.block = block, .line = (int32_t *)(void *)(memory + s->dense)};
+    l.values = memory + s->dense + line_room(block->x);
+    for (int64_t i = 0; i < at->rows; i += MG_SPARSE_SIDE) {
+        l.first = at->i + i;
+        l.count = MG_MIN(MG_SPARSE_SIDE, at->rows - i);
+        fill_lines(&l);
+        for (int64_t j = 0; j < at->columns; j++) {
+            double found[MG_SPARSE_SIDE];
+            s->ops->sparse(block->z, mg_block_right(block, at->j + j), l.line, l.values, found);
+            for (int64_t r = 0; r < l.count; r++)
+                memory[(i + r) * s->right + j] = found[r];
+        }
+        clear_lines(&l);
     }
 }
 
