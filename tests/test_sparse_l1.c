@@ -456,8 +456,8 @@ static void make_small(small_lasso *s, bool full, uint64_t seed) {
     for (int k = 0; k < SMALL; k++) {
         s->u[k] = s->column[k].before;
         s->r[k] = s->column[k].q;
-        s->column[k].bend = s->h[k * SMALL + k];
-        s->column[k].inverse = 1 / s->column[k].bend;
+        s->column[k].curvature = s->h[k * SMALL + k];
+        s->column[k].inverse = 1 / s->column[k].curvature;
     }
 }
 

@@ -17,10 +17,11 @@ typedef struct exact_run {
 /* Below it curvature is rounding, relative to k(x, x) + k(z, z). */
 static const double exact_flat = 1e-14;
 
-static double exact_bend(const exact_run *run, int64_t i, int64_t j, double value) {
+static double exact_curvature(const exact_run *run, int64_t i, int64_t j, double value) {
     const double sum = fabs(run->diagonal[run->place[i]]) + fabs(run->diagonal[run->place[j]]);
-    const double bend = run->diagonal[run->place[i]] + run->diagonal[run->place[j]] - 2.0 * value;
-    return run->factor * fmax(bend, exact_flat * sum + 1e-300);
+    const double curvature =
+        run->diagonal[run->place[i]] + run->diagonal[run->place[j]] - 2.0 * value;
+    return run->factor * fmax(curvature, exact_flat * sum + 1e-300);
 }
 
 static int64_t exact_up(const mg_smo *s) {
@@ -44,7 +45,7 @@ static int64_t exact_partner(const exact_run *run, int64_t i) {
     for (int64_t j = 0; j < s->count; j++) {
         const double gain = mg_smo_left(s, j) - right;
         if (!(gain > 0.0)) continue;
-        const double fall = gain * gain / exact_bend(run, i, j, run->row[run->place[j]]);
+        const double fall = gain * gain / exact_curvature(run, i, j, run->row[run->place[j]]);
         if (!(fall > most)) continue;
         most = fall;
         best = j;
@@ -56,7 +57,7 @@ static double exact_step(exact_run *run, int64_t i, int64_t j) {
     mg_smo *s = run->s;
     const double right = mg_smo_right(s, i), left = mg_smo_left(s, j);
     return mg_smo_move(s->beta, i, j, s->high[i], s->low[j], s->epsilon,
-                       (left - right) / exact_bend(run, i, j, run->row[run->place[j]]));
+                       (left - right) / exact_curvature(run, i, j, run->row[run->place[j]]));
 }
 
 /* The pair of this step and what it does to the gradient. */

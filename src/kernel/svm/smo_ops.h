@@ -5,7 +5,7 @@
 #include "base/status.h"
 
 /* How far a variable of the dual may be moved up, and down, and what that costs beside f:
- * up + f is the slope to the right, low + f that to the left. epsilon: the bend at 0. */
+ * up + f is the slope to the right, low + f that to the left. epsilon: the kink at 0. */
 MG_INLINE double mg_smo_up(double beta, double high, double epsilon) {
     if (!(beta < high)) return (double)__builtin_inf();
     return beta >= 0.0 ? epsilon : -epsilon;
@@ -16,12 +16,12 @@ MG_INLINE double mg_smo_low(double beta, double low, double epsilon) {
 }
 
 /* Moves beta_i up and beta_j down by the same: by `wish`, as far as the box (high of i, low of j),
- * or the bend at 0, allows; what ends there is there exactly. Returns the step. */
+ * or the kink at 0, allows; what ends there is there exactly. Returns the step. */
 MG_INLINE double mg_smo_move(double *beta, int64_t i, int64_t j, double high, double low,
                              double epsilon, double wish) {
-    const bool bends = epsilon > 0.0;
-    const double end_i = bends && beta[i] < 0.0 ? 0.0 : high;
-    const double end_j = bends && beta[j] > 0.0 ? 0.0 : low;
+    const bool kinked = epsilon > 0.0;
+    const double end_i = kinked && beta[i] < 0.0 ? 0.0 : high;
+    const double end_j = kinked && beta[j] > 0.0 ? 0.0 : low;
     const double step = __builtin_fmin(wish, __builtin_fmin(end_i - beta[i], beta[j] - end_j));
     const bool at_i = step >= end_i - beta[i], at_j = step >= beta[j] - end_j;
     beta[i] = at_i ? end_i : beta[i] + step;

@@ -48,10 +48,10 @@ MG_INLINE int smo_partner(const mg_smo_set *set, const smo_choice *choice) {
         const fvec left = fvec_add(fvec_load(set->f + k), fvec_load(set->low + k));
         const fvec gain = fvec_max(fvec_subtract(left, slope), zero);
         const fvec sum = fvec_add(mine, fvec_load(set->diagonal + k));
-        const fvec bend =
+        const fvec curvature =
             fvec_max(fvec_fma(two, fvec_load(row + k), sum), fvec_fma(flat, sum, tiny));
-        fvec_least_take(&least, fvec_subtract(zero, fvec_divide(fvec_multiply(gain, gain), bend)),
-                        k);
+        fvec_least_take(&least,
+                        fvec_subtract(zero, fvec_divide(fvec_multiply(gain, gain), curvature)), k);
     }
     float best;
     const int place = fvec_least_place(&least, &best);
@@ -67,12 +67,12 @@ static void smo_offsets(mg_smo_set *set, int i) {
 static double smo_step(mg_smo_set *set, const smo_choice *choice, int j) {
     const int i = choice->up;
     const double sum = (double)set->diagonal[i] + (double)set->diagonal[j];
-    double bend = sum - 2.0 * (double)set->matrix[(int64_t)i * set->padded + j];
-    if (bend < -20.0 * (double)smo_flat * sum) set->indefinite = true;
-    bend = fmax(bend, (double)smo_flat * sum + 1e-37);
+    double curvature = sum - 2.0 * (double)set->matrix[(int64_t)i * set->padded + j];
+    if (curvature < -20.0 * (double)smo_flat * sum) set->indefinite = true;
+    curvature = fmax(curvature, (double)smo_flat * sum + 1e-37);
     const double left = (double)set->f[j] + (double)set->low[j];
     const double step = mg_smo_move(set->beta, i, j, set->most[i], set->least[j], set->epsilon,
-                                    (left - (double)choice->slope) / bend);
+                                    (left - (double)choice->slope) / curvature);
     smo_offsets(set, i);
     smo_offsets(set, j);
     return step;

@@ -46,7 +46,7 @@ struct mg_dual_cd {
     double square;      /* rho |w|^2 */
     double *alpha;      /* samples */
     double *logit;      /* samples, logistic: log(alpha / (c - alpha)); NaN: not visited yet */
-    double *bend;       /* samples: second derivative of a step, without that of the loss */
+    double *curvature;  /* samples: second derivative of a step, without that of the loss */
     int64_t *order;     /* samples; the first `active` are visited */
     int64_t active;
     double highest, lowest;           /* derivatives of the last epoch: what lies beyond leaves */
@@ -63,9 +63,9 @@ struct mg_dual_cd {
 
 /* Everything but memory: w = 0, the best intercept for it, P there. */
 void mg_dual_cd_start(mg_dual_cd *m, mg_linear_job *job, mg_linear_solution *solution);
-/* bend and spread, from the squares of the rows (factor is set); `bend` may be shared. CANCELLED,
- * DATA. */
-margin_status mg_dual_cd_bends(mg_dual_cd *m);
+/* curvature and spread, from the squares of the rows (factor is set); `curvature` may be shared.
+ * CANCELLED, DATA. */
+margin_status mg_dual_cd_curvatures(mg_dual_cd *m);
 /* Notes an epoch; *reopen: those that left should be looked at again. */
 void mg_dual_cd_note(mg_dual_cd *m, int64_t visited, bool full, bool *reopen);
 /* After a full epoch: a proof if it may succeed, and whatever else ends the method. *done: the
@@ -115,7 +115,7 @@ MG_INLINE double mg_dual_cd_step_hinge(mg_dual_cd *m, bool squared, int64_t i, d
     m->next_highest = fmax(m->next_highest, violation);
     m->next_lowest = fmin(m->next_lowest, violation);
     if (!(fabs(violation) > 1e-15)) return 0.0;
-    *at = fmin(fmax(alpha - d / (m->bend[i] + soft), 0.0), most);
+    *at = fmin(fmax(alpha - d / (m->curvature[i] + soft), 0.0), most);
     return *at - alpha;
 }
 
@@ -123,7 +123,7 @@ MG_INLINE double mg_dual_cd_step_hinge(mg_dual_cd *m, bool squared, int64_t i, d
 MG_INLINE double mg_dual_cd_count(mg_dual_cd *m, int64_t i, double z, double change) {
     const int8_t sign = m->design->problem->sign[i];
     const double step = sign * change;
-    m->square += step * (2.0 * (sign * z - m->b) + step * (m->bend[i] - m->spread));
+    m->square += step * (2.0 * (sign * z - m->b) + step * (m->curvature[i] - m->spread));
     m->sum += step;
     m->b += m->spread * step;
     return step;

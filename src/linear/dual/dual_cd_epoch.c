@@ -61,22 +61,22 @@ MG_INLINE double share(double c, double s, double *slope) {
     return s >= 0.0 ? whole : whole * small;
 }
 
-/* The root of d(s) = bend (c / (1 + e^-s) - alpha) + z + s, which rises. d and slope (of alpha in
- * s) are given at s; *share: the alpha that belongs to the root. */
-static double find_logit(double c, double bend, double alpha, double z, double s, double d,
+/* The root of d(s) = curvature (c / (1 + e^-s) - alpha) + z + s, which rises. d and slope (of alpha
+ * in s) are given at s; *share: the alpha that belongs to the root. */
+static double find_logit(double c, double curvature, double alpha, double z, double s, double d,
                          double slope, double *found) {
     enum { MOST = 40 };
-    double low = bend * (alpha - c) - z, high = bend * alpha - z;
+    double low = curvature * (alpha - c) - z, high = curvature * alpha - z;
     const double enough = 1e-2 * fabs(d);
     for (int k = 0; k < MOST && (k == 0 || fabs(d) > enough); k++) {
         if (d > 0.0)
             high = s;
         else
             low = s;
-        s -= d / (1.0 + bend * slope);
+        s -= d / (1.0 + curvature * slope);
         if (!(s >= low && s <= high)) s = 0.5 * (low + high);
         *found = share(c, s, &slope);
-        d = bend * (*found - alpha) + z + s;
+        d = curvature * (*found - alpha) + z + s;
     }
     return s;
 }
@@ -86,19 +86,19 @@ static double find_logit(double c, double bend, double alpha, double z, double s
  * loses digits. */
 static void step_logistic(epoch *e, int64_t i, int64_t row, double z) {
     mg_dual_cd *m = e->m;
-    const double c = m->objective->c[i], alpha = m->alpha[i], bend = m->bend[i];
+    const double c = m->objective->c[i], alpha = m->alpha[i], curvature = m->curvature[i];
     const bool first = isnan(m->logit[i]);
     const double s = first ? -z : m->logit[i];
     double slope = alpha * (c - alpha) / c, d = z + s;
     m->loss += c * mg_log1pexp_minus(z);
     if (first) { /* as if alpha were what the logit says */
-        d = bend * share(c, s, &slope);
+        d = curvature * share(c, s, &slope);
         m->slack += c;
     } else {
         m->slack += 0.5 * slope * d * d;
     }
     if (!first && fabs(d) < 1e-13) return;
-    m->logit[i] = find_logit(c, bend, alpha, z, s, d, slope, &m->alpha[i]);
+    m->logit[i] = find_logit(c, curvature, alpha, z, s, d, slope, &m->alpha[i]);
     dual_cd_move(e, i, row, z, m->alpha[i] - alpha);
 }
 

@@ -61,12 +61,12 @@ static void shares(const lanes *g, double c, const double *s, double *share, dou
 }
 
 /* One step of Newton's method or of halving for each lane that is not there; false: all are. */
-static bool lanes_refine(double bend, const double *slope, const double *d, const double *enough,
-                         double *low, double *high, double *s) {
+static bool lanes_refine(double curvature, const double *slope, const double *d,
+                         const double *enough, double *low, double *high, double *s) {
     bool some = false;
     for (int l = 0; l < LANES; l++) {
         const bool there = !(fabs(d[l]) > enough[l]);
-        double next = s[l] - d[l] / (1.0 + bend * slope[l]);
+        double next = s[l] - d[l] / (1.0 + curvature * slope[l]);
         low[l] = d[l] > 0.0 ? low[l] : s[l];
         high[l] = d[l] > 0.0 ? s[l] : high[l];
         next = next >= low[l] && next <= high[l] ? next : 0.5 * (low[l] + high[l]);
@@ -77,24 +77,24 @@ static bool lanes_refine(double bend, const double *slope, const double *d, cons
 }
 
 /* The new logits and alphas of a row. */
-static void find_logits(const lanes *g, double c, double bend, const double *z, double *s,
+static void find_logits(const lanes *g, double c, double curvature, const double *z, double *s,
                         double *d, double *slope, const double *enough, double *alpha) {
     enum { MOST = 40 };
     double low[LANES], high[LANES], before[LANES];
     for (int l = 0; l < LANES; l++) {
         before[l] = alpha[l];
-        low[l] = bend * (alpha[l] - c) - z[l];
-        high[l] = bend * alpha[l] - z[l];
+        low[l] = curvature * (alpha[l] - c) - z[l];
+        high[l] = curvature * alpha[l] - z[l];
     }
-    for (int k = 0; k < MOST && lanes_refine(bend, slope, d, enough, low, high, s); k++) {
+    for (int k = 0; k < MOST && lanes_refine(curvature, slope, d, enough, low, high, s); k++) {
         shares(g, c, s, alpha, slope);
         for (int l = 0; l < LANES; l++)
-            d[l] = bend * (alpha[l] - before[l]) + z[l] + s[l];
+            d[l] = curvature * (alpha[l] - before[l]) + z[l] + s[l];
     }
 }
 
 static void step_logistic(lanes *g, int64_t i, const double *z, double *change) {
-    const double c = g->c[i], bend = g->lane[0].bend[i];
+    const double c = g->c[i], curvature = g->lane[0].curvature[i];
     double *alpha = g->alpha + i * LANES, *s = g->logit + i * LANES;
     double d[LANES], slope[LANES], enough[LANES], at[LANES], share[LANES];
     add_losses(g, c, z);
@@ -106,14 +106,14 @@ static void step_logistic(lanes *g, int64_t i, const double *z, double *change) 
     for (int l = 0; l < LANES; l++) {
         const bool on = g->unfinished >> l & 1;
         slope[l] = g->first ? slope[l] : alpha[l] * (c - alpha[l]) / c;
-        d[l] = g->first ? bend * share[l] : z[l] + s[l];
+        d[l] = g->first ? curvature * share[l] : z[l] + s[l];
         enough[l] = on ? fmax(1e-2 * fabs(d[l]), 1e-13) : (double)INFINITY;
         change[l] = alpha[l];
         at[l] = g->first && on ? share[l] : alpha[l];
     }
     for (int l = 0; l < g->count; l++)
         g->lane[l].slack += g->first ? c : 0.5 * slope[l] * d[l] * d[l];
-    find_logits(g, c, bend, z, s, d, slope, enough, alpha);
+    find_logits(g, c, curvature, z, s, d, slope, enough, alpha);
     for (int l = 0; l < LANES; l++) {
         if (g->first && alpha[l] == 0.0) alpha[l] = at[l];
         change[l] = alpha[l] - change[l];
@@ -229,8 +229,8 @@ static margin_status lanes_new_vectors(lanes *g) {
     g->alpha = g->weights + LANES * m->columns;
     m->weights = g->alpha + LANES * m->samples;
     m->alpha = m->weights + m->columns;
-    m->bend = m->alpha + m->samples;
-    if (scaled) m->factor = m->bend + m->samples;
+    m->curvature = m->alpha + m->samples;
+    if (scaled) m->factor = m->curvature + m->samples;
     if (logistic) g->logit = at + numbers - LANES * m->samples;
     return MARGIN_OK;
 }
@@ -257,12 +257,12 @@ static margin_status lanes_begin(lanes *g, mg_linear_job *jobs, mg_linear_soluti
     for (int64_t i = 0; i < one->samples; i++)
         g->order[i] = i;
     open_all(g);
-    MG_TRY(mg_dual_cd_bends(one));
+    MG_TRY(mg_dual_cd_curvatures(one));
     for (int l = 0; l < count; l++) {
         mg_dual_cd *m = &g->lane[l];
         m->weights = one->weights;
         m->alpha = one->alpha;
-        m->bend = one->bend;
+        m->curvature = one->curvature;
         m->factor = one->factor;
         m->spread = one->spread;
         m->progress.strictness = one->progress.strictness;

@@ -43,7 +43,7 @@ static margin_status square_rows(const mg_block *block, void *argument) {
     for (int64_t i = block->first; i < block->first + block->count; i++) {
         const int64_t row = mg_design_row(m->design, i);
         const double square = m->rows->square(&m->design->problem->x, row, m->factor);
-        m->bend[i] = m->factor ? square : square / rho;
+        m->curvature[i] = m->factor ? square : square / rho;
     }
     return MARGIN_OK;
 }
@@ -55,12 +55,12 @@ static void expect_proof(mg_dual_cd *m, double square, double c) {
     m->progress.strictness = fmin(fmax(hope / (1.0 + 2.0 * c * square), least_share), 2.0);
 }
 
-margin_status mg_dual_cd_bends(mg_dual_cd *m) {
+margin_status mg_dual_cd_curvatures(mg_dual_cd *m) {
     const mg_design *d = m->design;
     double total = 0.0, weight = 0.0;
     MG_TRY(mg_sweep_each(d->context, m->samples, d->block_rows, square_rows, m, m->job->error));
     for (int64_t i = 0; i < m->samples; i++) {
-        total += m->bend[i];
+        total += m->curvature[i];
         weight += m->objective->c[i];
     }
     MG_REQUIRE(isfinite(total), m->job->error, MG_DATA(OVERFLOW),
@@ -71,7 +71,7 @@ margin_status mg_dual_cd_bends(mg_dual_cd *m) {
     m->spread = spread_share * total / (double)m->samples;
     if (!(m->spread > 0.0)) m->spread = 1.0 / weight; /* nothing but the intercept */
     for (int64_t i = 0; i < m->samples; i++)
-        m->bend[i] += m->spread;
+        m->curvature[i] += m->spread;
     return MARGIN_OK;
 }
 

@@ -48,7 +48,7 @@ typedef struct line {
     const double *scores;
     double square; /* rho |w|^2 */
     double t, b;
-    double bend; /* second derivative where the first was asked for */
+    double curvature; /* second derivative where the first was asked for */
 } line;
 
 static double slope_at(line *l, bool along_t) {
@@ -57,7 +57,7 @@ static double slope_at(line *l, bool along_t) {
     const int8_t *sign = m->design->problem->sign;
     double z[CHUNK], slopes[CHUNK], curvatures[CHUNK];
     double sum = along_t ? l->t * l->square : 0.0;
-    l->bend = along_t ? l->square : 0.0;
+    l->curvature = along_t ? l->square : 0.0;
     for (int64_t first = 0; first < m->samples; first += CHUNK) {
         const int64_t count = MG_MIN(m->samples - first, CHUNK);
         const double *s = l->scores + first;
@@ -68,7 +68,7 @@ static double slope_at(line *l, bool along_t) {
         for (int64_t k = 0; k < count; k++) {
             const double by = along_t ? s[k] : 1.0;
             sum += sign[first + k] * slopes[k] * by;
-            l->bend += curvatures[k] * by * by;
+            l->curvature += curvatures[k] * by * by;
         }
     }
     return sum;
@@ -85,7 +85,7 @@ static void line_minimise(line *l, bool along_t) {
         const double slope = slope_at(l, along_t);
         if (slope == 0.0) return;
         *(slope > 0.0 ? &high : &low) = *x;
-        double next = *x - slope / l->bend;
+        double next = *x - slope / l->curvature;
         if (!(curved && k < NEWTON && next > low && next < high)) {
             next = isinf(low) ? *x - reach : isinf(high) ? *x + reach : 0.5 * (low + high);
             reach *= 4.0;

@@ -68,8 +68,8 @@ static margin_status dual_cd_new_vectors(mg_dual_cd *m) {
     MG_ARENA_NEW(&m->arena, at, numbers, purpose, m->job->error);
     MG_ARENA_NEW(&m->arena, m->order, m->samples, purpose, m->job->error);
     m->alpha = at;
-    m->bend = m->alpha + m->samples;
-    m->weights = m->bend + m->samples;
+    m->curvature = m->alpha + m->samples;
+    m->weights = m->curvature + m->samples;
     if (scaled) m->factor = m->weights + m->columns;
     if (logistic) m->logit = at + numbers - m->samples;
     return MARGIN_OK;
@@ -89,7 +89,7 @@ static margin_status dual_cd_begin(mg_linear_job *job, mg_linear_solution *solut
         m->order[i] = i;
         if (m->logit) m->logit[i] = (double)NAN;
     }
-    return mg_dual_cd_bends(m);
+    return mg_dual_cd_curvatures(m);
 }
 
 static margin_status one_epoch(mg_dual_cd *m, bool *full) {

@@ -41,7 +41,7 @@ enum {
 
 /* Rows whose curvature is below this part of the mean stay out of the Gram, where they are next to
  * nothing: in one of the folds it may be smaller by many orders, and the last sum above large. */
-static const double least_bend = 1e-5;
+static const double least_mean_curvature = 1e-5;
 
 static const char purpose[] = "the folds of a logistic regression";
 
@@ -58,11 +58,11 @@ typedef struct logistic_folds {
     int64_t *order, *first;  /* the samples of each part: order[first[f]] to order[first[f + 1] - 1]
                               */
     double *centre, *factor; /* columns */
-    double *bend, *next;     /* samples: d, and what it would be now */
-    int64_t *chosen;         /* samples: of a part, those in its Gram */
-    double *picked;          /* and d of these */
-    double *grams;           /* size x size of each part, and their sum */
-    double *matrices;        /* size x size of each fold */
+    double *curvature, *next;         /* samples: d, and what it would be now */
+    int64_t *chosen;                  /* samples: of a part, those in its Gram */
+    double *picked;                   /* and d of these */
+    double *grams;                    /* size x size of each part, and their sum */
+    double *matrices;                 /* size x size of each fold */
     double *packed, *offset, *middle; /* the weights of a pass in rows' units, and the centre */
     double *work;                     /* of each worker */
     double *sums;                     /* of a pass */
@@ -149,7 +149,7 @@ static margin_status enter_folds(logistic_folds *m) {
         place[mg_sample_row(whole, i)] = i;
         m->sign[i] = 0;
         m->part[i] = 0;
-        m->bend[i] = 0.0;
+        m->curvature[i] = 0.0;
     }
     for (int64_t f = 0; f < m->folds && fits; f++) {
         fits = enter_fold(m, f, place);
@@ -197,7 +197,7 @@ static margin_status logistic_room(logistic_folds *m) {
     MG_TRY(MG_PIECES(&m->arena, purpose, error, MG_PIECE(m->sign, n), MG_PIECE(m->part, n),
                      MG_PIECE(m->weight, n), MG_PIECE(m->order, n), MG_PIECE(m->first, folds + 1),
                      MG_PIECE(m->centre, m->columns), MG_PIECE(m->factor, m->columns),
-                     MG_PIECE(m->bend, n), MG_PIECE(m->next, n), MG_PIECE(m->picked, n),
+                     MG_PIECE(m->curvature, n), MG_PIECE(m->next, n), MG_PIECE(m->picked, n),
                      MG_PIECE(m->chosen, n), MG_PIECE(m->grams, (folds + 1) * square),
                      MG_PIECE(m->matrices, folds * square), MG_PIECE(m->packed, folds * m->ld),
                      MG_PIECE(m->offset, folds), MG_PIECE(m->middle, m->ld),
@@ -241,7 +241,7 @@ static void fold_slopes(const logistic_walk *walk, int64_t f, int64_t first, int
                         double *z, double *sums) {
     const logistic_folds *m = walk->m;
     const mg_vector_ops *v = walk->vectors;
-    const double *bend = m->bend + first, *sign = m->sign + first, offset = m->offset[f];
+    const double *curvature = m->curvature + first, *sign = m->sign + first, offset = m->offset[f];
     const int32_t *part = m->part + first;
     double t[MG_CHUNK_ROWS], c[MG_CHUNK_ROWS], slopes[MG_CHUNK_ROWS], h[MG_CHUNK_ROWS];
     double ratio[MG_CHUNK_ROWS];
@@ -254,11 +254,11 @@ static void fold_slopes(const logistic_walk *walk, int64_t f, int64_t first, int
     for (int64_t r = 0; r < count; r++)
         z[r * m->folds + f] = sign[r] * slopes[r];
     for (int64_t r = 0; r < count; r++) {
-        const bool is_in = part[r] != f && bend[r] > 0.0;
-        ratio[r] = (is_in ? bend[r] : 0.0) / (is_in ? h[r] : 1.0);
+        const bool is_in = part[r] != f && curvature[r] > 0.0;
+        ratio[r] = (is_in ? curvature[r] : 0.0) / (is_in ? h[r] : 1.0);
         m->next[first + r] += h[r];
     }
-    sums[SUM_SPREAD] += v->dot(bend, ratio, count);
+    sums[SUM_SPREAD] += v->dot(curvature, ratio, count);
     for (int64_t r = 0; r < count; r++)
         ratio[r] *= ratio[r];
     sums[SUM_FOURTH] += v->square(ratio, count);
@@ -332,7 +332,7 @@ static margin_status logistic_pass(logistic_folds *m, int64_t k) {
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
 /* sum d_i e_i of the chosen rows, and sum d_i: in f64, as the proof rests on them. */
-static void sum_bends(const logistic_folds *m, int64_t count, double *row) {
+static void sum_curvatures(const logistic_folds *m, int64_t count, double *row) {
     double *values = m->packed; /* free between passes */
     memset(row, 0, (size_t)m->size * sizeof(double));
     for (int64_t i = 0; i < count; i++) {
@@ -351,17 +351,17 @@ static margin_status make_grams(logistic_folds *m) {
     memset(sum, 0, (size_t)square * sizeof(double));
     double all = 0.0;
     for (int64_t i = 0; i < m->samples; i++) {
-        m->bend[i] = 0.0;
+        m->curvature[i] = 0.0;
         all += m->next[i];
     }
-    const double least = least_bend * all / (double)m->samples;
+    const double least = least_mean_curvature * all / (double)m->samples;
     for (int64_t f = 0; f < m->folds; f++) {
         int64_t count = 0;
         for (int64_t i = m->first[f]; i < m->first[f + 1]; i += stride) {
             const int64_t at = m->order[i];
             if (!(m->next[at] > least)) continue;
             m->chosen[count] = at;
-            m->picked[count++] = m->bend[at] = times * m->next[at];
+            m->picked[count++] = m->curvature[at] = times * m->next[at];
         }
         const mg_weighted_gram request = {.chosen = m->chosen,
                                           .count = count,
@@ -371,7 +371,7 @@ static margin_status make_grams(logistic_folds *m) {
                                           .single = true};
         double *own = m->grams + f * square;
         MG_TRY(mg_design_gram(&m->design, &request, own, m->fits[0].error));
-        sum_bends(m, count, own + (square - m->size));
+        sum_curvatures(m, count, own + (square - m->size));
         for (int64_t e = 0; e < square; e++)
             sum[e] += own[e];
     }

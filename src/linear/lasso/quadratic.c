@@ -44,11 +44,11 @@ static double violation(const descent *d, int64_t k) {
 
 static void quadratic_move(descent *d, int64_t k) {
     mg_quadratic *q = d->q;
-    const double bend = q->h[k * q->stride + k], before = q->u[k];
+    const double curvature = q->h[k * q->stride + k], before = q->u[k];
     double next = 0.0;
-    if (bend > 0.0) {
-        const double point = before - q->r[k] / bend;
-        const double short_of = fabs(point) - d->q->lambda[k] / bend;
+    if (curvature > 0.0) {
+        const double point = before - q->r[k] / curvature;
+        const double short_of = fabs(point) - d->q->lambda[k] / curvature;
         if (short_of > 0.0) next = copysign(short_of, point);
     } else if (fabs(q->r[k]) > d->q->lambda[k]) {
         return; /* it falls for ever */
@@ -146,14 +146,14 @@ static int64_t next_crossing(const descent *d, double after, double *t) {
     return found;
 }
 
-/* The length at which the objective along the direction is least, 1 at most; `slope` and `bend` at
- * its start. *zero: the number in the support of what becomes 0 there, or -1. */
-static double best_length(const descent *d, double slope, double bend, int64_t *zero) {
+/* The length at which the objective along the direction is least, 1 at most; `slope` and
+ * `curvature` at its start. *zero: the number in the support of what becomes 0 there, or -1. */
+static double best_length(const descent *d, double slope, double curvature, int64_t *zero) {
     enum { MOST_CROSSINGS = 1000 };
     double t = 0.0;
     *zero = -1;
     for (int crossings = 0; crossings < MOST_CROSSINGS; crossings++) {
-        const double after = t, flat = bend > 0.0 ? -slope / bend : (double)INFINITY;
+        const double after = t, flat = curvature > 0.0 ? -slope / curvature : (double)INFINITY;
         const int64_t next = next_crossing(d, after, &t);
         if (flat <= t || next < 0) {
             *zero = -1;
@@ -163,14 +163,14 @@ static double best_length(const descent *d, double slope, double bend, int64_t *
         for (int64_t s = 0; s < d->size; s++)
             if (crossing(d, s) == t)
                 slope += 2.0 * d->q->lambda[d->support[s]] * fabs(d->direction[s]);
-        if (slope + t * bend >= 0.0) break;
+        if (slope + t * curvature >= 0.0) break;
     }
     return t;
 }
 
 /* direction = the way to the best point for the signs of the support, behind it H times that.
- * Returns the slope along it, below 0, or 0 if it does not lead down; *bend: the curvature. */
-static double find_direction(descent *d, double *bend) {
+ * Returns the slope along it, below 0, or 0 if it does not lead down; *curvature: the curvature. */
+static double find_direction(descent *d, double *curvature) {
     mg_quadratic *q = d->q;
     double *image = d->direction + q->count, slope = 0.0;
     for (int64_t s = 0; s < d->size; s++) {
@@ -181,13 +181,13 @@ static double find_direction(descent *d, double *bend) {
     memset(image, 0, (size_t)q->count * sizeof *image);
     for (int64_t s = 0; s < d->size; s++)
         d->vectors->add(image, d->direction[s], q->h + d->support[s] * q->stride, q->count);
-    *bend = 0.0;
+    *curvature = 0.0;
     for (int64_t s = 0; s < d->size; s++) {
         const int64_t k = d->support[s];
         slope += d->direction[s] * (q->r[k] + copysign(d->q->lambda[k], q->u[k]));
-        *bend += d->direction[s] * image[k];
+        *curvature += d->direction[s] * image[k];
     }
-    return slope < 0.0 && isfinite(slope) && isfinite(*bend) ? slope : 0.0;
+    return slope < 0.0 && isfinite(slope) && isfinite(*curvature) ? slope : 0.0;
 }
 
 /* The factor without row and column `gone`: rotations clear what lies right of the diagonal. */
@@ -218,11 +218,11 @@ static margin_status step_exactly(descent *d) {
     if (d->size == 0) return MARGIN_OK;
     MG_TRY(factor_support(d, &done));
     while (done && d->size > 0 && mg_stop_check(q->stop, 0) == MARGIN_OK) {
-        double bend;
+        double curvature;
         int64_t zero;
-        const double slope = find_direction(d, &bend);
+        const double slope = find_direction(d, &curvature);
         if (!(slope < 0.0)) break;
-        const double t = best_length(d, slope, bend, &zero);
+        const double t = best_length(d, slope, curvature, &zero);
         for (int64_t s = 0; s < d->size; s++)
             q->u[d->support[s]] += t * d->direction[s];
         d->vectors->add(q->r, t, d->direction + q->count, q->count);

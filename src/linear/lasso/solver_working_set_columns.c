@@ -162,9 +162,11 @@ static void pack_column(const pack_job *job, int64_t k) {
     const double mean = s->objective->intercept ? sum * sqrt(job->unit / job->total) : 0.0;
     const double ridge = s->objective->penalty.rho * s->factor[j] * s->factor[j] / job->unit;
     c->sums[k] = sum * job->unit;
-    const double bend = fmax(square - mean * mean, 1e-6 * square) + ridge;
-    c->column[k] = (mg_sparse_column){
-        .mean = mean, .ridge = ridge, .bend = bend, .inverse = bend > 0.0 ? 1.0 / bend : 0.0};
+    const double curvature = fmax(square - mean * mean, 1e-6 * square) + ridge;
+    c->column[k] = (mg_sparse_column){.mean = mean,
+                                      .ridge = ridge,
+                                      .curvature = curvature,
+                                      .inverse = curvature > 0.0 ? 1.0 / curvature : 0.0};
 }
 
 enum { PACK_TASKS = 32 };

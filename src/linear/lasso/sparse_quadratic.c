@@ -69,7 +69,7 @@ MG_INLINE double slope_of(const sparse_descent *d, int64_t k) {
 
 static void sparse_move(sparse_descent *d, int64_t k, double slope) {
     const mg_sparse_column *c = &d->q->column[k];
-    const double before = d->q->u[k], point = c->bend * before - slope;
+    const double before = d->q->u[k], point = c->curvature * before - slope;
     const double short_of = fabs(point) - c->lambda;
     const double next = short_of > 0.0 ? copysign(short_of, point) * c->inverse : 0.0;
     const double change = next - before;
@@ -105,7 +105,7 @@ static margin_status sparse_sweep(sparse_descent *d, double *worst) {
         if (off > -q->slack * lambda) d->live[kept++] = k;
         if (!(off > 0.0)) continue;
         if (off > *worst * lambda) *worst = off / lambda;
-        if (q->column[k].bend > 0.0) sparse_move(d, k, slope);
+        if (q->column[k].curvature > 0.0) sparse_move(d, k, slope);
     }
     d->living = kept;
     return MARGIN_OK;
@@ -150,7 +150,7 @@ static void find_products(const sparse_descent *d, double products[DEPTH][DEPTH]
             change[s] = d->past[(s + 1) * q->count + k] - d->past[s * q->count + k];
         for (int s = 0; s < DEPTH; s++)
             for (int t = 0; t <= s; t++)
-                products[s][t] += q->column[k].bend * change[s] * change[t];
+                products[s][t] += q->column[k].curvature * change[s] * change[t];
     }
 }
 
@@ -236,7 +236,7 @@ typedef struct support_solve {
 static double support_precondition(support_solve *c) {
     double sum = 0.0;
     for (int64_t s = 0; s < c->size; s++)
-        sum += c->residual[s] * c->residual[s] / c->d->q->column[c->support[s]].bend;
+        sum += c->residual[s] * c->residual[s] / c->d->q->column[c->support[s]].curvature;
     return sum;
 }
 
@@ -253,20 +253,20 @@ static void support_begin(support_solve *c, sparse_descent *d) {
                          .step = d->past + 4 * q->count,
                          .image = d->images + q->rows};
     for (int64_t k = 0; k < q->count; k++) {
-        if (q->u[k] == 0.0 || !(q->column[k].bend > 0.0)) continue;
+        if (q->u[k] == 0.0 || !(q->column[k].curvature > 0.0)) continue;
         c->support[c->size] = k;
         c->residual[c->size] = -slope_of(d, k) - copysign(q->column[k].lambda, q->u[k]);
-        c->way[c->size] = c->residual[c->size] / q->column[k].bend;
+        c->way[c->size] = c->residual[c->size] / q->column[k].curvature;
         c->step[c->size++] = 0.0;
     }
     c->square = support_precondition(c);
 }
 
-/* product = H way, *bend = way.product. */
-static margin_status support_apply(support_solve *c, double *bend) {
+/* product = H way, *curvature = way.product. */
+static margin_status support_apply(support_solve *c, double *curvature) {
     const mg_sparse_quadratic *q = c->d->q;
     double shift = 0.0;
-    *bend = 0.0;
+    *curvature = 0.0;
     memset(c->image, 0, (size_t)q->rows * sizeof *c->image);
     for (int64_t s = 0; s < c->size; s++) {
         column_add(q, c->support[s], c->way[s], c->image);
@@ -276,7 +276,7 @@ static margin_status support_apply(support_solve *c, double *bend) {
         const int64_t k = c->support[s];
         c->product[s] =
             column_dot(q, k, c->image) - q->column[k].mean * shift + q->column[k].ridge * c->way[s];
-        *bend += c->product[s] * c->way[s];
+        *curvature += c->product[s] * c->way[s];
         if (sparse_cancelled(c->d, k)) return mg_fail_cancelled(q->error);
     }
     return MARGIN_OK;
@@ -287,18 +287,18 @@ static margin_status support_iterate(support_solve *c, double enough) {
     const mg_sparse_quadratic *q = c->d->q;
     for (int k = 0; k < MOST_STEPS && c->square > enough; k++) {
         const double before = c->square;
-        double bend;
-        MG_TRY(support_apply(c, &bend));
-        if (!(bend > 0.0)) break;
-        const double t = before / bend;
+        double curvature;
+        MG_TRY(support_apply(c, &curvature));
+        if (!(curvature > 0.0)) break;
+        const double t = before / curvature;
         for (int64_t s = 0; s < c->size; s++) {
             c->step[s] += t * c->way[s];
             c->residual[s] -= t * c->product[s];
         }
         c->square = support_precondition(c);
         for (int64_t s = 0; s < c->size; s++)
-            c->way[s] =
-                c->residual[s] / q->column[c->support[s]].bend + c->square / before * c->way[s];
+            c->way[s] = c->residual[s] / q->column[c->support[s]].curvature +
+                        c->square / before * c->way[s];
     }
     return MARGIN_OK;
 }

@@ -16,7 +16,7 @@
 
 typedef struct mg_sparse_column {
     double q, mean, ridge, lambda, before; /* before: u0 */
-    double bend, inverse;                  /* of the diagonal of H, and 1 / bend; 0: u_k stays */
+    double curvature, inverse; /* of the diagonal of H, and 1 / curvature; 0: u_k stays */
 } mg_sparse_column;
 
 typedef struct mg_sparse_quadratic {

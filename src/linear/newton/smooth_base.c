@@ -78,7 +78,7 @@ margin_status mg_smooth_curvatures(mg_smooth *s, double *curvatures, double *tot
 }
 
 /* 2 q (1 - q) for the shares q of a function in all samples. */
-static double bend_of(const mg_objective *o, int64_t k, double total) {
+static double curvature_of(const mg_objective *o, int64_t k, double total) {
     const double share = o->totals[k] / total;
     return 2.0 * share * (1.0 - share);
 }
@@ -93,7 +93,7 @@ static double total_of(const mg_objective *o) {
 void mg_smooth_set_diagonal(mg_smooth *s, double total) {
     const mg_objective *o = s->objective;
     for (int64_t k = 0; k < s->functions; k++) {
-        const double curvature = s->functions > 1 ? total * bend_of(o, k, total) : total;
+        const double curvature = s->functions > 1 ? total * curvature_of(o, k, total) : total;
         double *d = s->diagonals + k * s->block;
         for (int64_t j = 0; j < s->block; j++) {
             d[j] = curvature;
@@ -133,7 +133,7 @@ static double scale_functions(mg_smooth *s) {
     const double total = total_of(s->objective);
     double mean = 0.0;
     for (int64_t k = 0; k < s->functions; k++) {
-        s->function_scale[k] = bend_of(s->objective, k, total);
+        s->function_scale[k] = curvature_of(s->objective, k, total);
         mean += s->function_scale[k] / (double)s->functions;
     }
     for (int64_t k = 0; k < s->functions; k++)
@@ -151,8 +151,8 @@ static margin_status find_curvatures(mg_smooth *s, mg_smooth_base base, int64_t 
     const double mean = base == MG_BASE_SHARED ? scale_functions(s) : 0.0;
     for (int64_t i = 0; i < s->samples; i++) {
         const double share = base == MG_BASE_BLOCKS ? s->shares[i * s->functions + k] : 0.0;
-        const double bend = 2.0 * share * (1.0 - share) + floor_share;
-        out[i] = c[i] * (base == MG_BASE_SHARED ? mean : bend);
+        const double curvature = 2.0 * share * (1.0 - share) + floor_share;
+        out[i] = c[i] * (base == MG_BASE_SHARED ? mean : curvature);
     }
     return MARGIN_OK;
 }

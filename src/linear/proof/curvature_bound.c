@@ -116,10 +116,10 @@ static double hidden_step(const curvature_bound *m) {
     const mg_objective *o = m->o;
     const mg_newton_matrix *n = &m->newton;
     const double *shift = o->design->shift;
-    double total = 0.0, bend = 0.0, terms = 0.0, square = 0.0;
+    double total = 0.0, curvature = 0.0, terms = 0.0, square = 0.0;
     for (int64_t i = 0; i < o->samples; i++) {
         total += o->c[i];
-        bend += o->functions == 1 ? m->weights[i] : o->c[i];
+        curvature += o->functions == 1 ? m->weights[i] : o->c[i];
     }
     for (int64_t k = 0; k < o->functions; k++) {
         double sum = fabs(m->at->b[k]);
@@ -134,7 +134,8 @@ static double hidden_step(const curvature_bound *m) {
     const double slopes = m->primal + 2.0 * sqrt(m->primal * total);
     for (int64_t r = 0; r < n->size; r++)
         square += n->scale[r] * n->scale[r];
-    return DBL_EPSILON * (slopes * m->ratio * sqrt(square / n->least) + 2.0 * terms * sqrt(bend));
+    return DBL_EPSILON *
+           (slopes * m->ratio * sqrt(square / n->least) + 2.0 * terms * sqrt(curvature));
 }
 
 /* s^2, or INFINITY where H cannot be told from a singular one. */

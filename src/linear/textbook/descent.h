@@ -73,7 +73,7 @@ margin_status mg_descent_choose_rate(mg_descent *d);
 /* Of step number `step`. */
 double mg_descent_rate(const mg_descent *d, int64_t step);
 /* Second derivative that stands for the loss in a rate. */
-double mg_descent_bend(const mg_loss *loss);
+double mg_loss_most_curvature(const mg_loss *loss);
 /* Sets curvature, from below, to about a thousandth. */
 margin_status mg_descent_curvature(mg_descent *d, int64_t passes);
 

@@ -67,11 +67,11 @@ margin_status mg_descent_prove(mg_descent *d) {
 static double expected_of_gradient(const mg_descent *d) {
     const mg_descent_point *p = &d->here;
     const mg_objective *o = d->objective;
-    const double bend = mg_descent_bend(o->loss) * d->mass;
+    const double curvature = mg_loss_most_curvature(o->loss) * d->mass;
     double square = 0.0, across = 0.0;
     if (d->functions == 1)
         return d->vectors->square(p->gradient, d->columns) / (2.0 * o->penalty.rho) +
-               *p->gradient_b * *p->gradient_b / bend;
+               *p->gradient_b * *p->gradient_b / curvature;
     for (int64_t j = 0; j < d->columns; j++) {
         double sum = 0.0, squares = 0.0;
         for (int64_t k = 0; k < d->functions; k++) {

@@ -8,7 +8,7 @@
 
 /* A loss with corners, or one that bends more and more, has no bound; its curvature where z is 0 or
  * 1 gives the scale of a first step. */
-double mg_descent_bend(const mg_loss *loss) {
+double mg_loss_most_curvature(const mg_loss *loss) {
     return isfinite(loss->curvature_bound) ? loss->curvature_bound : 1.0;
 }
 
@@ -28,12 +28,12 @@ static double descent_normalise(const mg_descent *d, double *v, double *v0) {
     return most * square;
 }
 
-/* Of bend / M x sum c (a, 1)(a, 1)' + mu diag(1, 0), which for several functions bounds each block,
- * by power iteration. */
+/* Of curvature / M x sum c (a, 1)(a, 1)' + mu diag(1, 0), which for several functions bounds each
+ * block, by power iteration. */
 margin_status mg_descent_curvature(mg_descent *d, int64_t passes) {
     static const double enough = 1e-4;
     const mg_objective *o = d->objective;
-    const double share = mg_descent_bend(o->loss) / d->mass;
+    const double share = mg_loss_most_curvature(o->loss) / d->mass;
     double *v, *image, v0 = o->intercept ? 1.0 : 0.0, before = 0.0;
     margin_status status = MARGIN_OK;
     d->curvature = 0.0;

@@ -212,7 +212,7 @@ static margin_status sgd_find_slopes(mg_descent_rows *m, const int64_t *samples,
                                      double rate) {
     const mg_descent *d = m->d;
     const double rows = (double)count;
-    double curvature = 0.0, bend = 0.0; /* rate x curvature of the batch */
+    double curvature = 0.0, product = 0.0; /* rate x curvature of the batch */
     for (int64_t r = 0; r < count; r++) {
         const int64_t i = samples[r];
         const double weight = (double)d->samples * d->objective->c[i] / d->mass;
@@ -224,10 +224,10 @@ static margin_status sgd_find_slopes(mg_descent_rows *m, const int64_t *samples,
         }
         slope_of_one(m, i, weight, slopes, &curvature);
         *slopes /= rows;
-        if (d->adapts) bend += rate * weight * curvature * m->lengths[i] / rows;
+        if (d->adapts) product += rate * weight * curvature * m->lengths[i] / rows;
     }
-    for (int64_t r = 0; bend > 1.0 && r < count; r++)
-        m->slopes[r] /= bend;
+    for (int64_t r = 0; product > 1.0 && r < count; r++)
+        m->slopes[r] /= product;
     return MARGIN_OK;
 }
 
@@ -319,7 +319,7 @@ margin_status mg_descent_rows_begin(mg_descent *d, int64_t batch, mg_descent_row
         if (d->adapts) m->lengths[i] = length;
         most = fmax(most, (double)d->samples * o->c[i] / d->mass * length);
     }
-    d->rows_curvature = mg_descent_bend(o->loss) * most / (double)m->batch;
+    d->rows_curvature = mg_loss_most_curvature(o->loss) * most / (double)m->batch;
     d->noisy |= m->batch < d->samples;
     return MARGIN_OK;
 }
