@@ -13,9 +13,8 @@ enum { MOST_COLUMNS = 1024 };
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-/* Rows of the whole that fold f does not learn from. */
-static margin_status list_tested(const mg_fold_products *p, int64_t f, bool *marks, int64_t *rows,
-                                 double *weights, double *targets, int64_t *count) {
+margin_status mg_fold_tested(const mg_fold_products *p, int64_t f, bool *marks, int64_t *rows,
+                             double *weights, double *targets, int64_t *count) {
     const mg_problem *whole = p->whole, *train = p->fits[f * p->count].problem;
     *count = 0;
     for (int64_t i = 0; i < train->count; i++)
@@ -32,10 +31,10 @@ static margin_status list_tested(const mg_fold_products *p, int64_t f, bool *mar
     return train->count + *count == whole->count ? MARGIN_OK : MARGIN_ERROR_LIMIT;
 }
 
-static margin_status add_fold(mg_fold_products *p, int64_t f, const int64_t *rows,
-                              const double *weights, const double *targets, int64_t count) {
-    const mg_fit *fit = &p->fits[f * p->count];
-    double *gram = p->grams + f * p->size * p->size, *sum = p->grams + p->folds * p->size * p->size;
+static margin_status make_gram(const mg_fold_products *p, const int64_t *rows,
+                               const double *weights, const double *targets, int64_t count,
+                               double *gram) {
+    const mg_fit *fit = &p->fits[0];
     const mg_problem problem = {.kind = MG_REGRESSION,
                                 .x = p->whole->x,
                                 .columns = p->whole->columns,
@@ -48,9 +47,16 @@ static margin_status add_fold(mg_fold_products *p, int64_t f, const int64_t *row
     MG_TRY(mg_design_create(fit->context, &problem, &design, fit->error));
     const margin_status status = mg_design_gram(&design, &request, gram, fit->error);
     mg_design_free(&design);
-    for (int64_t k = 0; k < p->size * p->size && status >= 0; k++)
-        sum[k] += gram[k];
     return status;
+}
+
+static margin_status add_fold(mg_fold_products *p, int64_t f, const int64_t *rows,
+                              const double *weights, const double *targets, int64_t count) {
+    double *gram = p->grams + f * p->size * p->size, *sum = p->grams + p->folds * p->size * p->size;
+    MG_TRY(make_gram(p, rows, weights, targets, count, gram));
+    for (int64_t k = 0; k < p->size * p->size; k++)
+        sum[k] += gram[k];
+    return MARGIN_OK;
 }
 
 static margin_status add_folds(mg_fold_products *p) {
@@ -64,7 +70,7 @@ static margin_status add_folds(mg_fold_products *p) {
     MG_GO_NEW(p->heap, tested, samples, "the rows of the folds", error);
     MG_GO_NEW(p->heap, numbers, 2 * samples, "the targets of the folds", error);
     for (int64_t f = 0; f < p->folds; f++) {
-        status = list_tested(p, f, marks, tested, numbers, numbers + samples, &count);
+        status = mg_fold_tested(p, f, marks, tested, numbers, numbers + samples, &count);
         if (status < 0) MG_GO(mg_folds_decline(error, "a training part holds other rows"));
         all += count;
         MG_GO(add_fold(p, f, tested, numbers, numbers + samples, count));
@@ -91,7 +97,9 @@ static void find_centre(mg_fold_products *p) {
     }
 }
 
-static margin_status fold_products_make(mg_fold_products *p, mg_fit *fits, int64_t count) {
+/* Room for so many matrices, or for one of each fold and their sum (0), and the centre. */
+static margin_status fold_products_open(mg_fold_products *p, mg_fit *fits, int64_t count,
+                                        int64_t matrices) {
     const mg_problem *whole = fits[0].shared->whole;
     *p = (mg_fold_products){.fits = fits,
                             .whole = whole,
@@ -105,13 +113,25 @@ static margin_status fold_products_make(mg_fold_products *p, mg_fit *fits, int64
     for (int64_t k = 0; k < count; k++)
         can = can && fits[k].problem->x.values == whole->x.values;
     if (!can) return mg_folds_decline(fits[0].error, "too many columns, or rows of their own");
-    const int64_t numbers = (p->folds + 1) * p->size * p->size;
+    const int64_t numbers = (matrices > 0 ? matrices : p->folds + 1) * p->size * p->size;
     MG_NEW(p->heap, p->grams, numbers + 2 * p->columns, "the products of the folds", fits[0].error);
     memset(p->grams, 0, (size_t)numbers * sizeof(double));
     p->centre = p->grams + numbers;
     p->target = p->centre + p->columns;
     find_centre(p);
-    return add_folds(p);
+    return MARGIN_OK;
+}
+
+margin_status mg_fold_products_whole(mg_fold_products *p, mg_fit *fits, int64_t count,
+                                     int64_t *rows, double *weights, double *targets) {
+    const mg_problem *whole = fits[0].shared->whole;
+    MG_TRY(fold_products_open(p, fits, count, 1));
+    for (int64_t i = 0; i < whole->count; i++) {
+        rows[i] = mg_sample_row(whole, i);
+        weights[i] = mg_sample_weight(whole, i);
+        targets[i] = whole->target[i] - p->level;
+    }
+    return make_gram(p, rows, weights, targets, whole->count, p->grams);
 }
 
 /* ---- One fold -------------------------------------------------------------------------------- */
@@ -189,7 +209,8 @@ margin_status mg_fold_products_solve(mg_fit *fits, int64_t count, int64_t room,
     fold_work work = {.room = room, .solve = solve, .options = options};
     const mg_fold_products *p = &work.p;
     margin_error *error = fits[0].error;
-    margin_status status = fold_products_make(&work.p, fits, count);
+    margin_status status = fold_products_open(&work.p, fits, count, 0);
+    if (status >= 0) status = add_folds(&work.p);
     if (status < 0) goto done;
     status = mg_parallel(fits[0].context, p->folds, solve_fold, &work, error);
     if (status == MARGIN_ERROR_MEMORY)

@@ -16,5 +16,7 @@ margin_status mg_logistic_folds(mg_fit *fits, int64_t count, const mg_linear_opt
  * from sums. */
 margin_status mg_lasso_folds(mg_fit *fits, int64_t count, const mg_linear_options *options);
 
-/* Gaps are NaN: nothing is proven of sums. DATA (overflow). */
+/* Gaps are NaN: nothing is proven of sums. DATA (overflow). Where each fold leaves out one row, by
+ * mg_ridge_left_out: scores of these in place of hypotheses. */
+margin_status mg_ridge_left_out(mg_fit *fits, int64_t count, const mg_linear_options *options);
 margin_status mg_ridge_folds(mg_fit *fits, int64_t count, const mg_linear_options *options);

@@ -53,5 +53,7 @@ static margin_status ridge_fold(const mg_fold_products *p, int64_t f, mg_fold_sy
 
 margin_status mg_ridge_folds(mg_fit *fits, int64_t count, const mg_linear_options *options) {
     MG_REQUIRE(options[0].intercept, fits[0].error, MARGIN_ERROR_LIMIT, "there is no intercept");
+    const margin_status status = mg_ridge_left_out(fits, count, options);
+    if (status != MARGIN_ERROR_LIMIT) return status;
     return mg_fold_products_solve(fits, count, 3, ridge_fold, options);
 }

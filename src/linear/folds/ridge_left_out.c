@@ -1,0 +1,175 @@
+/* Ridge without each row in turn, under many penalties: eigenvectors of all rows' products alone.
+ *
+ * With rows x and targets y centred by the weighted means of all rows, G = sum g x x', s = sum g x y
+ * and A = G + alpha, leaving out a row of weight g out of W takes c x x' from G and c x y from s,
+ * c = g W / (W - g). By the formula of Sherman and Morrison, with u = A^-1 x and h = c x'u,
+ *
+ *   w without it = w + c u (x'w - y) / (1 - h),   x'(w without it) = x'w + h (x'w - y) / (1 - h)
+ *
+ * and what its fit says of the row, whose mean moved: level - g y / (W - g) + W / (W - g) x'(...).
+ * (Golub, Heath and Wahba, Technometrics 21, 1979, for equal weights.) */
+#include "linear/folds/fold_products.h"
+#include "linear/folds/folds.h"
+
+#include "math/products/lapack.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST_CONDITION 1e9 /* of eigenvalues */
+#define LEAST_REST     1e-5 /* of 1 - h */
+
+typedef struct left_out {
+    mg_fold_products p;
+    const mg_linear_options *options;
+    int64_t *rows, *sample; /* of samples; the sample that each fold leaves out */
+    double *weights, *targets;
+    double total, level;              /* weight; mean target, less p.level */
+    double *mean;                     /* columns: of x less the centre */
+    double *vectors, *values, *turned; /* of G; Q's */
+    double *room;                     /* of each worker: 2 x columns */
+} left_out;
+
+static bool leaves_one_out(const mg_fit *fits, int64_t count) {
+    const mg_problem *whole = fits[0].shared->whole;
+    bool leaves = whole->count > 2 && count % whole->count == 0;
+    for (int64_t k = 0; leaves && k < count; k++)
+        leaves = fits[k].problem->count == whole->count - 1 && fits[k].asked_count == 1 &&
+                 !fits[k].problem->scale && !fits[k].problem->shift;
+    return leaves;
+}
+
+/* Each fold asks for the row that it does not learn from, and no other fold does. place: of each
+ * row of x. */
+static margin_status check_rows(left_out *l, bool *marks, int64_t *place, margin_error *error) {
+    const mg_fold_products *p = &l->p;
+    int64_t row = -1, count;
+    double weight, target;
+    memset(marks, 0, (size_t)p->whole->x.rows * sizeof *marks);
+    for (int64_t r = 0; r < p->whole->x.rows; r++)
+        place[r] = -1;
+    for (int64_t i = 0; i < p->whole->count; i++)
+        place[l->rows[i]] = i;
+    for (int64_t f = 0; f < p->folds; f++) {
+        const margin_status status = mg_fold_tested(p, f, marks, &row, &weight, &target, &count);
+        if (status < 0 || row != p->fits[f * p->count].asked[0] || place[row] < 0)
+            return mg_folds_decline(error, "they do not leave out each row once");
+        l->sample[f] = place[row];
+        place[row] = -1;
+    }
+    return MARGIN_OK;
+}
+
+static void centre_whole(left_out *l) {
+    const int64_t n = l->p.columns, size = l->p.size, last = (size - 1) * size;
+    const double *gram = l->p.grams;
+    l->total = gram[last + size - 1];
+    l->level = gram[last + n] / l->total;
+    for (int64_t j = 0; j < n; j++) {
+        l->mean[j] = gram[last + j] / l->total;
+        for (int64_t k = 0; k < n; k++)
+            l->vectors[j * n + k] = gram[j * size + k] - l->mean[j] * gram[last + k];
+    }
+}
+
+static margin_status turn(left_out *l, margin_error *error) {
+    const int64_t n = l->p.columns, size = l->p.size, last = (size - 1) * size;
+    const mg_stop stop = mg_stop_make(l->p.fits[0].context, -1);
+    int64_t info = 0;
+    centre_whole(l);
+    MG_TRY(mg_lapack_dsyevd(&stop, 'V', 'U', n, l->vectors, n, l->values, &info, error));
+    if (info != 0) return mg_folds_decline(error, "eigenvalues were not found");
+    for (int64_t e = 0; e < n; e++) {
+        l->values[e] = fmax(l->values[e], 0.0);
+        l->turned[e] = 0.0;
+        for (int64_t j = 0; j < n; j++)
+            l->turned[e] += l->vectors[e * n + j] *
+                            (l->p.grams[j * size + n] - l->mean[j] * l->p.grams[last + n]);
+    }
+    return MARGIN_OK;
+}
+
+/* What the fit with penalty alpha to the other rows says of the row, of which z = Q'x. */
+static bool predict_left_out(const left_out *l, double alpha, const double *z, double weight,
+                             double y, double *score) {
+    const int64_t n = l->p.columns;
+    const double rest = l->total - weight, c = weight * l->total / rest;
+    double fitted = 0.0, h = 0.0;
+    if (!(l->values[n - 1] + alpha <= MOST_CONDITION * (l->values[0] + alpha))) return false;
+    for (int64_t e = 0; e < n; e++) {
+        const double inverse = 1.0 / (l->values[e] + alpha);
+        fitted += z[e] * l->turned[e] * inverse;
+        h += c * z[e] * z[e] * inverse;
+    }
+    if (!(1.0 - h >= LEAST_REST)) return false;
+    const double without = fitted + h * (fitted - y) / (1.0 - h);
+    *score = l->p.level + l->level - weight * y / rest + l->total / rest * without;
+    return isfinite(*score);
+}
+
+static margin_status leave_row_out(void *argument, int64_t f, int worker) {
+    const left_out *l = argument;
+    const mg_fold_products *p = &l->p;
+    const int64_t n = p->columns;
+    double *x = l->room + worker * 2 * n, *z = x + n;
+    const int64_t i = l->sample[f];
+    mg_sample_values(p->whole, i, x);
+    for (int64_t j = 0; j < n; j++)
+        x[j] -= p->centre[j] + l->mean[j];
+    for (int64_t e = 0; e < n; e++) {
+        z[e] = 0.0;
+        for (int64_t j = 0; j < n; j++)
+            z[e] += l->vectors[e * n + j] * x[j];
+    }
+    for (int64_t k = f * p->count; k < (f + 1) * p->count; k++) {
+        mg_fit *fit = &p->fits[k];
+        fit->scores = mg_new(p->heap, 1, sizeof *fit->scores);
+        if (!fit->scores) return MARGIN_ERROR_MEMORY;
+        if (!predict_left_out(l, l->options[k].penalty.alpha, z, l->weights[i],
+                              l->targets[i] - l->level, fit->scores))
+            return MARGIN_ERROR_LIMIT;
+        fit->report.status = MARGIN_OK;
+        fit->report.gap = (double)NAN;
+        fit->report.tolerance = l->options[k].tolerance;
+    }
+    return MARGIN_OK;
+}
+
+static margin_status left_out_new(left_out *l, mg_arena *arena, const mg_fit *fit, bool **marks,
+                                  int64_t **place) {
+    const int64_t samples = fit->shared->whole->count, rows = fit->shared->whole->x.rows;
+    const int64_t n = fit->shared->whole->x.columns, workers = mg_threads(fit->context);
+    return MG_PIECES(arena, "the rows left out", fit->error, MG_PIECE(l->rows, samples),
+                     MG_PIECE(l->sample, samples), MG_PIECE(l->weights, samples),
+                     MG_PIECE(l->targets, samples), MG_PIECE(l->mean, n),
+                     MG_PIECE(l->vectors, n * n), MG_PIECE(l->values, n), MG_PIECE(l->turned, n),
+                     MG_PIECE(l->room, 2 * n * workers), MG_PIECE(*marks, rows),
+                     MG_PIECE(*place, rows));
+}
+
+margin_status mg_ridge_left_out(mg_fit *fits, int64_t count, const mg_linear_options *options) {
+    margin_error *error = fits[0].error;
+    left_out l = {.options = options};
+    bool *marks;
+    int64_t *place;
+    mg_arena arena;
+    margin_status status;
+    if (!leaves_one_out(fits, count)) return mg_folds_decline(error, "they leave out more rows");
+    mg_arena_init(&arena, fits[0].context->heap);
+    MG_GO(left_out_new(&l, &arena, &fits[0], &marks, &place));
+    MG_GO(mg_fold_products_whole(&l.p, fits, count, l.rows, l.weights, l.targets));
+    MG_GO(check_rows(&l, marks, place, error));
+    MG_GO(turn(&l, error));
+    status = mg_parallel(fits[0].context, l.p.folds, leave_row_out, &l, error);
+    if (status == MARGIN_ERROR_MEMORY)
+        status = mg_no_memory(arena.heap, 1, sizeof(double), "a row left out", error);
+done:
+    for (int64_t k = 0; status < 0 && k < count; k++) {
+        mg_free(arena.heap, fits[k].scores);
+        fits[k].scores = NULL;
+    }
+    mg_free(arena.heap, l.p.grams);
+    mg_arena_free(&arena);
+    if (status < 0) mg_fits_undo(fits, count);
+    return status;
+}
