@@ -359,12 +359,61 @@ static void test_allocations(void **state) {
     free_three(t);
 }
 
+/* Wide sparse rows, whose scores come from a table of columns: the values of pairs, to the bit. */
+static void test_wide_sparse_rows(void **state) {
+    (void)state;
+    enum { COLUMNS = 100000, ROWS = 30, MOST = 1500 };
+    margin_context *context = support_context(NULL, 1);
+    int64_t starts[ROWS + 1] = {0};
+    int32_t *columns = malloc(ROWS * MOST * sizeof *columns);
+    double *values = malloc(ROWS * MOST * sizeof *values), score;
+    uint64_t random = 4;
+    for (int64_t i = 0; i < ROWS; i++) { /* one row is empty, two have more than a table holds */
+        const int64_t count = i == 3  ? 0
+                              : i < 2 ? 1100 + i
+                                      : 1 + (int64_t)(support_random(&random) % 300);
+        int64_t column = 0;
+        starts[i + 1] = starts[i] + count;
+        for (int64_t k = starts[i]; k < starts[i + 1]; k++) {
+            column += 1 + (int64_t)(support_random(&random) % 4) * (COLUMNS / 6000);
+            columns[k] = (int32_t)column;
+            values[k] = support_normal(&random);
+        }
+    }
+    const margin_matrix x = margin_csr_f64(values, columns, starts, ROWS, COLUMNS);
+    static const mg_kernel wide_kernels[] = {
+        {.kind = MG_KERNEL_RBF, .gamma = 0.01},
+        {.kind = MG_KERNEL_POLY, .gamma = 0.1, .coef0 = 1, .degree = 3},
+        {.kind = MG_KERNEL_LINEAR},
+        {.kind = MG_KERNEL_LAPLACIAN, .gamma = 0.01},
+    };
+    for (int n = 0; n < MG_LENGTH(wide_kernels); n++)
+        for (int64_t s = 0; s < ROWS; s++) {
+            const double one = 1.0;
+            mg_hypothesis *h = NULL;
+            OK(mg_expansion_make(context->heap, &wide_kernels[n], &x, &s, &one, 1, 0.0, &h,
+                                 &error));
+            for (int64_t i = 0; i < ROWS; i++) {
+                const double pair = mg_kernel_rows(NULL, &wide_kernels[n], &x, i, &x, s);
+                h->kind->scores(h, &x, i, 1, &score);
+                if (score != pair)
+                    fail_msg("kernel %d, rows %d and %d: %.17g, not %.17g", n, (int)i, (int)s,
+                             score, pair);
+            }
+            mg_hypothesis_free(h);
+        }
+    free(values);
+    free(columns);
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_expansion_refusals), cmocka_unit_test(test_expansion_scores),
-        cmocka_unit_test(test_expansion_wide),     cmocka_unit_test(test_expansion_nan),
-        cmocka_unit_test(test_expansion_empty),    cmocka_unit_test(test_expansion_combine),
-        cmocka_unit_test(test_expansion_norms),    cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_wide_sparse_rows),  cmocka_unit_test(test_expansion_refusals),
+        cmocka_unit_test(test_expansion_scores),  cmocka_unit_test(test_expansion_wide),
+        cmocka_unit_test(test_expansion_nan),     cmocka_unit_test(test_expansion_empty),
+        cmocka_unit_test(test_expansion_combine), cmocka_unit_test(test_expansion_norms),
+        cmocka_unit_test(test_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

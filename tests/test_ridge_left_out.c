@@ -84,7 +84,8 @@ static void awkward_tables(void **unused) {
         x[i * COLUMNS + 3] = i == 8 ? 1e3 : 0.0;
     assert_as_alone("ridge(alpha={1e-4,1})", &data, false);
     assert_as_alone("ridge(intercept=no, alpha={0.1,1})", &data, false);
-    assert_as_alone("standardize | ridge(alpha={0.1,1})", &data, true); /* by eigenvectors of each fold */
+    assert_as_alone("standardize | ridge(alpha={0.1,1})", &data,
+                    true); /* by eigenvectors of each fold */
 }
 
 /* Some rows only, in an order of their own. */

@@ -9,6 +9,7 @@
  * sparse rows, go pair by pair. */
 #include "learn/hypothesis/expansion.h"
 #include "math/gram/kernel_ops.h"
+#include "math/rows/row_pair.h"
 
 #include <math.h>
 #include <string.h>
@@ -299,14 +300,23 @@ static void score_panels(const mg_hypothesis *h, const margin_matrix *rows, doub
 
 static void score_pairs(const mg_hypothesis *h, const margin_matrix *x, int64_t row, double *out) {
     double values[MG_EXPANSION_CHUNK];
+    mg_row_table table; /* too large to be cleared where it is not used */
     const margin_matrix *support = &h->view.expansion.support;
+    const mg_kernel *kernel = &h->view.expansion.kernel;
     const mg_expansion_plan *plan = h->derived;
+    const bool sparse = mg_is_csr(x) && mg_is_csr(support) &&
+                        mg_kernel_basis_of(kernel->kind) != MG_OF_DISTANCES &&
+                        mg_row_table_fill(&table, x, row);
     start_scores(h, 1, out);
     for (int64_t c = 0; c < plan->chunks; c++) {
         int64_t first = c * MG_EXPANSION_CHUNK;
         int64_t count = MG_MIN(support->rows - first, MG_EXPANSION_CHUNK);
-        for (int64_t s = 0; s < count; s++)
-            values[s] = mg_kernel_rows(NULL, &h->view.expansion.kernel, x, row, support, first + s);
+        for (int64_t s = 0; s < count && !sparse; s++)
+            values[s] = mg_kernel_rows(NULL, kernel, x, row, support, first + s);
+        for (int64_t s = 0; s < count && sparse; s++) {
+            const mg_pair_sums sums = mg_row_table_pair(&table, support, first + s);
+            values[s] = mg_kernel_from_dot(kernel, sums.dot, sums.square_a, sums.square_b);
+        }
         expansion_add_chunk(h, c, &(chunk_values){values, 1, 1, 1}, out);
     }
     mark_missing(h, mg_row_ops_for(x, h->isa)->square(x, row), out);

@@ -1,7 +1,7 @@
 /* Ridge without each row in turn, under many penalties: eigenvectors of all rows' products alone.
  *
- * With rows x and targets y centred by the weighted means of all rows, G = sum g x x', s = sum g x y
- * and A = G + alpha, leaving out a row of weight g out of W takes c x x' from G and c x y from s,
+ * With rows x and targets y centred by the weighted means of all rows, G = sum g x x', s = sum g x
+ * y and A = G + alpha, leaving out a row of weight g out of W takes c x x' from G and c x y from s,
  * c = g W / (W - g). By the formula of Sherman and Morrison, with u = A^-1 x and h = c x'u,
  *
  *   w without it = w + c u (x'w - y) / (1 - h),   x'(w without it) = x'w + h (x'w - y) / (1 - h)
@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_CONDITION 1e9 /* of eigenvalues */
+#define MOST_CONDITION 1e9  /* of eigenvalues */
 #define LEAST_REST     1e-5 /* of 1 - h */
 
 typedef struct left_out {
@@ -24,10 +24,10 @@ typedef struct left_out {
     const mg_linear_options *options;
     int64_t *rows, *sample; /* of samples; the sample that each fold leaves out */
     double *weights, *targets;
-    double total, level;              /* weight; mean target, less p.level */
-    double *mean;                     /* columns: of x less the centre */
+    double total, level;               /* weight; mean target, less p.level */
+    double *mean;                      /* columns: of x less the centre */
     double *vectors, *values, *turned; /* of G; Q's */
-    double *room;                     /* of each worker: 2 x columns */
+    double *room;                      /* of each worker: 2 x columns */
 } left_out;
 
 static bool leaves_one_out(const mg_fit *fits, int64_t count) {

@@ -2,6 +2,7 @@
 #include "math/rows/row_pair.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Walks the stored entries of a row in ascending order of columns. */
 typedef struct row_walk {
@@ -45,6 +46,43 @@ mg_pair_sums mg_row_pair(const margin_matrix *x, int64_t i, const margin_matrix 
         a.at += column_a <= column_b;
         b.at += column_b <= column_a;
     }
+}
+
+/* ---- One sparse row against many ------------------------------------------------------------- */
+
+enum { SLOTS = MG_ROW_TABLE };
+
+static int64_t slot_of(const mg_row_table *t, int64_t column) {
+    int64_t at = (column ^ column >> 11) % SLOTS;
+    while (t->column[at] >= 0 && t->column[at] != column)
+        at = (at + 1) % SLOTS;
+    return at;
+}
+
+bool mg_row_table_fill(mg_row_table *t, const margin_matrix *x, int64_t row) {
+    const int64_t first = mg_row_start(x, row), last = mg_row_start(x, row + 1);
+    if (last - first > SLOTS / 2) return false;
+    memset(t->column, -1, sizeof t->column);
+    t->square = 0.0;
+    for (int64_t k = first; k < last; k++) {
+        const int64_t at = slot_of(t, mg_column_index(x, k));
+        t->column[at] = mg_column_index(x, k);
+        t->value[at] = mg_stored_value(x, k);
+        t->square += t->value[at] * t->value[at];
+    }
+    return isfinite(t->square);
+}
+
+mg_pair_sums mg_row_table_pair(const mg_row_table *t, const margin_matrix *z, int64_t row) {
+    const int64_t last = mg_row_start(z, row + 1);
+    mg_pair_sums sums = {.square_a = t->square};
+    for (int64_t k = mg_row_start(z, row); k < last; k++) {
+        const int64_t at = slot_of(t, mg_column_index(z, k));
+        const double value = mg_stored_value(z, k);
+        if (t->column[at] >= 0) sums.dot += t->value[at] * value;
+        sums.square_b += value * value;
+    }
+    return sums;
 }
 
 bool mg_same_rows(const margin_matrix *x, int64_t i, const margin_matrix *z, int64_t j) {
