@@ -63,7 +63,7 @@ def predicted(given, folder, data, model, x):
     words = [given.program, 'predict', folder / 'model', *data, '--threads', 1]
     empty, _ = measure([given.program, 'check', *data, '--threads', 1], 3)
     seconds, _ = measure(words, given.repeats)
-    seconds = [a - b for a, b in zip(seconds, empty)]
+    seconds = [max(a - b, 1e-3) for a, b in zip(seconds, empty)]
     show('predict, margin, 1 thread', seconds, seconds, '', '')
     if model is not None:
         before, started = os.times(), time.perf_counter()
