@@ -6,7 +6,7 @@ usage: bench_kernel_ridge.py [--programs FOLDER] [--rows N] [--columns N] [--gri
 Both sides get the same data, kernel and penalty, in turn; medians. "fit" is the whole fit with default
 options (conjugate gradients beyond 2048 rows, the proof and the training rows' predictions included);
 the objective is worked out here in f64 from predictions and coefficients of either side. "grid" is 20
-penalties: GridSearchCV with 5 folds there, `margin path` with exact errors at rows left out here. CPU
+penalties: GridSearchCV with 5 folds there; here `margin cv` with 5 folds (other ones), and `margin path` with exact errors at rows left out. CPU
 seconds stand beside the others, as they vary less on a busy machine.
 """
 import json
@@ -71,7 +71,9 @@ def one_fit(given, folder):
 
 def grid(given, folder):
     x, y, gamma = data_of(folder, given.grid, given.columns, 2)
-    spec = 'kernel-ridge(alpha={%s})' % ','.join(repr(float(p)) for p in PENALTIES)
+    spec = 'kernel-ridge(alpha={%s}, task=regress)' % ','.join(repr(float(p)) for p in PENALTIES)
+    table, folds, folds_cpu = timed(lambda: program(given, 'cv', spec, folder / 'x.npy', '--labels', folder / 'y.npy', '--metric', 'mse',
+                                                    '-k', 5), resource.RUSAGE_CHILDREN)
     path, mine, mine_cpu = timed(lambda: program(given, 'path', spec, folder / 'x.npy', '--labels', folder / 'y.npy'),
                                  resource.RUSAGE_CHILDREN)
     search = GridSearchCV(KernelRidge(kernel='rbf', gamma=gamma), {'alpha': PENALTIES}, cv=5,
@@ -79,6 +81,9 @@ def grid(given, folder):
     _, theirs, theirs_cpu = timed(lambda: search.fit(x, y), resource.RUSAGE_SELF)
     mine = path['seconds']['path']
     best = path['points'][path['best']]['alpha']
+    common.row(f'grid, {given.grid} x {given.columns}, 5 folds', common.seconds(table['seconds']['search']), common.seconds(theirs),
+               common.times(theirs / table['seconds']['search']), common.seconds(folds_cpu), common.seconds(theirs_cpu),
+               common.times(theirs_cpu / folds_cpu), f'best {table["best_spec"]}')
     common.row(f'grid, {given.grid} x {given.columns}', common.seconds(mine), common.seconds(theirs),
                common.times(theirs / mine), common.seconds(mine_cpu), common.seconds(theirs_cpu),
                common.times(theirs_cpu / mine_cpu), f'best alpha {best:.3g}, {search.best_params_["alpha"]:.3g}')
