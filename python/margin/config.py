@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Iterator
@@ -73,6 +74,12 @@ def bytes_of(memory: int | str | None) -> int:
     """A number of bytes, as the shell's --memory has it; 0: no limit."""
     if memory is None:
         return 0
+def omp_threads() -> int | None:
+    """What OMP_NUM_THREADS says, which joblib sets in its workers; None: nothing."""
+    number = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(number) if number.isdigit() and int(number) else None
+
+
     try:
         if isinstance(memory, str):
             plain = memory.strip().upper().removesuffix("B")

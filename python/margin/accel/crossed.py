@@ -12,7 +12,7 @@ from typing import Any, Callable
 import numpy as np
 
 from margin.accel.counts import Proof, proof_of
-from margin.accel.fits import asked_values, is_sparse, require, threads, usual
+from margin.accel.fits import asked_values, is_sparse, require, usual
 from margin.accel.linear import split_ones, with_ones
 
 
@@ -62,7 +62,7 @@ def _solve(X: Any, y: Any, *, classes: Any = None, pos_class: Any = None, Cs: An
     weights = _weights(y, codes, class_weight, sample_weight)
     ratio = _RATIOS.get(penalty, l1_ratio)
     ours: Any = LogisticRegression(fit_intercept=fit_intercept, l1_ratio=ratio, tol=min(1e-9, max(1e-14, tol**2)), max_iter=None,
-                                   warm_start=True, n_jobs=threads())
+                                   warm_start=True)
     ours._warns = lambda report: False
     liblinear = SimpleNamespace(fit_intercept=fit_intercept, intercept_scaling=intercept_scaling)
     rows = with_ones(liblinear, ours, X) if solver == "liblinear" else X

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 import warnings
 from dataclasses import dataclass
 from importlib import import_module
@@ -90,12 +89,6 @@ def _fit(name: str, entry: Fit, theirs: Any, X: Any, y: Any, sample_weight: Any,
     return proof_of(report, entry.modulus(theirs, ours), rounding)
 
 
-def threads() -> int | None:
-    """As scikit-learn's own loops have them."""
-    number = os.environ.get("OMP_NUM_THREADS", "")
-    return int(number) if number.isdigit() and int(number) else None
-
-
 def require(holds: Any, why: str) -> None:
     if not holds:
         raise Unsuited(why)
@@ -130,7 +123,7 @@ def _our_estimator(name: str, entry: Fit, theirs: Any) -> Any:
         ours.tol = min(entry.tol, max(1e-14, given["tol"] ** 2))
     elif entry.tol:  # theirs is a factorisation
         ours._train = functools.partial(ours._train, extra={"tol": entry.tol})
-    ours.n_jobs = threads()
+    ours.n_jobs = None
     ours._warns = lambda report: False  # what does not converge is left to scikit-learn, which warns itself
     return ours
 

@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from margin.arrow import is_arrow
 from margin.columns import is_frame
+from margin.config import get_config, omp_threads
 from margin.data import Data
 from margin.errors import ConvergenceWarning as OurConvergenceWarning
 from margin.errors import ArgumentError, Cause, DataError, UnsupportedError
@@ -56,6 +57,13 @@ def seed_of(state: Any) -> int | None:
 
 
 def _is_finite(numbers: np.ndarray) -> bool:
+def threads_of(jobs: int | None) -> int | None:
+    """The library's threads for scikit-learn's `n_jobs`: below 1 all cores."""
+    if jobs is None:
+        return None if get_config()["threads"] else omp_threads()
+    return int(jobs) if jobs >= 1 else None
+
+
     """False also where the sum of many overflows: they are looked at one by one elsewhere."""
     if numbers.size <= 4096:
         return bool(np.isfinite(numbers).all())
@@ -122,8 +130,7 @@ class MarginEstimator(Base):
         return seed_of(getattr(self, "random_state", None))
 
     def _threads(self) -> int | None:
-        jobs = getattr(self, "n_jobs", None)
-        return None if jobs is None or jobs < 1 else int(jobs)
+        return threads_of(getattr(self, "n_jobs", None))
 
     # ---- data
 

@@ -101,7 +101,7 @@ class Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         """Minus the sum of the squared distances from the nearest centres."""
         X = self._query(X)
         weights = self._weights(X, sample_weight)
-        return -float(np.average(self.model_.distances(X).min(axis=1) ** 2, weights=weights) * (
+        return -float(np.average(self.model_.distances(X, threads=self._threads()).min(axis=1) ** 2, weights=weights) * (
             X.shape[0] if weights is None else weights.sum()))
 
 
@@ -119,7 +119,7 @@ class OneClass(OutlierMixin, SupportVectors, Untargeted):
     def score_samples(self, X: Any) -> np.ndarray:
         """The decision function without its offset."""
         rows = self._query(X)
-        return self.model_.scores(rows)[:, 0] + self.offset_
+        return self.model_.scores(rows, threads=self._threads())[:, 0] + self.offset_
 
     @property
     def offset_(self) -> float:

@@ -66,7 +66,8 @@ class Conformal(AroundEstimator):
         if weights is not None:
             raise UnsupportedError("class_weight is not supported: coverage needs rows that count alike")
         seed = seed_of(self.random_state) or 0
-        self.model_ = inner.model_.promise(rows, known, coverage=self.coverage, folds=self.folds, seed=seed)
+        self.model_ = inner.model_.promise(rows, known, coverage=self.coverage, folds=self.folds, seed=seed,
+                                         threads=inner._threads())
         for name in ("classes_", "n_features_in_", "feature_names_in_"):
             if hasattr(inner, name):
                 setattr(self, name, getattr(inner, name))

@@ -70,7 +70,7 @@ class RidgeCrossed(_Crossed, LinearRegressor):
                                    "left out one at a time are judged by the mean square")
         words = f"intercept={text_of(bool(self.fit_intercept))}"
         spec = f"ridge(alpha={{{','.join(map(text_of, alphas))}}}, {words})"
-        points, best = path_data(spec, self._data(rows, known, weights))
+        points, best = path_data(spec, self._data(rows, known, weights), threads=self._threads())
         self.alpha_ = float(alphas[best])
         self.best_score_ = -points[best].leave_one_out_rmse ** 2
         simple = self._simple().set_params(alpha=self.alpha_).fit(X, y, sample_weight)

@@ -30,7 +30,7 @@ class KernelClassifier(PairsOfClasses, Classifier):
         """Two classes: one number a row, positive for the second; more: one for each class or pair."""
         rows = self._query(X)
         if len(self.classes_) == 2:
-            return self.model_.scores(rows)[:, 0]
+            return self.model_.scores(rows, threads=self._threads())[:, 0]
         if self.decision_function_shape == "ovo":
-            return self.model_.scores(rows)
-        return self.model_.class_scores(rows)
+            return self.model_.scores(rows, threads=self._threads())
+        return self.model_.class_scores(rows, threads=self._threads())

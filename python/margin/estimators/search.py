@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from margin._binding import lib
 from margin.errors import UnsupportedError
-from margin.estimators.base import AroundEstimator, ConvergenceWarning, MarginEstimator, refuse_given
+from margin.estimators.base import AroundEstimator, ConvergenceWarning, MarginEstimator, refuse_given, threads_of
 from margin.estimators.parameters import spec_text, text_of
 from margin.estimators.spec import estimator_of
 from margin.searching import METHODS, Cell, SearchTable, search_data
@@ -163,7 +163,7 @@ class Search(AroundEstimator):
         order = np.argsort([fold[splits.rows(k)[0]] for k in range(count)])
         table = search_data(
             specs, data, splits, metric=metric, method=method, count=self.n_iter if method == "random" else 0,
-            training=self.return_train_score, cell_seconds=self.cell_seconds, threads=self.n_jobs, seed=self._seed(),
+            training=self.return_train_score, cell_seconds=self.cell_seconds, threads=threads_of(self.n_jobs), seed=self._seed(),
         )
         self._take(table, names, order, -1.0 if negative else 1.0)
         if self.refit:
