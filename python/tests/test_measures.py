@@ -3,6 +3,7 @@
 import margin
 import numpy as np
 import pytest
+import sklearn
 from sklearn import metrics as theirs
 
 
@@ -98,12 +99,20 @@ def test_what_notebooks_show(iris):
     assert "held-out" not in margin.from_bytes(bytes(model))._repr_html_()
     named = margin.fit("knn", X, np.array(["<b>", "b", "c"])[y])
     assert "<b>" not in named._repr_html_()
-    fitted = margin.LogisticRegression().fit(X, y)
-    assert "minimised" in fitted._repr_html_() and "minimised" not in margin.LogisticRegression()._repr_html_()
-    search = margin.Search("standardize | svm(C={0.1,1})")
-    assert "interval" not in search._repr_html_()
-    shown = search.fit(X, y)._repr_html_()
-    assert "95 % interval" in shown and "minimised" in shown
     assert "caption" in model.held_out._repr_html_() and "accuracy" in str(model.held_out)
     yes, no = margin.separable(X, y == 0), margin.separable([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
     assert "yes" in yes._repr_html_() and "no: weighted means of 4 rows" in str(no)
+
+
+def test_what_notebooks_show_of_estimators(iris):
+    X, y = iris
+    html = lambda estimator: estimator._repr_mimebundle_()["text/html"]  # noqa: E731 - what IPython asks for first
+    logistic, search = margin.LogisticRegression(), margin.Search("standardize | svm(C={0.1,1})")
+    promised, line = margin.Conformal("standardize | logistic"), "<th>minimised</th>"
+    for estimator, words in ((logistic, [line]), (search, ["95 % interval", line]), (promised, [line])):
+        assert not any(word in html(estimator) for word in words)
+        estimator.fit(X, y)
+        assert all(word in html(estimator) for word in words) and all(word in estimator._repr_html_() for word in words)
+        assert estimator._repr_mimebundle_()["text/plain"] == repr(estimator)
+        with sklearn.config_context(display="text"):
+            assert set(estimator._repr_mimebundle_()) == {"text/plain"} and not hasattr(estimator, "_repr_html_")

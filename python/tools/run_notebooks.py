@@ -25,7 +25,8 @@ def run_cell(source: str, names: dict[str, Any], place: str) -> str:
         exec(compile(ast.Module(body, []), place, "exec"), names)
         if last is not None:
             shown = eval(compile(ast.Expression(last.value), place, "eval"), names)
-            getattr(shown, "_repr_html_", shown.__repr__)()
+            show = next((getattr(shown, name) for name in ("_repr_mimebundle_", "_repr_html_") if hasattr(shown, name)), shown.__repr__)
+            show()  # as IPython asks
     return printed.getvalue()
 
 

@@ -88,7 +88,25 @@ def _whole(fit: Any) -> Any:
     return whole
 
 
-class MarginEstimator(Base):
+class Shown(Base):
+    """In notebooks: scikit-learn's picture of an estimator, and below it the proof of what is fitted."""
+
+    def _proof_html(self) -> str:
+        return as_table(self.model_.lines()) if "model_" in vars(self) else ""
+
+    @property
+    def _repr_html_(self) -> Any:
+        theirs = super()._repr_html_  # AttributeError: they are to be shown as text
+        return lambda: theirs() + self._proof_html()
+
+    def _repr_mimebundle_(self, **words: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**words)  # IPython takes it, and asks no further
+        if "text/html" in bundle:
+            bundle["text/html"] += self._proof_html()
+        return bundle
+
+
+class MarginEstimator(Shown):
     """Base of all estimators.
 
     Attributes
@@ -238,10 +256,6 @@ class MarginEstimator(Base):
             and X.size > 0 and self._numbers is MarginEstimator._numbers and _is_finite(X)
         )
 
-    def _repr_html_(self) -> str:
-        plain = super()._repr_html_()
-        return plain + as_table(self.model_.lines()) if "model_" in vars(self) else plain
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -266,7 +280,7 @@ class OfTables(MarginEstimator):
         return self._rows(X, reset=reset), np.asarray(y)
 
 
-class AroundEstimator(MetaEstimatorMixin, Base):
+class AroundEstimator(MetaEstimatorMixin, Shown):
     """Around an estimator of margin, or a spec: it counts as what is inside."""
 
     estimator: Any

@@ -237,12 +237,11 @@ class Search(AroundEstimator):
         spec = Spec(cell.spec)
         return {name: spec.value(name) if spec.given(name) else None for name in names}
 
-    def _repr_html_(self) -> str:
-        plain = super()._repr_html_()
+    def _proof_html(self) -> str:
         if "table_" not in vars(self):
-            return plain
+            return ""
         best = self.best_estimator_.model_._repr_html_() if "best_estimator_" in vars(self) else ""
-        return plain + self.table_._repr_html_() + best
+        return self.table_._repr_html_() + best
 
     # ---- the best estimator's answers
 
