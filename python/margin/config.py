@@ -1,4 +1,4 @@
-"""What all calls ask for that do not say it themselves: threads, limits, a progress bar."""
+"""What all calls ask for that do not say it themselves: threads, limits, a progress bar, a trace."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Iterator
 
 from margin.progress import Asked
 
-_NAMES = ("threads", "time_limit", "memory", "progress")
+_NAMES = ("threads", "time_limit", "memory", "progress", "trace")
 _everywhere: dict[str, Any] = dict.fromkeys(_NAMES)
 _here: ContextVar[dict[str, Any]] = ContextVar("margin_config")  # of a `with` block; threads begin without
 
@@ -35,6 +35,8 @@ def set_config(**settings: Any) -> None:
     progress : bool or callable, optional
         True: a bar on standard error, or below the cell of a notebook, for calls that take longer than half a
         second. A function is called with each :class:`margin.Progress`; what it raises ends the call.
+    trace : bool, optional
+        True: fits of estimators keep their steps in `trace_`, where the learner tells them; `margin.fit` says so itself.
     """
     _everywhere.update(_checked(settings))
 
@@ -54,6 +56,8 @@ def _checked(settings: dict[str, Any]) -> dict[str, Any]:
         if name not in _NAMES:
             raise TypeError(f"there is no setting {name!r}; there are {', '.join(_NAMES)}")
     bytes_of(settings.get("memory"))
+    if settings.get("trace") not in (None, True, False):
+        raise ValueError(f"trace has to be True or False, not {settings['trace']!r}: margin.fit takes functions")
     return settings
 
 
@@ -70,16 +74,16 @@ def asked(threads: int | None, time_limit: float | None, memory: int | str | Non
     )
 
 
-def bytes_of(memory: int | str | None) -> int:
-    """A number of bytes, as the shell's --memory has it; 0: no limit."""
-    if memory is None:
-        return 0
 def omp_threads() -> int | None:
     """What OMP_NUM_THREADS says, which joblib sets in its workers; None: nothing."""
     number = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     return int(number) if number.isdigit() and int(number) else None
 
 
+def bytes_of(memory: int | str | None) -> int:
+    """A number of bytes, as the shell's --memory has it; 0: no limit."""
+    if memory is None:
+        return 0
     try:
         if isinstance(memory, str):
             plain = memory.strip().upper().removesuffix("B")

@@ -141,10 +141,8 @@ def fit_data(
     trace: bool | Callable[[TraceStep], Any] = False,
     start: Model | None = None,
     kernel: Kernel | None = None,
-    steps: list[int] | None = None,
 ) -> tuple[Model, bool]:
-    """The same for data that the library sees already; warns of nothing, but says whether it converged. `steps` gets
-    those of each sub-problem, where there is no trace."""
+    """The same for data that the library sees already; warns of nothing, but says whether it converged."""
     error, report = new_error(), new_report()
     options = ffi.new("margin_fit_options *")
     options.size = ffi.sizeof("margin_fit_options")
@@ -160,12 +158,10 @@ def fit_data(
             raise ValueError(f"centres has to have two dimensions, (clusters, columns); it has {first.ndim}")
         options.centres = ffi.from_buffer("double[]", first)
         options.centre_count = first.size
-    tracer = Tracer(trace if callable(trace) else None) if trace else None
-    if tracer:
-        options.trace, options.user = lib.margin_python_trace, tracer.handle
-    elif steps is not None:
-        kept = ffi.new_handle(steps)
-        options.part, options.user = lib.margin_python_part, kept
+    tracer = Tracer(trace if callable(trace) else bool(trace))
+    options.part, options.user = lib.margin_python_part, tracer.handle
+    if trace:
+        options.trace = lib.margin_python_trace
     parsed, made = ffi.new("margin_spec **"), ffi.new("margin_model **")
     with running(threads, seed, time_limit, memory, progress, kernel, accounts=True) as context:
         check(lib.margin_spec_parse(context, spec.encode(), parsed, error), error)
@@ -176,11 +172,10 @@ def fit_data(
         finally:
             lib.margin_spec_free(parsed[0])
         held = (lib.margin_context_announced_memory(context), lib.margin_context_peak_memory(context))
-    if tracer and tracer.exception is not None:
+    if tracer.exception is not None:
         raise tracer.exception
     check(status, error)
-    model = Model(made[0], target=data.target, report=report, trace=tracer.steps if tracer else None,
-                  kernel=kernel, memory=held)
+    model = Model(made[0], target=data.target, report=report, parts=tracer.parts, trace=tracer.steps, kernel=kernel, memory=held)
     return model, status == 0
 
 

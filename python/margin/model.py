@@ -57,7 +57,7 @@ class Model:
 
         return estimator_of(source, task, **words)
 
-    def __init__(self, handle: Any, *, target: Target | None = None, report: Any = None,
+    def __init__(self, handle: Any, *, target: Target | None = None, report: Any = None, parts: list[Any] | None = None,
                  trace: list[Any] | None = None, kernel: Kernel | None = None, memory: tuple[int, int] = (0, 0)) -> None:
         self._handle = ffi.gc(handle, lib.margin_model_free)
         self._kernel = kernel  # is called as long as the model is there
@@ -65,6 +65,7 @@ class Model:
         self._label_names = target.names if target else None
         self._label_type = target.dtype if target else None
         self._fit_report = report  # a margin_report, with the seconds of the fit; None: the model has none
+        self._parts = parts or []  # those of its sub-problems
         self.trace = trace
 
     # ---- what it knows
@@ -75,7 +76,8 @@ class Model:
 
     @cached_property
     def report(self) -> Report:
-        return read_report(self._fit_report or lib.margin_model_report(self._handle), memory=self._memory)
+        parts = tuple(map(read_report, self._parts))
+        return read_report(self._fit_report or lib.margin_model_report(self._handle), parts, self._memory)
 
     @cached_property
     def task(self) -> str:
@@ -331,7 +333,7 @@ class Model:
         with running(threads, kernel=self._kernel) as context_:
             status = lib.margin_promise(context_, self._handle, data.struct, options, made, error)
         check(status, error)
-        promised = Model(made[0], report=self._fit_report, kernel=self._kernel, memory=self._memory)
+        promised = Model(made[0], report=self._fit_report, parts=self._parts, kernel=self._kernel, memory=self._memory)
         promised._label_names, promised._label_type = self._label_names, self._label_type
         return promised
 

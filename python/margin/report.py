@@ -40,7 +40,8 @@ class Report:
     items : dict
         Numbers that only some learners have, such as "support vectors".
     parts : tuple of Report
-        Of a verification: what was found of each sub-problem (class, pair of classes, target).
+        Of each sub-problem (class, pair of classes, target), where a fit or a verification has several; none of a
+        model from a file.
     announced_memory : int
         Bytes that the fit said before it began that it would hold at once; 0: it said nothing (fits with a kernel
         do), or not known (a model from a file, an update, a verification).

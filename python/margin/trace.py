@@ -27,13 +27,14 @@ class TraceStep:
 
 
 class Tracer:
-    """Takes the steps of one fit: keeps them, or hands each to a function, which ends the fit by returning
-    something true or by raising an exception."""
+    """Takes what one fit tells: the reports of its sub-problems, and its steps, which it keeps, or hands each to a
+    function, which ends the fit by returning something true or by raising an exception."""
 
-    def __init__(self, function: Callable[[TraceStep], Any] | None) -> None:
-        self.steps: list[TraceStep] | None = None if function else []
-        self.function = function or self.steps.append  # type: ignore[union-attr]
+    def __init__(self, trace: bool | Callable[[TraceStep], Any]) -> None:
+        self.steps: list[TraceStep] | None = [] if trace is True else None
+        self.function: Any = self.steps.append if self.steps is not None else trace
         self.exception: BaseException | None = None
+        self.parts: list[Any] = []  # margin_reports, which take longer to read than a small fit
         self.handle = ffi.new_handle(self)
 
     def take(self, step: Any) -> int:
@@ -68,8 +69,8 @@ def _keep(exception: type[BaseException], value: BaseException, traceback: Any) 
 
 @ffi.def_extern()
 def margin_python_part(report: Any, subproblem: int, user: Any) -> None:
-    """`user` is a list, which gets the steps of each sub-problem."""
-    ffi.from_handle(user).append(report.iterations)
+    if report.subproblems > 1:
+        ffi.from_handle(user).parts.append(ffi.new("margin_report *", report[0]))
 
 
 @ffi.def_extern(onerror=_keep, error=1)

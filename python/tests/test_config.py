@@ -12,6 +12,7 @@ import margin
 import numpy as np
 import pytest
 from margin.config import bytes_of
+from margin.estimators.recipes import RECIPES
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def test_sizes():
 
 
 def test_settings_hold_where_they_were_made():
-    assert margin.get_config() == {"threads": None, "time_limit": None, "memory": None, "progress": None}
+    assert margin.get_config() == {"threads": None, "time_limit": None, "memory": None, "progress": None, "trace": None}
     seen = []
     with margin.config_context(threads=1, memory="1G"):
         with margin.config_context(memory=None, time_limit=9.0):
@@ -58,7 +59,7 @@ def test_settings_hold_where_they_were_made():
         other.start()
         other.join()
         assert margin.fit("ridge", np.eye(3), np.ones(3)).report.threads == 1
-    assert seen[0] == {"threads": 1, "time_limit": 9.0, "memory": None, "progress": None}
+    assert seen[0] == {"threads": 1, "time_limit": 9.0, "memory": None, "progress": None, "trace": None}
     assert seen[1] == margin.get_config() == dict.fromkeys(seen[0])
     margin.set_config(threads=1)
     try:
@@ -168,3 +169,37 @@ def test_lines():
     assert (str(known), known.share) == ("training 3 of 12 (0.25)", 0.25)
     unknown = margin.Progress("svm(C=1)", 0.0, float("nan"), float("nan"))
     assert (str(unknown), unknown.share) == ("svm(C=1)", None)
+
+
+TRACING = {"LinearRegression", "Ridge", "Lasso", "ElasticNet", "LogisticRegression", "LinearSVC", "Perceptron", "RidgeCV",
+           "LassoCV", "LogisticRegressionCV", "Pocket", "KernelPerceptron", "KernelRidge"}
+
+
+@pytest.mark.filterwarnings("ignore::margin.ConvergenceWarning")
+@pytest.mark.parametrize("name", RECIPES)
+def test_traces_of_estimators(iris, name):
+    X, y = iris[0][::5], iris[1][::5]
+    estimator = getattr(margin, name)()
+    assert not hasattr(estimator, "trace_")
+    with pytest.raises(AttributeError, match="fit it within margin.config_context.trace=True"):
+        estimator.fit(X, y).trace_
+    plain = bytes(estimator.model_)
+    with margin.config_context(trace=True):
+        estimator.fit(X, y)
+    assert bytes(estimator.model_) == plain and hasattr(estimator, "trace_") == (name in TRACING)
+    if name in TRACING:
+        assert all(isinstance(step, margin.TraceStep) for step in estimator.trace_)
+        assert bool(estimator.trace_) == (name != "KernelRidge")  # a factorisation
+
+
+def test_a_trace_of_a_search_and_a_spec(iris):
+    X, y = iris
+    steps = margin.fit("perceptron(order=first)", X[:100], y[:100], trace=True).trace
+    with margin.config_context(trace=True):
+        assert margin.Model("standardize | naive-bayes").fit(X, y).report_.rows == 150
+        found = margin.Model("perceptron(order=first)").fit(X[:100], y[:100]).trace_
+        assert margin.Search(margin.LogisticRegression(), {"C": [0.1, 1.0]}).fit(X, y).best_estimator_.trace_
+    assert [(step.step, step.row, step.loss) for step in found] == [(step.step, step.row, step.loss) for step in steps]
+    for wrong in (print, 1.5, "yes"):
+        with pytest.raises(ValueError, match="True or False"):
+            margin.set_config(trace=wrong)

@@ -342,3 +342,22 @@ def test_reports_tell_of_memory(iris):
     few = margin.fit("svm(kernel=rbf)", X[40:70], y[40:70]).report
     assert few.announced_memory < curve.announced_memory
     assert margin.from_bytes(bytes(margin.fit("svm(kernel=rbf)", X, y))).report.announced_memory == 0
+
+
+def test_the_report_has_parts(iris, diabetes):
+    X, y = iris
+    for spec, count in (("svm", 3), ("svm(kernel=rbf)", 3), ("softmax", 0), ("kmeans", 0)):
+        model = margin.fit(spec, X, None if spec == "kmeans" else y)
+        parts = model.report.parts
+        assert len(parts) == count and model.report.subproblems == max(1, count)
+        if parts:
+            assert sum(part.objective for part in parts) == pytest.approx(model.report.objective)
+            assert max(part.iterations for part in parts) <= model.report.iterations
+            assert [part.gap for part in parts] == pytest.approx([part.gap for part in model.verify(X, y).parts], abs=1e-9)
+    gaps = [[part.gap for part in margin.fit("svm", X, y, trace=trace).report.parts] for trace in (True, False)]
+    assert gaps[0] == gaps[1] and len(gaps[0]) == 3
+    two = margin.fit("ridge", diabetes[0], np.stack([diabetes[1], -diabetes[1]], axis=1))
+    assert len(two.report.parts) == 2 and not margin.from_bytes(bytes(two)).report.parts
+    estimator = margin.LinearSVC().fit(X, y)
+    assert estimator.n_iter_ == max(part.iterations for part in estimator.report_.parts)
+    assert pickle.loads(pickle.dumps(estimator)).n_iter_ == estimator.n_iter_

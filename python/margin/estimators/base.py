@@ -28,6 +28,7 @@ from margin.kernels import Kernel
 from margin.labels import Target
 from margin.model import Model
 from margin.report import Report, as_table
+from margin.trace import TraceStep
 
 
 class ConvergenceWarning(OurConvergenceWarning, TheirConvergenceWarning):
@@ -56,7 +57,6 @@ def seed_of(state: Any) -> int | None:
     return int(check_random_state(state).randint(2**31 - 1))
 
 
-def _is_finite(numbers: np.ndarray) -> bool:
 def threads_of(jobs: int | None) -> int | None:
     """The library's threads for scikit-learn's `n_jobs`: below 1 all cores."""
     if jobs is None:
@@ -64,6 +64,7 @@ def threads_of(jobs: int | None) -> int | None:
     return int(jobs) if jobs >= 1 else None
 
 
+def _is_finite(numbers: np.ndarray) -> bool:
     """False also where the sum of many overflows: they are looked at one by one elsewhere."""
     if numbers.size <= 4096:
         return bool(np.isfinite(numbers).all())
@@ -185,21 +186,29 @@ class MarginEstimator(Shown):
         data = self._data(X, target, weights)
         spec = self._spec(facts, extra)
         start = getattr(self, "model_", None) if batch or getattr(self, "warm_start", False) else None
-        self._steps: list[int] = []
         try:
-            self.model_, converged = fit_data(
-                spec, data, seed=self._seed(), threads=self._threads(), start=start, centres=self._centres(),
-                kernel=self._own_kernel(), steps=self._steps if facts.classes > 2 else None,
-            )
+            self.model_, converged = self._fit_data(spec, data, start)
         except DataError as error:
             raise in_their_words(error, data.x.rows)
         except ArgumentError as error:
             if start is None or batch or "to start from" not in str(error):
                 raise
             raise ArgumentError(f"warm_start=True: {error}; set it to False, or fit a clone of this {type(self).__name__}") from None
+        self._steps = [part.iterations for part in self.model_._parts]  # a pickle has no parts
         if not converged and not batch and self._warns(self.model_.report):
             warnings.warn(not_converged(self.model_.report), ConvergenceWarning, stacklevel=4)
         return self
+
+    def _fit_data(self, spec: str, data: Data, start: Model | None) -> tuple[Model, bool]:
+        words = {"seed": self._seed(), "threads": self._threads(), "start": start, "centres": self._centres(),
+                 "kernel": self._own_kernel()}
+        if get_config()["trace"]:
+            try:
+                return fit_data(spec, data, trace=True, **words)
+            except ArgumentError as error:  # not every learner has steps, and a pipeline has several
+                if "cannot trace" not in str(error):
+                    raise
+        return fit_data(spec, data, **words)
 
     def _centres(self) -> Any:
         return None
@@ -217,6 +226,14 @@ class MarginEstimator(Shown):
     @property
     def report_(self) -> Report:
         return self._fitted().report
+
+    @property
+    def trace_(self) -> list[TraceStep]:
+        """What the fit did, step by step, of one within margin.config_context(trace=True)."""
+        if (steps := self._fitted().trace) is None:
+            raise AttributeError(f"this {type(self).__name__} kept no trace: fit it within margin.config_context(trace=True); linear "
+                                 "learners and perceptrons tell their steps then")
+        return steps
 
     @property
     def n_iter_(self) -> Any:
