@@ -116,9 +116,11 @@ class KDTree:
     Parameters
     ----------
     X : array-like of shape (rows, columns)
+        The rows.
     leaf_size : int, default=40
-        no effect: the answer does not depend on it.
+        No effect: the answer does not depend on it.
     metric : {'minkowski', 'euclidean', 'manhattan', 'chebyshev', ...}, default='minkowski'
+        The distance.
     p : float, default=2
         Power of the Minkowski distance, from 1 to inf.
 

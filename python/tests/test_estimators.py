@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import margin
 import numpy as np
@@ -23,6 +24,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.fixes import parse_version
 
 # Sample weights as copies of rows, to 1e-7: with the gap that the test needs.
 TIGHT = {
@@ -166,6 +168,29 @@ def test_sparse_logistic_regression(iris, parameters):
     assert np.allclose(ours.coef_, reference.coef_, atol=1e-4)
 
 
+@newest
+@pytest.mark.parametrize("parameters", [
+    {}, {"penalty": "l2"}, {"penalty": "l1"}, {"penalty": "l1", "l1_ratio": 1}, {"penalty": "l2", "l1_ratio": 1.0}, {"penalty": "l2", "l1_ratio": 0.5},
+    {"penalty": None}, {"penalty": None, "C": 2.0}, {"penalty": None, "l1_ratio": 0.3}, {"penalty": "elasticnet", "l1_ratio": 0.5},
+], ids=str)
+def test_what_a_penalty_leaves_without_effect_is_said(iris, parameters):
+    X, y = StandardScaler().fit_transform(iris[0][50:]), iris[1][50:]
+    said = []
+    for estimator in pair("LogisticRegression", {"solver": "saga"}, **parameters):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            estimator.fit(X, y)
+        said.append({str(w.message) for w in caught if w.category is UserWarning})
+    if parse_version(sklearn.__version__) >= parse_version("1.8"):
+        assert said[0] == said[1]
+    if "elasticnet" in parameters.values():
+        with pytest.raises(ValueError, match="l1_ratio must be specified"):
+            margin.LogisticRegression(penalty="elasticnet", l1_ratio=None).fit(X, y)
+    with pytest.warns(UserWarning, match="l1_ratios parameter is only used"):
+        found = margin.LogisticRegressionCV(Cs=2, l1_ratios=[0, 1.0], penalty="l2", cv=2).fit(X, y)
+    assert found.scores_.shape == (2, 1, 2) and found.l1_ratios_.tolist() == [0.0]
+
+
 @pytest.mark.parametrize("name", ["MultinomialNB", "BernoulliNB", "CategoricalNB"])
 @pytest.mark.parametrize("parameters", [{}, {"alpha": 0.1, "fit_prior": False}, {"class_prior": [0.2, 0.5, 0.3]}], ids=str)
 def test_counts_agree(rng, name, parameters):
@@ -263,7 +288,8 @@ def test_warm_start_of_l1(diabetes, name):
         ("KNeighborsClassifier", {"weights": np.dot}), ("BernoulliNB", {"binarize": 0.5}), ("LinearSVC", {"penalty": "l1"}),
         ("LinearSVR", {"loss": "squared_epsilon_insensitive"}), ("Perceptron", {"penalty": "l2"}),
         ("CategoricalNB", {"min_categories": 3}), ("LogisticRegression", {"l1_ratio": 1.0}),
-        ("Perceptron", {"early_stopping": True}), ("KernelRidge", {"kernel": "cosine"}),
+        ("Perceptron", {"early_stopping": True}), ("KernelRidge", {"kernel": "cosine"}), ("Ridge", {"alpha": [1.0, 2.0]}),
+        ("KernelRidge", {"alpha": np.ones(2)}), ("MultinomialNB", {"alpha": [1.0, 1.0, 2.0, 1.0]}),
     ],
     ids=str,
 )

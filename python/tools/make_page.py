@@ -4,7 +4,9 @@ Needs the package. --check compares, and says whether the page is as it would be
 
 from __future__ import annotations
 
+import inspect
 import pathlib
+import re
 import sys
 from importlib import import_module
 from typing import Any
@@ -51,10 +53,22 @@ def table(name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def by_hand(name: str) -> str:
+    """The same of a class that is not from the table, by its documentation."""
+    text = inspect.getdoc(getattr(margin, name)) or ""
+    parameters = text.split("Parameters\n----------\n")[1].split("\n\n")[0]
+    lines = [f"### {name}", "", text.split("\n")[0], "", "| parameter | default | values | meaning |", "| --- | --- | --- | --- |"]
+    for word, kind, meaning in re.findall(r"^(\w+) : (.*)\n((?: .*\n?)*)", parameters + "\n", re.M):
+        values, _, default = kind.partition(", default=")
+        meaning = " ".join(meaning.split()).rstrip(".").replace("|", "\\|")
+        lines.append(f"| `{word}` | {f'`{default}`' if default else ''} | {values} | {meaning} |")
+    return "\n".join(lines) + "\n"
+
+
 def made() -> str:
     version = ".".join(sklearn.__version__.split(".")[:2])
     head = f"Defaults of scikit-learn {version} are shown where they differ.\n\n"
-    return MARK + head + "\n".join(table(name) for name in RECIPES)
+    return MARK + head + "\n".join([*map(table, RECIPES), *map(by_hand, ("Search", "Conformal", "KDTree"))])
 
 
 def main() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -46,8 +47,10 @@ def elastic_net(estimator: Any, learner: str, options: Options, facts: Facts) ->
 def logistic(estimator: Any, learner: str, options: Options, facts: Facts) -> tuple[str, Options]:
     """C sum + r |w|_1 + (1 - r) |w|^2 / 2; softmax, which has no l1_ratio, from three classes on."""
     penalty = options.pop("penalty", "")
-    ratio: Any = options.pop("l1_ratio", 0.0)
-    ratio = {"l1": 1.0, "l2": 0.0, "none": 0.0}.get(penalty, ratio)
+    given = options.pop("l1_ratio", None)
+    if penalty:
+        _look_at(estimator.penalty, options.get("C", 1.0), given)
+    ratio: Any = {"l1": 1.0, "l2": 0.0, "none": 0.0}.get(penalty, given or 0.0)
     if penalty == "none":
         options["C"] = np.inf
     _at_most_one(estimator, "l1_ratio", ratio)
@@ -59,6 +62,19 @@ def logistic(estimator: Any, learner: str, options: Options, facts: Facts) -> tu
     if ratio:
         options |= {"C": options["C"] / (1 + ratio), "l1_ratio": 2 * ratio / (1 + ratio)}
     return learner, options
+
+
+def _look_at(penalty: str | None, C: float, ratio: float | None) -> None:
+    """Says what a penalty by name leaves without effect, in scikit-learn's words."""
+    if penalty == "elasticnet" and ratio is None:
+        raise ValueError("l1_ratio must be specified when penalty is elasticnet.")
+    if penalty != "elasticnet" and ratio is not None and 0 < ratio < 1:
+        warnings.warn(f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={penalty})", stacklevel=2)
+    if ratio is not None and ratio != {"l2": 0, "l1": 1}.get(str(penalty), ratio):
+        warnings.warn(f"Inconsistent values: penalty={penalty} with l1_ratio={ratio}. penalty is deprecated. Please use l1_ratio only.",
+                      stacklevel=2)
+    if penalty is None and C != 1.0:
+        warnings.warn("Setting penalty=None will ignore the C and l1_ratio parameters", stacklevel=2)
 
 
 def _at_most_one(estimator: Any, name: str, value: float) -> None:

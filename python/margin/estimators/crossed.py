@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,7 @@ class LogisticCrossed(_Crossed, LinearAttributes, ScoringClassifier):
     """Weights of the loss, and for two classes shares of the absolute weights in the penalty."""
 
     _of = "LogisticRegression"
+    penalty: str
     Cs: Any
     l1_ratios: Any
     cv: Any
@@ -125,7 +127,10 @@ class LogisticCrossed(_Crossed, LinearAttributes, ScoringClassifier):
         self.Cs_ = np.logspace(-4, 4, int(self.Cs)) if whole else _positive("Cs", self.Cs)
         grid: dict[str, Any] = {"C": self.Cs_.tolist()}
         if self.l1_ratios is not None and not isinstance(self.l1_ratios, str):
-            grid = {"l1_ratio": [float(r) for r in self.l1_ratios], **grid}
+            if self.penalty == "l2":
+                warnings.warn("l1_ratios parameter is only used when penalty is 'elasticnet'. Got (penalty=l2)", stacklevel=2)
+            else:
+                grid = {"l1_ratio": [float(r) for r in self.l1_ratios], **grid}
         self.l1_ratios_ = np.array(grid.get("l1_ratio", [0.0]))
         found = self._search(X, y, sample_weight, grid, None if self.scoring == "warn" else self.scoring)
         self.classes_ = found.best_estimator_.classes_

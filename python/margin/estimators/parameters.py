@@ -86,6 +86,8 @@ def number(option: str, *, low: float = -np.inf, open_low: bool = False, whole: 
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, kinds):
             if not (whole and isinstance(value, Real) and float(value).is_integer()):
                 wanted = "a whole number" if whole else "a number"
+                if np.ndim(value):
+                    raise fail(estimator, name, value, f"it is {wanted}, the same for all columns and targets")
                 raise ValueError(f"{name} of {estimator} has to be {wanted}, not {value!r}")
         if value != value or value < low or (open_low and value == low):
             bound = "above" if open_low else "at least"

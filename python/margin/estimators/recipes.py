@@ -37,11 +37,12 @@ _POSITIVE = P("positive", False, "False", "only False", only(False, why="weights
 _VERBOSE = P("verbose", 0, "int", "no effect", no_effect, "int")
 _WARM = P("warm_start", False, "bool", "begin where the last fit ended; the answer is the same to tol", elsewhere, "bool")
 _SEED = P("random_state", None, "int, RandomState or None", "no effect: the solver makes no random choices", elsewhere)
-_JOBS = P("n_jobs", None, "int or None", "threads; None: all cores. The model does not depend on it", elsewhere, "int | None")
+_JOBS = P("n_jobs", None, "int or None", "threads; None: OMP_NUM_THREADS, else all cores; below 1: all cores. The model does not depend on it", elsewhere, "int | None")
 _CLASS_WEIGHT = P("class_weight", None, "dict, 'balanced' or None", "weights of the classes", elsewhere)
 _SELECTION = P("selection", "cyclic", "{'cyclic', 'random'}", f"no effect: {_DEEP}", only("cyclic", "random", why="there is no such order"), "str")
 _PRECOMPUTE = P("precompute", False, "bool or array", f"no effect: {_DEEP}", no_effect)
 _DUAL = P("dual", "auto", "bool or 'auto'", f"no effect: {_DEEP}", no_effect)
+_SOLVER = f"no effect: {_DEEP}; the library chooses. scikit-learn's 'liblinear' penalises the intercept, margin never does"
 _CV = P("cv", None, "int, splitter or None", "folds; each row has to be tested once", elsewhere)
 _SCALING = P("intercept_scaling", 1, "float", "no effect: the intercept is not penalised", no_effect, "float")
 _ALPHA = P("alpha", 1.0, "float", "penalty", number("alpha", low=0), "float")
@@ -88,7 +89,7 @@ _LEARNERS = (
         _INTERCEPT, _COPY, _tol(1e-6), _JOBS, _POSITIVE)),
     Recipe("Ridge", "linear", "LinearTargets", "ridge", "Least squares with a penalty on the square of the weights.", (
         _ALPHA, _INTERCEPT, _COPY, _MAX_ITER, _tol(1e-6),
-        P("solver", "auto", "{'auto', 'cholesky', 'svd', ...}", "'svd' takes a QR factorisation, the others the library's choice", words("solver", {"auto": None, "svd": "qr", "cholesky": "normal", "lsqr": None, "sparse_cg": None, "sag": None, "saga": None}, "there is no such solver"), "str"),
+        P("solver", "auto", "{'auto', 'cholesky', 'svd', ...}", "'svd' takes a QR factorisation, 'cholesky' the normal equations, the others the library's choice", words("solver", {"auto": None, "svd": "qr", "cholesky": "normal", "lsqr": None, "sparse_cg": None, "sag": None, "saga": None}, "there is no such solver"), "str"),
         _POSITIVE, _SEED)),
     Recipe("Lasso", "linear", "LinearRegressor", "lasso", "Least squares with a penalty on the absolute weights.", (
         P("alpha", 1.0, "float", "penalty", number("lambda", low=0), "float"),
@@ -103,7 +104,7 @@ _LEARNERS = (
         _C, P("l1_ratio", 0.0, "float or None", "share of the absolute values in the penalty; two classes only", number("l1_ratio", low=0), "float | None"),
         P("dual", False, "bool", f"no effect: {_DEEP}", no_effect, "bool"),
         _tol(1e-9), _INTERCEPT, _SCALING, _CLASS_WEIGHT, _SEED,
-        P("solver", "lbfgs", "{'lbfgs', 'newton-cg', 'liblinear', ...}", f"no effect: {_DEEP}; the library chooses", only("lbfgs", "newton-cg", "newton-cholesky", "liblinear", "sag", "saga", why="there is no such solver"), "str"),
+        P("solver", "lbfgs", "{'lbfgs', 'newton-cg', 'liblinear', ...}", _SOLVER, only("lbfgs", "newton-cg", "newton-cholesky", "liblinear", "sag", "saga", why="there is no such solver"), "str"),
         _MAX_ITER, _VERBOSE, _WARM, _JOBS), finish=c.logistic),
     Recipe("LinearSVC", "linear", "LinearClassifier", "svm", "Linear support vector machine.", (
         P("penalty", "l2", "{'l2'}", "only 'l2'", only("l2", why="the penalty is on the squared weights"), "str"),
@@ -142,7 +143,7 @@ _LEARNERS = (
         P("dual", False, "bool", f"no effect: {_DEEP}", no_effect, "bool"),
         P("penalty", "deprecated", "{'l2'}", "as l1_ratios says it", only("deprecated", "l2", why="l1_ratios says it")),
         P("scoring", "warn", "str or None", "None: accuracy", elsewhere, "str | None"),
-        P("solver", "lbfgs", "{'lbfgs', 'newton-cg', 'liblinear', ...}", f"no effect: {_DEEP}; the library chooses", only("lbfgs", "newton-cg", "newton-cholesky", "liblinear", "sag", "saga", why="there is no such solver"), "str"),
+        P("solver", "lbfgs", "{'lbfgs', 'newton-cg', 'liblinear', ...}", _SOLVER, only("lbfgs", "newton-cg", "newton-cholesky", "liblinear", "sag", "saga", why="there is no such solver"), "str"),
         _tol(1e-9), _MAX_ITER, _CLASS_WEIGHT, _JOBS, _VERBOSE, P("refit", True, "True", "only True", only(True, why="the chosen setting is fitted to all rows"), "bool"),
         _SCALING, _SEED, P("use_legacy_attributes", "warn", "any", "no effect: C_ is a number, scores_ folds x shares x Cs", no_effect))),
     Recipe("Pocket", "linear", "LinearClassifier", "perceptron", "The perceptron that keeps the best weights it has seen.", (

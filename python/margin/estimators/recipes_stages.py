@@ -54,7 +54,7 @@ STAGES = (
         P("degree", None, "int or None", "degree of 'poly'; None: 3", c.degree_three, "int | None"),
         P("kernel_params", None, "None", "only None", only(None, why="the kernels have no other parameters")),
         P("n_components", 100, "int", "how many rows", number("centres", low=1, whole=True), "int"), _SEED,
-        P("n_jobs", None, "int or None", "threads; None: all cores", elsewhere, "int | None"),
+        P("n_jobs", None, "int or None", "threads; None: OMP_NUM_THREADS, else all cores; below 1: all cores", elsewhere, "int | None"),
         P("pick", "uniform", "{'uniform', 'rpcholesky', 'kmeans'}", "rows drawn at random; where those before leave most of the kernel, which takes longer and needs fewer; or the means of clusters", words("pick", {"uniform": "uniform", "rpcholesky": None, "kmeans": "kmeans"}, "there is no such choice"), "str")),
         finish=c.kernel_options),
     Recipe("RBFSampler", "stages", "Sampler", "fourier", "Random features whose dot products are on average the RBF kernel.", (

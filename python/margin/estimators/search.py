@@ -103,12 +103,13 @@ class Search(AroundEstimator):
     refit : bool, default=True
         Fit the chosen setting to all rows.
     return_train_score : bool, default=False
+        Score the rows that fits learned from, too.
     cell_seconds : float or None, default=None
         What the fits of one setting may take together.
     random_state : int or None, default=None
         Of the settings that 'random' draws, and of what fits draw; None: 0.
     n_jobs : int or None, default=None
-        Threads; None: all cores.
+        Threads; None: OMP_NUM_THREADS, else all cores; below 1: all cores.
 
     Attributes
     ----------
