@@ -180,6 +180,16 @@ def test_the_order_of_imports_does_not_matter(code):
     assert out.strip() == "True"
 
 
+def test_an_older_scikit_learn_is_left_alone(iris, monkeypatch, caplog):
+    before = sklearn.linear_model.Ridge.fit
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "1.5.2")
+    accel.install(small=True)
+    assert not accel.installed() and sklearn.linear_model.Ridge.fit is before
+    assert "scikit-learn 1.5.2 runs as it is: margin.accel is for 1.6 or later" in caplog.text
+    with pytest.raises(accel.Fallback, match="1.6 or later"):
+        accel.install(strict=True)
+
+
 def test_uninstall_gives_everything_back(iris):
     module = importlib.import_module("sklearn.linear_model._logistic")
     before, path = kind("Ridge").fit, module._logistic_regression_path

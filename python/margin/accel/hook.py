@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import weakref
+from importlib import metadata
 from typing import Any, Callable, Sequence
 
 from margin.accel import counts
@@ -42,6 +43,12 @@ def install(*, strict: bool = False, small: bool = False, at_exit: bool = False)
         Print the table (`report`) to the standard error when the program ends.
     """
     global _strict, _small
+    if (found := _too_old()) is not None:
+        words = f"scikit-learn {found} runs as it is: margin.accel is for 1.6 or later"
+        if strict:
+            raise counts.Fallback(words)
+        counts.logger.warning(words)
+        return
     _strict, _small = strict, small
     words = ["1", *["strict"] * strict, *["all"] * small]
     os.environ[VARIABLE] = ",".join(words)
@@ -53,6 +60,15 @@ def install(*, strict: bool = False, small: bool = False, at_exit: bool = False)
         sys.meta_path.insert(0, _finder)
     for module in {entry.module for entry in TABLE.values()} & set(sys.modules):
         _take(module)
+
+
+def _too_old() -> str | None:
+    """The version of a scikit-learn before 1.6, which is not imported for it."""
+    try:
+        found = metadata.version("scikit-learn")
+    except metadata.PackageNotFoundError:
+        return None
+    return found if tuple(map(int, found.split(".")[:2])) < (1, 6) else None
 
 
 def start() -> None:
