@@ -405,6 +405,30 @@ def test_plain_arrays_are_taken_as_others_are(name, iris):
         getattr(margin, name)().fit(X, y[:9])
 
 
+def laid_out(X):
+    """The same rows in Fortran order, and apart in a larger array."""
+    apart = np.zeros((2 * len(X), X.shape[1] + 3))
+    apart[::2, 1:-2] = X
+    return np.asfortranarray(X), apart[::2, 1:-2]
+
+
+@pytest.mark.filterwarnings("ignore::margin.ConvergenceWarning")
+@pytest.mark.parametrize("name", RECIPES)
+def test_the_model_does_not_depend_on_how_rows_lie(iris, name):
+    X, y = abs(iris[0]).round(), iris[1]
+    plain, *others = (getattr(margin, name)().fit(rows, y) for rows in (X, *laid_out(X)))
+    assert all(bytes(other.model_) == bytes(plain.model_) for other in others)
+
+
+def test_rows_are_used_where_they_lie(iris):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(np.asfortranarray(iris[0]), columns=list("abcd"))
+    for X in (iris[0], *laid_out(iris[0]), frame):
+        estimator = margin.LogisticRegression()
+        held = estimator._data(estimator._rows(X, reset=True), None, None).x.keep
+        assert np.shares_memory(held[0] if isinstance(held, tuple) else held, np.asarray(X))
+
+
 @pytest.mark.filterwarnings("error")
 def test_large_numbers_are_no_infinite_ones(rng):
     X = rng.choice([-1e306, 1e306], (5000, 2), p=[0.1, 0.9])  # their sum overflows

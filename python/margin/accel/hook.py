@@ -7,6 +7,7 @@ import functools
 import importlib.abc
 import importlib.machinery
 import os
+import re
 import sys
 import threading
 import time
@@ -68,7 +69,7 @@ def _too_old() -> str | None:
         found = metadata.version("scikit-learn")
     except metadata.PackageNotFoundError:
         return None
-    return found if tuple(map(int, found.split(".")[:2])) < (1, 6) else None
+    return found if tuple(map(int, re.findall(r"\d+", found)[:2])) < (1, 6) else None
 
 
 def start() -> None:

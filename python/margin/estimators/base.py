@@ -154,9 +154,7 @@ class MarginEstimator(Shown):
     # ---- data
 
     def _rows(self, X: Any, *, reset: bool = False) -> Any:
-        return validate_data(
-            self, X, accept_sparse="csr", dtype=self._numbers, order="C", reset=reset
-        )
+        return validate_data(self, X, accept_sparse="csr", dtype=self._numbers, reset=reset)
 
     def _rows_and(self, X: Any, y: Any, reset: bool, **checks: Any) -> tuple[Any, Any]:
         """X and a target, of as many rows."""
@@ -165,9 +163,7 @@ class MarginEstimator(Shown):
                 del self.feature_names_in_
             self.n_features_in_ = X.shape[1]
             return X, y
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=self._numbers, order="C", reset=reset, **checks
-        )
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=self._numbers, reset=reset, **checks)
         return X, y
 
     def _weights(self, X: Any, sample_weight: Any) -> np.ndarray | None:
@@ -176,7 +172,7 @@ class MarginEstimator(Shown):
         return _check_sample_weight(sample_weight, X, dtype=np.float64)
 
     def _data(self, X: Any, target: Target | None, weights: np.ndarray | None) -> Data:
-        return Data(X, target, weights)
+        return Data(X, target, weights, columns=True)
 
     # ---- fit
 

@@ -59,7 +59,7 @@ class _OfSpec(OfTables):
         if self._is_table(X):
             return super()._rows(X, reset=reset)
         missing = "allow-nan" if self._can(lib.MARGIN_CAN_MISSING, first=True) else True
-        return validate_data(self, X, accept_sparse="csr", dtype=self._numbers, order="C", reset=reset,
+        return validate_data(self, X, accept_sparse="csr", dtype=self._numbers, reset=reset,
                              ensure_all_finite=missing)
 
     def __sklearn_tags__(self) -> Any:
@@ -71,7 +71,7 @@ class _OfSpec(OfTables):
         if self._is_table(X):
             return super()._rows_and(X, y, reset)
         missing = "allow-nan" if self._can(lib.MARGIN_CAN_MISSING, first=True) else True
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=self._numbers, order="C", reset=reset,
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=self._numbers, reset=reset,
                              ensure_all_finite=missing, **checks)
         return X, y
 

@@ -221,7 +221,7 @@ class Imputer(OneToOneFeatureMixin, Transformer):
     missing_values: Any
 
     def _rows(self, X: Any, *, reset: bool = False) -> Any:
-        rows = validate_data(self, X, accept_sparse="csr", dtype=self._numbers, order="C", reset=reset,
+        rows = validate_data(self, X, accept_sparse="csr", dtype=self._numbers, reset=reset,
                              ensure_all_finite="allow-nan")
         code = self.missing_values
         if code is None or code != code:
