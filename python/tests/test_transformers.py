@@ -95,6 +95,15 @@ def test_sparse_arrays_stay_arrays(name):
         assert isinstance(again.inverse_transform(X), scipy.sparse.csr_array)
 
 
+def test_a_normalizer_that_is_not_fitted_takes_any_width(rng):
+    ours, theirs = margin.Normalizer(), sklearn.preprocessing.Normalizer()
+    for X in (rng.normal(size=(5, 3)), rng.normal(size=(5, 2)), scipy.sparse.random(5, 4, 0.5, format="csr", random_state=0)):
+        assert np.allclose(dense(ours.transform(X)), dense(theirs.transform(X))) and not hasattr(ours, "model_") and not hasattr(ours, "n_features_in_")
+    for one in (ours, theirs):
+        with pytest.raises(ValueError, match="features"):
+            one.fit(rng.normal(size=(5, 2))).transform(rng.normal(size=(5, 3)))
+
+
 def test_degree_zero(rng):
     X = rng.normal(size=(5, 2))
     for degree in (0, (0, 0)):

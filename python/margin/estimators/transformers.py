@@ -6,7 +6,7 @@ from itertools import chain, combinations, combinations_with_replacement
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from margin.estimators.base import MarginEstimator
@@ -46,10 +46,21 @@ class RowScaler(OneToOneFeatureMixin, Transformer):
         tags.requires_fit = False
         return tags
 
-    def _query(self, X: Any) -> Any:
-        if "model_" not in vars(self):  # nothing is learnt, so any rows will do
-            self.fit(X)
-        return super()._query(X)
+    def transform(self, X: Any) -> Any:
+        """The rows, each divided by its norm; as nothing is learnt, an estimator that is not fitted takes any.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_queries, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray or CSR matrix of shape (n_queries, n_features)
+            float32 if X is.
+        """
+        one = self if "model_" in vars(self) else clone(self).fit(X)
+        return one._through(one._query(X))
 
 
 class _Affine(OneToOneFeatureMixin, Transformer):
