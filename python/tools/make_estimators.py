@@ -26,6 +26,7 @@ _package("margin", SOURCE, BINDING)
 _package("margin.estimators", SOURCE / "estimators")
 
 from margin.catalogue import components  # noqa: E402
+from margin.estimators.attributes import ALWAYS, OF_BASE  # noqa: E402
 from margin.estimators.parameters import Recipe  # noqa: E402
 from margin.estimators.recipes import RECIPES  # noqa: E402
 
@@ -80,8 +81,9 @@ def docstring(recipe: Recipe) -> str:
              "", "    Parameters", "    ----------"]
     for p in recipe.parameters:
         lines += [f"    {p.name} : {p.type}, default={literal(p.default)}", wrapped(p.help + ".", "        ")]
-    lines += ["", "    Attributes", "    ----------", "    model_ : margin.Model", "    report_ : margin.Report",
-              "        What was minimised, how it ended, and the proven gap."]
+    lines += ["", "    Attributes", "    ----------"]
+    for name, kind, meaning in (*ALWAYS, *OF_BASE[recipe.base]):
+        lines += [f"    {name} : {kind}", wrapped(meaning + ".", "        ")]
     lines += ["", "    References", "    ----------", wrapped(component.source, "    "), '    """']
     return "\n".join(lines)
 

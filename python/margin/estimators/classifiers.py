@@ -41,7 +41,21 @@ class Classifier(ClassifierMixin, MarginEstimator):
     """Labels of any kind; `classes_` in ascending order."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "Classifier":
-        """Trains on rows X of shape (n_samples, n_features) with labels y of shape (n_samples,)."""
+        """Trains on rows with labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels of any kind.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight k counts as k copies of a row, 0 as none.
+
+        Returns
+        -------
+        self
+        """
         X, known, weights = self._prepare(X, y, sample_weight, reset=True)
         facts = self._facts(X, known, weights, sample_weight)
         if facts.classes < 2:
@@ -107,7 +121,18 @@ class Classifier(ClassifierMixin, MarginEstimator):
         return {}
 
     def predict(self, X: Any) -> np.ndarray:
-        """The label of each row."""
+        """The label of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_queries, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+            Of `classes_`.
+        """
         rows = self._query(X)
         codes = self.model_.class_codes(rows, threads=self._threads())
         labels = self.model_._labels[codes]
@@ -124,7 +149,18 @@ class Classifier(ClassifierMixin, MarginEstimator):
 
     @available_if(_probable)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, rows x classes in the order of `classes_`."""
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_queries, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_classes)
+            In the order of `classes_`.
+        """
         rows = self._query(X)
         return self.model_.probabilities(rows, threads=self._threads())
 
@@ -144,7 +180,18 @@ class ScoringClassifier(Classifier):
     """Classifiers whose scores are a decision function."""
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Two classes: one number a row, positive for the second; more: one for each class."""
+        """How much speaks for each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_queries, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,) or (n_queries, n_classes)
+            Two classes: one number a row, positive for the second; more: one for each class.
+        """
         rows = self._query(X)
         scores = self.model_.scores(rows, threads=self._threads())
         return scores[:, 0] if scores.shape[1] == 1 else scores

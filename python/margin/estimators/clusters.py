@@ -18,7 +18,21 @@ from margin.views import is_sparse
 
 class Untargeted(MarginEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Trains on rows X of shape (n_samples, n_features); y is not used."""
+        """Trains on rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight k counts as k copies of a row, 0 as none.
+
+        Returns
+        -------
+        self
+        """
         X = self._rows(X, reset=True)
         self._train(X, None, self._weights(X, sample_weight), Facts(X.shape[1]))
         self._finish(X)
@@ -84,16 +98,52 @@ class Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         return len(self.cluster_centers_)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The nearest centre of each row."""
+        """The nearest centre of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_queries, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+            Numbers of clusters, from 0.
+        """
         rows = self._query(X)
         return self.model_.class_codes(rows, threads=self._threads()).astype(np.int32)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Trains, and tells the cluster of each row."""
+        """Trains, and tells the cluster of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight k counts as k copies of a row, 0 as none.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Numbers of clusters, from 0.
+        """
         return self.fit(X, sample_weight=sample_weight).labels_
 
     def transform(self, X: Any) -> np.ndarray:
-        """Distances of the rows from the centres."""
+        """Distances of the rows from the centres.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_queries, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_clusters)
+        """
         rows = self._query(X)
         return self.model_.distances(rows, threads=self._threads()).astype(rows.dtype, copy=False)
 
@@ -109,11 +159,33 @@ class OneClass(OutlierMixin, SupportVectors, Untargeted):
     """One class and its outliers."""
 
     def predict(self, X: Any) -> np.ndarray:
-        """1 for inliers, -1 for outliers."""
+        """Whether rows are like those of the fit.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_queries, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+            1 for inliers, -1 for outliers.
+        """
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """At least 0 for inliers."""
+        """How much speaks for an inlier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_queries, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+            At least 0 for inliers.
+        """
         return self.score_samples(X) - self.offset_
 
     def score_samples(self, X: Any) -> np.ndarray:

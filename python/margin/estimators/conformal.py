@@ -45,7 +45,19 @@ class Conformal(AroundEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> "Conformal":
-        """Trains on rows X of shape (n_samples, n_features) with targets y, and on the folds."""
+        """Trains on all rows, and on the folds.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels or values.
+
+        Returns
+        -------
+        self
+        """
         y = column_or_1d(y, warn=True) if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1 else y
         if isinstance(self.estimator, str):
             numbers = np.asarray(y).dtype.kind == "f"
@@ -74,17 +86,50 @@ class Conformal(AroundEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The estimator's answer."""
+        """The estimator's answers.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_queries, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+            A label or value for each row.
+        """
         check_is_fitted(self)
         return self.estimator_.predict(X)
 
     def predict_interval(self, X: Any) -> np.ndarray:
-        """Regression: rows x 2, the ends of each row's interval."""
+        """Intervals of a regression.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_queries, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, 2)
+            The ends of each row's interval.
+        """
         check_is_fitted(self)
         return np.stack(self.model_.intervals(self.estimator_._query(X)), axis=1)
 
     def predict_set(self, X: Any) -> np.ndarray:
-        """Classification: rows x classes booleans, in the order of `classes_`."""
+        """Sets of classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_queries, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_queries, n_classes)
+            Which classes each row may be of, in the order of `classes_`.
+        """
         check_is_fitted(self)
         return self.model_.sets(self.estimator_._query(X))
 

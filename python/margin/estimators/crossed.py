@@ -57,7 +57,6 @@ class RidgeCrossed(_Crossed, LinearRegressor):
     fit_intercept: bool
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Chooses alpha and trains on rows X of shape (n_samples, n_features) with values y."""
         rows, known, weights = self._prepare(X, y, sample_weight, True)
         self._check()
         alphas = _positive("alphas", self.alphas)
@@ -88,7 +87,6 @@ class LassoCrossed(_Crossed, LinearRegressor):
     cv: Any
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Chooses alpha and trains on rows X of shape (n_samples, n_features) with values y."""
         rows, known, weights = self._prepare(X, y, sample_weight, True)
         self._check()
         self._two_dimensions = known.values.ndim == 2
@@ -113,14 +111,13 @@ class LogisticCrossed(_Crossed, LinearAttributes, ScoringClassifier):
     """Weights of the loss, and for two classes shares of the absolute weights in the penalty."""
 
     _of = "LogisticRegression"
-    penalty: str
     Cs: Any
     l1_ratios: Any
+    penalty: str
     cv: Any
     scoring: Any
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Chooses C and trains on rows X of shape (n_samples, n_features) with labels y."""
         self._prepare(X, y, sample_weight, True)
         self._check()
         whole = isinstance(self.Cs, (int, np.integer))

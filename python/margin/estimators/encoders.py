@@ -78,7 +78,19 @@ class Encoder(Transformer):
     feature_name_combiner: Any
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Learns the categories of the columns of X, of shape (n_samples, n_features); y is not used."""
+        """Learns the categories of the columns.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_samples, n_features)
+            Rows of numbers or texts.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self
+        """
         columns = self._checked(X, reset=True)
         self.categories_ = self._find_categories(columns)
         self.drop_idx_ = self._find_dropped()
@@ -160,7 +172,17 @@ class Encoder(Transformer):
         return codes
 
     def transform(self, X: Any) -> Any:
-        """A row of 0 and 1 for each row."""
+        """A row of 0 and 1 for each row.
+
+        Parameters
+        ----------
+        X : {array-like, DataFrame} of shape (n_queries, n_features)
+            Rows of numbers or texts.
+
+        Returns
+        -------
+        ndarray or CSR matrix of shape (n_queries, n_features_out)
+        """
         check_is_fitted(self)
         columns = self._checked(X, reset=False)
         codes = self._coded(columns, refuse=self.handle_unknown == "error")

@@ -88,7 +88,17 @@ class GivenKernel:
         return rows if held is None else held.ask(held.of(rows))
 
     def predict(self, X: Any) -> Any:
-        """The value of each row."""
+        """The value of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features), or (n_queries, n_samples) of kernel values
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,), or (n_queries, n_targets) as y has it
+        """
         try:
             return super().predict(X)  # type: ignore[misc]
         finally:

@@ -27,7 +27,18 @@ class KernelClassifier(PairsOfClasses, Classifier):
     decision_function_shape: str
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Two classes: one number a row, positive for the second; more: one for each class or pair."""
+        """How much speaks for each class, or each of a pair.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_queries, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,), (n_queries, n_classes) or (n_queries, n_pairs)
+            Two classes: one number a row, positive for the second; more: as `decision_function_shape` says.
+        """
         rows = self._query(X)
         if len(self.classes_) == 2:
             return self.model_.scores(rows, threads=self._threads())[:, 0]

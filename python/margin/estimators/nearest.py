@@ -116,7 +116,19 @@ class Nearest(_Search, MarginEstimator):
     n_neighbors: int | None
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Builds the index of rows X of shape (n_samples, n_features); y is not used."""
+        """Builds the index of the rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self
+        """
         X = self._rows(X, reset=True)
         learner, options = self._learner(Facts(X.shape[1]))
         self.__dict__.pop("model_", None)
@@ -176,7 +188,18 @@ class NearestClassifier(_Voting, Classifier):
     """The vote of the nearest rows."""
 
     def predict(self, X: Any) -> np.ndarray:
-        """The label of each row; X=None: of the training rows, by their neighbours without themselves."""
+        """The label of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_queries, n_features), or None
+            Rows. None: the training rows, by their neighbours without themselves.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+            Of `classes_`.
+        """
         if X is not None:
             return super().predict(X)
         votes = self._votes()
@@ -186,7 +209,18 @@ class NearestClassifier(_Voting, Classifier):
         return labels
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, rows x classes in the order of `classes_`; X=None as in `predict`."""
+        """Shares of the classes among the neighbours.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_queries, n_features), or None
+            As in `predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_classes)
+            In the order of `classes_`.
+        """
         shares = super().predict_proba(X) if X is not None else self._votes()
         total = shares.sum(axis=1, keepdims=True)
         alone = ~(total[:, 0] > 0)  # NaN, or no votes
@@ -216,7 +250,6 @@ class RadiusClassifier(NearestClassifier):
     outlier_label_: Any
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "RadiusClassifier":
-        """Trains on rows X of shape (n_samples, n_features) with labels y of shape (n_samples,)."""
         super().fit(X, y, sample_weight)
         self.outlier_label_ = None if self.outlier_label is None else [self._label_given()]
         return self
@@ -239,7 +272,17 @@ class NearestRegressor(_Voting, Regressor):
     """The mean of the nearest rows."""
 
     def predict(self, X: Any) -> np.ndarray:
-        """The value of each row; X=None: of the training rows, by their neighbours without themselves."""
+        """The value of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_queries, n_features), or None
+            Rows. None: the training rows, by their neighbours without themselves.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+        """
         if X is not None:
             return self._warned(super().predict(X))
         check_is_fitted(self)

@@ -23,7 +23,21 @@ class Regressor(RegressorMixin, MarginEstimator):
     _many_targets = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "Regressor":
-        """Trains on rows X of shape (n_samples, n_features) with values y of shape (n_samples,)."""
+        """Trains on rows with values.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,), where several targets are taken also (n_samples, n_targets)
+            Values.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight k counts as k copies of a row, 0 as none.
+
+        Returns
+        -------
+        self
+        """
         X, known, weights = self._prepare(X, y, sample_weight, reset=True)
         self._train(X, known, weights, self._facts(X, known, weights, sample_weight))
         self._two_dimensions = known.values.ndim == 2
@@ -40,7 +54,17 @@ class Regressor(RegressorMixin, MarginEstimator):
         return X, Target(np.ascontiguousarray(floats(y, "y"))), self._weights(X, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The value of each row."""
+        """The value of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_queries, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,), or (n_queries, n_targets) as y has it
+        """
         rows = self._query(X)
         values = self.model_.predict(rows, threads=self._threads())
         return values[:, np.newaxis] if self._two_dimensions and values.ndim == 1 else values

@@ -150,7 +150,23 @@ class Search(AroundEstimator):
         return estimator_of(self.estimator, ("regress" if kind == "f" else "classify") if both else None)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "Search":
-        """Searches on rows X of shape (n_samples, n_features) with targets y; fits the best setting to all rows."""
+        """Searches, and fits the best setting to all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels or values.
+        sample_weight : array-like of shape (n_samples,), optional
+            Of the fits and of the scores.
+        groups : array-like of shape (n_samples,), optional
+            For splitters that ask for them.
+
+        Returns
+        -------
+        self
+        """
         inner = self._inner(y)
         classifier = is_classifier(inner)
         metric, negative = scoring_of(self.scoring, classifier)
@@ -252,7 +268,18 @@ class Search(AroundEstimator):
 
     @available_if(_best_has("predict"))
     def predict(self, X: Any) -> np.ndarray:
-        """The best estimator's answer for each row."""
+        """The best estimator's answers.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_queries, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+            A label or value for each row.
+        """
         return self._best().predict(X)
 
     @available_if(_best_has("predict_proba"))

@@ -20,13 +20,36 @@ class Transformer(TransformerMixin, MarginEstimator):
     """`transform` hands on what the library's stage makes: an array or a CSR matrix, float32 if X is."""
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Learns from rows X of shape (n_samples, n_features); y is not used."""
+        """Learns from rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self
+        """
         X = self._rows(X, reset=True)
         self._train(X, None, None, Facts(X.shape[1]))
         return self
 
     def transform(self, X: Any) -> Any:
-        """The rows as the stage makes them."""
+        """The rows as the stage makes them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_queries, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray or CSR matrix of shape (n_queries, n_features_out)
+            float32 if X is.
+        """
         return self._through(self._query(X))
 
     def _through(self, rows: Any) -> Any:
@@ -121,7 +144,21 @@ class ColumnScaler(_Affine):
     with_std: bool
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Learns from rows X of shape (n_samples, n_features); y is not used. Weight k counts as k rows."""
+        """Learns from rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight k counts as k copies of a row, 0 as none.
+
+        Returns
+        -------
+        self
+        """
         X = self._rows(X, reset=True)
         return self._learn(X, self._weights(X, sample_weight), earlier=False)
 
@@ -190,7 +227,6 @@ class MinMax(_Affine):
     data_max_: np.ndarray
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Learns from rows X of shape (n_samples, n_features); y is not used."""
         return self._learn(self._rows(X, reset=True), None, earlier=False)
 
     def _learn(self, X: Any, weights: np.ndarray | None, *, earlier: bool) -> Any:
@@ -296,7 +332,6 @@ class Products(Transformer):
     order: str
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Learns which columns there are from rows X of shape (n_samples, n_features); y is not used."""
         low, high = self.degree if isinstance(self.degree, tuple) else (0, self.degree)
         if high == 0 and not self.include_bias:
             raise ValueError("Setting degree to zero and include_bias to False would result in an empty output array.")
