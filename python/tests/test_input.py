@@ -229,6 +229,33 @@ def test_files_that_are_not_there_or_no_models(tmp_path):
         margin.fit("kmeans(k=1)", [[1.0]]).save(tmp_path / "no" / "folder")
 
 
+def with_checksum(file):
+    """The bytes of a model with the CRC-64/XZ that docs/format.md asks for."""
+    begin = file.index(b"crc64-xz:") + 9
+    check = 2**64 - 1
+    for byte in file[:begin] + b"0" * 16 + file[begin + 16:]:
+        check ^= byte
+        for _ in range(8):
+            check = check >> 1 ^ (0xC96C5795D7870F42 if check & 1 else 0)
+    return file[:begin] + b"%016x" % (check ^ 2**64 - 1) + file[begin + 16:]
+
+
+def test_files_of_other_versions(tmp_path):
+    file = bytes(margin.fit("ridge", [[1.0], [2.0], [4.0]], [1.0, 2.0, 3.0]))
+    assert with_checksum(file) == file
+    own = margin.__version__.encode()
+    other = file.replace(b'"margin_version":"%s"' % own, b'"margin_version":"%s"' % own.replace(b"0", b"9"))
+    assert margin.from_bytes(with_checksum(other)).spec == "ridge"
+    (tmp_path / "new").write_bytes(with_checksum(other.replace(b'"format_version":"1"', b'"format_version":"7"')))
+    unknown = with_checksum(other.replace(b'"spec":"ridge"', b'"spec":"rigid"'))
+    for read, words in ((lambda: margin.load(tmp_path / "new"), "in format version 7"), (lambda: margin.from_bytes(unknown), "does not know its")):
+        with pytest.raises(margin.ModelError, match=f"margin {own.replace(b'0', b'9').decode()} wrote it.*{words}"):
+            read()
+    damaged = file.replace(b'"format_version":"1"', b'"format_version":"7"')
+    with pytest.raises(margin.ModelError, match="checksum"):
+        margin.from_bytes(damaged)
+
+
 def test_labels_are_read_once():
     data = Data(np.ones((2, 1)), ["a", "b"])
     assert data.target.column.categories == ("a", "b")
