@@ -294,17 +294,17 @@ class Model:
 
     # ---- promises
 
-    def promise(self, X: Any, y: Any, *, coverage: float | None = None, calibrate: str | None = None,
+    def promise(self, X: Any, y: Any, *, sample_weight: Any = None, coverage: float | None = None, calibrate: str | None = None,
                 threshold: float | str | None = None, costs: Any = None, folds: int = 0, seed: int = 0,
                 threads: int | None = None) -> "Model":
         """A copy that keeps what is settled after a fit, from fits to its folds (docs/judging.md).
 
         Parameters
         ----------
-        X, y
+        X, y, sample_weight
             What the model was trained on.
         coverage : float, optional
-            Share of future rows whose truth :meth:`intervals` or :meth:`sets` are to hold.
+            Share of future rows whose truth :meth:`intervals` or :meth:`sets` are to hold. Rows count alike: no weights.
         calibrate : {'sigmoid', 'isotonic', 'temperature'}, optional
         threshold : float or str, optional
             Two classes: the second from this probability on, or where this metric is best.
@@ -313,7 +313,7 @@ class Model:
         folds : int
             0: 10, or as many as the rarest class has rows.
         """
-        data = Data(X, y)
+        data = Data(X, y, sample_weight)
         options = ffi.new("margin_promise_options *")
         options.size = ffi.sizeof("margin_promise_options")
         kinds = [None, "sigmoid", "isotonic", "temperature"]

@@ -215,6 +215,16 @@ def test_promises(iris, diabetes):
     assert (careful.predict(X) == 2).sum() > (model.predict(X) == 2).sum()
 
 
+def test_promises_with_weights(iris, rng):
+    X, y = iris[0][50:], iris[1][50:]
+    weights = rng.integers(1, 4, len(y)).astype(float)
+    model = margin.fit("logistic", X, y, sample_weight=weights)
+    by_hand = [model.promise(X, y, sample_weight=given, calibrate="sigmoid").probabilities(X) for given in (weights, np.ones(100), None)]
+    assert np.array_equal(by_hand[1], by_hand[2]) and not np.allclose(by_hand[0], by_hand[1])
+    with pytest.raises(margin.ArgumentError, match="rows, which count alike: leave the weights out"):
+        model.promise(X, y, sample_weight=weights, coverage=0.8)
+
+
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("estimator", [

@@ -45,7 +45,7 @@ class Conformal(AroundEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> "Conformal":
-        """Trains on all rows, and on the folds.
+        """Trains on all rows, and on the folds. There are no weights: a coverage is a share of rows, which count alike.
 
         Parameters
         ----------
