@@ -9,6 +9,8 @@ from typing import Any, Iterator
 
 from margin.progress import Asked
 
+_said = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+OMP_THREADS = int(_said) if _said.isdigit() and int(_said) else None  # joblib says it to its workers; read once, as OpenMP does
 _NAMES = ("threads", "time_limit", "memory", "progress", "trace")
 _everywhere: dict[str, Any] = dict.fromkeys(_NAMES)
 _here: ContextVar[dict[str, Any]] = ContextVar("margin_config")  # of a `with` block; threads begin without
@@ -72,12 +74,6 @@ def asked(threads: int | None, time_limit: float | None, memory: int | str | Non
         here["memory"] if memory is None else memory,
         here["progress"] if progress is None else progress,
     )
-
-
-def omp_threads() -> int | None:
-    """What OMP_NUM_THREADS says, which joblib sets in its workers; None: nothing."""
-    number = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    return int(number) if number.isdigit() and int(number) else None
 
 
 def bytes_of(memory: int | str | None) -> int:

@@ -405,6 +405,13 @@ def test_plain_arrays_are_taken_as_others_are(name, iris):
         getattr(margin, name)().fit(X, y[:9])
 
 
+@newest
+def test_too_many_classes_are_warned_of(iris):
+    for labels in (np.arange(150), list(range(150))):
+        with pytest.warns(UserWarning, match="number of unique classes is greater than 50%"):
+            margin.GaussianNB().fit(iris[0], labels)
+
+
 def laid_out(X):
     """The same rows in Fortran order, and apart in a larger array."""
     apart = np.zeros((2 * len(X), X.shape[1] + 3))

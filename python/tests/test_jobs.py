@@ -1,5 +1,9 @@
 """Threads of estimators: n_jobs, and what OMP_NUM_THREADS says where nothing else does."""
 
+import os
+import subprocess
+import sys
+
 import margin
 import numpy as np
 import pytest
@@ -31,15 +35,19 @@ def test_jobs_of_those_around_others(iris, jobs):
 
 
 def test_what_says_how_many(monkeypatch):
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     threads = lambda **words: margin.LogisticRegression(**words)._threads()  # noqa: E731
-    assert threads() is None and threads(n_jobs=-1) is None and threads(n_jobs=2) == 2
-    for said, number in (("3", 3), ("3,2", 3), ("0", None), ("", None), ("many", None)):
-        monkeypatch.setenv("OMP_NUM_THREADS", said)
-        assert threads() == number and threads(n_jobs=-1) is None and threads(n_jobs=2) == 2
+    for said in (None, 3):
+        monkeypatch.setattr("margin.config.OMP_THREADS", said)
+        assert threads() == margin.GaussianNB()._threads() == said and threads(n_jobs=-1) is None and threads(n_jobs=2) == 2
         with margin.config_context(threads=1):
             assert threads() is None  # and the call does as the setting says
-    assert margin.GaussianNB()._threads() is None
+
+
+@pytest.mark.parametrize("said, number", [("3", 3), ("3,2", 3), ("0", None), ("", None), ("many", None)])
+def test_the_environment(said, number):
+    code = "import margin; print(margin.Ridge()._threads())"
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "OMP_NUM_THREADS": said}, capture_output=True, text=True)
+    assert done.stdout.strip() == str(number), done.stderr
 
 
 def _threads_there():
@@ -50,5 +58,3 @@ def _threads_there():
 def test_workers_of_joblib_share_the_cores(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")  # as joblib sets it where there are as many workers as cores
     assert Parallel(n_jobs=2)(delayed(_threads_there)() for _ in range(2)) == [1, 1]
-    monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    assert _threads_there() == 2

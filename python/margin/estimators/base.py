@@ -14,9 +14,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from margin import config
 from margin.arrow import is_arrow
 from margin.columns import is_frame
-from margin.config import get_config, omp_threads
 from margin.data import Data
 from margin.errors import ConvergenceWarning as OurConvergenceWarning
 from margin.errors import ArgumentError, Cause, DataError, UnsupportedError
@@ -60,7 +60,7 @@ def seed_of(state: Any) -> int | None:
 def threads_of(jobs: int | None) -> int | None:
     """The library's threads for scikit-learn's `n_jobs`: below 1 all cores."""
     if jobs is None:
-        return None if get_config()["threads"] else omp_threads()
+        return None if config.OMP_THREADS is None or config.get_config()["threads"] else config.OMP_THREADS
     return int(jobs) if jobs >= 1 else None
 
 
@@ -198,7 +198,7 @@ class MarginEstimator(Shown):
     def _fit_data(self, spec: str, data: Data, start: Model | None) -> tuple[Model, bool]:
         words = {"seed": self._seed(), "threads": self._threads(), "start": start, "centres": self._centres(),
                  "kernel": self._own_kernel()}
-        if get_config()["trace"]:
+        if config.get_config()["trace"]:
             try:
                 return fit_data(spec, data, trace=True, **words)
             except ArgumentError as error:  # not every learner has steps, and a pipeline has several

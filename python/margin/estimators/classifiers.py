@@ -58,6 +58,8 @@ class Classifier(ClassifierMixin, MarginEstimator):
         """
         X, known, weights = self._prepare(X, y, sample_weight, reset=True)
         facts = self._facts(X, known, weights, sample_weight)
+        if 2 * facts.classes > X.shape[0]:
+            check_classification_targets(y)  # warns where there are too many
         if facts.classes < 2:
             raise ValueError(
                 f"This {type(self).__name__} needs samples of at least 2 classes in the data; "
@@ -83,8 +85,9 @@ class Classifier(ClassifierMixin, MarginEstimator):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Target, Any]:
         X, y = self._rows_and(X, y, reset)
-        check_classification_targets(y)
-        y = column_or_1d(y, warn=True)
+        if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iu"):  # there the checks take longer than the fit
+            check_classification_targets(y)
+            y = column_or_1d(y, warn=True)
         weights = self._weights(X, sample_weight)
         return X, target(y), self._balanced(y, weights)
 
