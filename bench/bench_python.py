@@ -1,18 +1,21 @@
-"""What the Python package adds to the library: one row predicted, one small fit, the import, the wheel.
+"""What the Python package adds to the library: one row predicted, one small fit, the import, the wheel; and its
+estimators beside scikit-learn's.
 
-    pip install ./python && python3 bench/bench_python.py
+    pip install ./python && python3 bench/bench_python.py [--rows N] [--repeats N] [--only small|large]
 
-Loops on the calling thread alone; the least and the median of many, in seconds of the processor, so that other work on
-the machine counts little. The call in C is made through the same binding, without what the package does around it."""
+Small: loops on the calling thread alone; the least and the median of many, in seconds of the processor, so that other
+work on the machine counts little. The call in C is made through the same binding, without what the package does around
+it. Large: whole fits in turn, medians of seconds on all cores; objectives are computed here, from what each side has."""
 import os
 import resource
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 
-from common import HERE, head, median, options, row, seconds
+from common import HERE, head, in_turn, median, noisy_labels, options, row, seconds, timed, times
 
 IMPORTS = 21
 
@@ -86,15 +89,110 @@ def fits(margin, x, y):
         ours = each(lambda: margin.fit(spec, part, labels, threads=1), 200)
         row(f'`fit("{spec}")`, {rows} x 5', seconds(ours[0]), seconds(ours[1]), seconds(ours[0] - plain[0]), '50 µs')
     try:
-        from sklearn.linear_model import Ridge
+        import sklearn
     except ImportError:
         return
-    part, values = x[:20, :5].copy(), y[:20].astype(float)
-    plain = in_c('ridge(alpha=1.0, tol=1e-06)', part, values)
-    for name, made in (('margin.Ridge', margin.Ridge), ('scikit-learn\'s Ridge', Ridge)):
-        found = each(lambda: made().fit(part, values), 50)
-        row(f'{name}, 20 x 5', seconds(found[0]), seconds(found[1]),
-            seconds(found[0] - plain[0]) if made is margin.Ridge else '', '')
+    for name, rows, values in (('Ridge', 20, y.astype(float)), ('LogisticRegression', 100, y), ('GaussianNB', 100, y)):
+        part, known = x[:rows, :5].copy(), values[:rows].copy()
+        with margin.config_context(threads=1):
+            plain = in_c(getattr(margin, name)().fit(part, known).model_.spec, part, known)
+            ours = each(lambda: getattr(margin, name)().fit(part, known), 50)
+        row(f'margin.{name}, {rows} x 5', seconds(ours[0]), seconds(ours[1]), seconds(ours[0] - plain[0]), '50 µs')
+        their = each(lambda: theirs(sklearn, name)().fit(part, known), 50)
+        row(f'scikit-learn\'s {name}, {rows} x 5', seconds(their[0]), seconds(their[1]), '', '')
+
+
+# ---- beside scikit-learn, at the sizes of README.md
+
+
+MODULES = {'linear_model': ('Ridge', 'LinearRegression', 'LogisticRegression', 'Lasso'), 'svm': ('LinearSVC', 'SVC'),
+           'cluster': ('KMeans',), 'neighbors': ('KNeighborsClassifier',), 'naive_bayes': ('GaussianNB',)}
+
+
+def theirs(sklearn, name):
+    from importlib import import_module
+    module = next(module for module, names in MODULES.items() if name in names)
+    return getattr(import_module(f'{sklearn.__name__}.{module}'), name)
+
+
+def linear(fitted, x):
+    """Values of a linear function of the rows, and its weights."""
+    weights = np.ravel(fitted.coef_)
+    return x @ weights + np.ravel(fitted.intercept_)[0], weights
+
+
+def squares(fitted, x, y):
+    values, weights = linear(fitted, x)
+    return ((values - y) ** 2).sum() + getattr(fitted, 'alpha', 0.0) * weights @ weights
+
+
+def lasso(fitted, x, y):
+    values, weights = linear(fitted, x)
+    return ((values - y) ** 2).mean() / 2 + fitted.alpha * np.abs(weights).sum()
+
+
+def logistic(fitted, x, y):
+    values, weights = linear(fitted, x)
+    return fitted.C * np.logaddexp(0, -y * values).sum() + weights @ weights / 2
+
+
+def squared_hinge(fitted, x, y):
+    values, weights = linear(fitted, x)
+    return fitted.C * (np.maximum(0, 1 - y * values) ** 2).sum() + weights @ weights / 2
+
+
+def machine(fitted, x, y):
+    from sklearn.metrics.pairwise import rbf_kernel
+    coefs, vectors = fitted.dual_coef_[0], fitted.support_vectors_
+    norm = coefs @ rbf_kernel(vectors, gamma=fitted.gamma) @ coefs
+    return fitted.C * np.maximum(0, 1 - y * fitted.decision_function(x)).sum() + norm / 2
+
+
+def inertia(fitted, x, y):
+    return fitted.inertia_
+
+
+def beside(margin, sklearn, given, name, x, y, value=None, queries=None, gap=None, **words):
+    """A row: whole fits (and predictions of `queries`) of both, and both objectives; `gap`: what margin is to prove, its tol."""
+    def turn(made, **words):
+        def once():
+            fitted = made(**words).fit(x, y)
+            return fitted if queries is None else (fitted, fitted.predict(queries))
+        return lambda: timed(once)
+    (ours, mine), (their, other) = in_turn(given.repeats, turn(getattr(margin, name), **words, **({} if gap is None else {'tol': gap})),
+                                           turn(theirs(sklearn, name), **words))
+    if value:
+        found = f'{value(mine, x, y):.10g}, {value(other, x, y):.10g}'
+    else:
+        found = '' if queries is None else f'{(mine[1] == other[1]).mean():.4%} the same labels'
+    size = f'{len(x)} x {x.shape[1]}' + ('' if queries is None else f', {len(queries)} queries')
+    row(f'{name}, {size}', seconds(ours), seconds(their), times(their / ours), found)
+
+
+def large(margin, given):
+    try:
+        import sklearn
+    except ImportError:
+        print('skipped: no scikit-learn')
+        return
+    rng, rows = np.random.default_rng(0), given.rows
+    head('fit', 'margin', 'scikit-learn', 'times', 'objectives')
+    x, y = noisy_labels(rng, rows, 100, scale=3.0)
+    numbers = x @ rng.standard_normal(100) + rng.standard_normal(rows)
+    for name in ('Ridge', 'LinearRegression'):
+        beside(margin, sklearn, given, name, x, numbers, squares)
+    beside(margin, sklearn, given, 'LogisticRegression', x, y, logistic)
+    # scikit-learn's penalises the intercept: without one the objective is the same
+    beside(margin, sklearn, given, 'LinearSVC', x, y, squared_hinge, fit_intercept=False)
+    few = rows // 20
+    beside(margin, sklearn, given, 'SVC', x[:few, :20].copy(), y[:few], machine, gap=1e-5, gamma=0.05)
+    clustered = rng.standard_normal((100, 50))[rng.integers(100, size=rows)] * 2 + rng.standard_normal((rows, 50))
+    beside(margin, sklearn, given, 'KMeans', clustered, None, inertia, n_clusters=100, n_init=1, tol=0.0, init=clustered[:100])
+    near, asked = x[:rows * 3 // 10], x[-rows // 20:]
+    beside(margin, sklearn, given, 'KNeighborsClassifier', near, y[:len(near)], queries=asked)
+    beside(margin, sklearn, given, 'GaussianNB', x, y, queries=asked)
+    wide = rng.standard_normal((max(rows // 10, 100), 1000))
+    beside(margin, sklearn, given, 'Lasso', wide, wide[:, :50] @ rng.standard_normal(50) + rng.standard_normal(len(wide)), lasso, alpha=0.1)
 
 
 def imports():
@@ -106,13 +204,7 @@ def imports():
     show('`import margin` beyond it', (least[1] - least[0], middle[1] - middle[0]), '150 ms')
 
 
-def main():
-    options(__doc__)
-    try:
-        import margin
-    except ImportError:
-        print('skipped: no module margin (pip install ./python)')
-        return
+def small(margin):
     rng = np.random.default_rng(0)
     x = rng.standard_normal((1000, 30))
     y = (x[:, 0] + 0.5 * rng.standard_normal(1000) > 0).astype(np.int64)
@@ -124,6 +216,21 @@ def main():
     wheels = sorted((HERE.parent / 'dist').glob('margin-*.whl'))
     if wheels:
         print(f'\n{wheels[-1].name}: {wheels[-1].stat().st_size / 1e6:.2f} MB (goal 6 MB)')
+
+
+def main():
+    given = options(__doc__, rows=200_000, repeats=5, only='')
+    try:
+        import margin
+    except ImportError:
+        print('skipped: no module margin (pip install ./python)')
+        return
+    warnings.simplefilter('ignore')
+    if given.only != 'large':
+        small(margin)
+        print()
+    if given.only != 'small':
+        large(margin, given)
 
 
 main()
