@@ -79,9 +79,7 @@ class Classifier(ClassifierMixin, MarginEstimator):
         return first, np.unique(classes) if first else self.classes_
 
     def _facts(self, X: Any, known: Target, weights: np.ndarray | None, sample_weight: Any) -> Facts:
-        labels, codes = np.unique(known.values, return_inverse=True)
-        sums = np.bincount(codes, weights, len(labels))
-        return Facts(X.shape[1], len(labels), sums, self._variance(X, sample_weight))
+        return Facts(X.shape[1], len(np.unique(known.values)), self._variance(X, sample_weight))
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Target, Any]:
         X, y = self._rows_and(X, y, reset)

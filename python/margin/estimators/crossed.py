@@ -15,6 +15,7 @@ from margin.estimators.regressors import LinearRegressor
 from margin.estimators.search import Search
 from margin.model import Model
 from margin.paths import path_data
+from margin.views import is_sparse
 
 
 class _Crossed:
@@ -103,7 +104,8 @@ class LassoCrossed(_Crossed, LinearRegressor):
     def _grid(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         shares = np.full(len(y), 1 / len(y)) if weights is None else weights / weights.sum()
         left = y - shares @ y if getattr(self, "fit_intercept", True) else y
-        most = float(np.abs(X.T @ (shares * left)).max())
+        rows = X if is_sparse(X) else np.ascontiguousarray(X)  # the sums of another order end in other digits
+        most = float(np.abs(rows.T @ (shares * left)).max())
         return np.geomspace(most, most * self.eps, int(self.alphas)) if most > 0 else np.full(int(self.alphas), 1e-9)
 
 

@@ -25,7 +25,6 @@ class Facts:
 
     features: int
     classes: int = 0
-    class_weights: np.ndarray | None = None  # sum of the sample weights of each class
     variance: float | None = None  # of all values of X, where it is not that of the weighted rows
 
 
