@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Iterator
 
 from margin.progress import Asked
 
-_said = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-OMP_THREADS = int(_said) if _said.isdigit() and int(_said) else None  # joblib says it to its workers; read once, as OpenMP does
 _NAMES = ("threads", "time_limit", "memory", "progress", "trace")
 _everywhere: dict[str, Any] = dict.fromkeys(_NAMES)
 _here: ContextVar[dict[str, Any]] = ContextVar("margin_config")  # of a `with` block; threads begin without

@@ -37,7 +37,7 @@ def test_jobs_of_those_around_others(iris, jobs):
 def test_what_says_how_many(monkeypatch):
     threads = lambda **words: margin.LogisticRegression(**words)._threads()  # noqa: E731
     for said in (None, 3):
-        monkeypatch.setattr("margin.config.OMP_THREADS", said)
+        monkeypatch.setattr("margin.estimators.base.OMP_THREADS", said)
         assert threads() == margin.GaussianNB()._threads() == said and threads(n_jobs=-1) is None and threads(n_jobs=2) == 2
         with margin.config_context(threads=1):
             assert threads() is None  # and the call does as the setting says

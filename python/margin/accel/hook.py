@@ -45,10 +45,10 @@ def install(*, strict: bool = False, small: bool = False, at_exit: bool = False)
     """
     global _strict, _small
     if (found := _too_old()) is not None:
-        words = f"scikit-learn {found} runs as it is: margin.accel is for 1.6 or later"
+        why = f"scikit-learn {found} runs as it is: margin.accel is for 1.6 or later"
         if strict:
-            raise counts.Fallback(words)
-        counts.logger.warning(words)
+            raise counts.Fallback(why)
+        counts.logger.warning(why)
         return
     _strict, _small = strict, small
     words = ["1", *["strict"] * strict, *["all"] * small]

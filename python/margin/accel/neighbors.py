@@ -12,7 +12,6 @@ import numpy as np
 
 from margin.accel.counts import Proof
 from margin.accel.fits import is_sparse, require
-from margin.config import OMP_THREADS
 from margin.neighbors import Neighbors, lists
 
 _POWERS = {"euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "chebyshev": np.inf, "infinity": np.inf}
@@ -60,10 +59,16 @@ def _rows(theirs: Any, X: Any) -> np.ndarray:
     return rows
 
 
+def _threads() -> int | None:
+    from margin.estimators.base import threads_of  # when it is first asked for: a program may set OMP_NUM_THREADS before
+
+    return threads_of(None)
+
+
 def _kneighbors(theirs: Any, X: Any = None, n_neighbors: Any = None, return_distance: bool = True) -> Any:
     found, k = _index(theirs), theirs.n_neighbors if n_neighbors is None else n_neighbors
     require(isinstance(k, (int, np.integer)) and 0 < k <= found.rows - (X is None), "n_neighbors is no number of rows")
-    distances, rows = found.nearest(_rows(theirs, X), int(k) + (X is None), threads=OMP_THREADS)
+    distances, rows = found.nearest(_rows(theirs, X), int(k) + (X is None), threads=_threads())
     if X is None:
         own = rows == np.arange(len(rows))[:, np.newaxis]
         own[~own.any(axis=1), 0] = True  # so many rows are equal that its own is not among them
@@ -75,7 +80,7 @@ def _radius_neighbors(theirs: Any, X: Any = None, radius: Any = None, return_dis
     reach = theirs.radius if radius is None else radius
     require(np.ndim(reach) == 0, "each row has a radius of its own")
     require(return_distance or not sort_results, "there is nothing to sort by")
-    starts, distances, rows = _index(theirs).within(_rows(theirs, X), float(reach), threads=OMP_THREADS)
+    starts, distances, rows = _index(theirs).within(_rows(theirs, X), float(reach), threads=_threads())
     if X is None:
         other = rows != np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         starts = np.concatenate([[0], np.cumsum(other)])[starts]

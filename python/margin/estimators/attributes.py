@@ -10,7 +10,7 @@ ALWAYS: tuple[Attribute, ...] = (
     ("n_features_in_", "int", "Columns of X"),
     ("feature_names_in_", "ndarray of shape (n_features_in_,)", "Their names, if X is a table with texts as names"),
 )
-_STEPS = ("n_iter_", "int", "Steps that the fit took; of several classes or pairs of them the most that one took")
+_STEPS = ("n_iter_", "int", "Steps that the fit took; of several classes, pairs of them or targets the most that one took")
 _TRACE = ("trace_", "list of margin.TraceStep", "What the fit did, of one within margin.config_context(trace=True)")
 _CLASSES = ("classes_", "ndarray of shape (n_classes,)", "The labels in ascending order")
 _INTERCEPT = ("intercept_", "float or ndarray of shape (n_targets,)", "What is added")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from functools import wraps
 from numbers import Integral
@@ -14,9 +15,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from margin import config
 from margin.arrow import is_arrow
 from margin.columns import is_frame
+from margin.config import get_config
 from margin.data import Data
 from margin.errors import ConvergenceWarning as OurConvergenceWarning
 from margin.errors import ArgumentError, Cause, DataError, UnsupportedError
@@ -57,10 +58,14 @@ def seed_of(state: Any) -> int | None:
     return int(check_random_state(state).randint(2**31 - 1))
 
 
+_said = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+OMP_THREADS = int(_said) if _said.isdigit() and int(_said) else None  # joblib says it to its workers; read once, as OpenMP does
+
+
 def threads_of(jobs: int | None) -> int | None:
     """The library's threads for scikit-learn's `n_jobs`: below 1 all cores."""
     if jobs is None:
-        return None if config.OMP_THREADS is None or config.get_config()["threads"] else config.OMP_THREADS
+        return None if OMP_THREADS is None or get_config()["threads"] else OMP_THREADS
     return int(jobs) if jobs >= 1 else None
 
 
@@ -198,7 +203,7 @@ class MarginEstimator(Shown):
     def _fit_data(self, spec: str, data: Data, start: Model | None) -> tuple[Model, bool]:
         words = {"seed": self._seed(), "threads": self._threads(), "start": start, "centres": self._centres(),
                  "kernel": self._own_kernel()}
-        if config.get_config()["trace"]:
+        if get_config()["trace"]:
             try:
                 return fit_data(spec, data, trace=True, **words)
             except ArgumentError as error:  # not every learner has steps, and a pipeline has several
