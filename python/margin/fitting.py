@@ -159,7 +159,8 @@ def fit_data(
         options.centres = ffi.from_buffer("double[]", first)
         options.centre_count = first.size
     tracer = Tracer(trace if callable(trace) else bool(trace))
-    options.part, options.user = lib.margin_python_part, tracer.handle
+    kept = ffi.new_handle(tracer)
+    options.part, options.user = lib.margin_python_part, kept
     if trace:
         options.trace = lib.margin_python_trace
     parsed, made = ffi.new("margin_spec **"), ffi.new("margin_model **")

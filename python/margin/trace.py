@@ -35,7 +35,6 @@ class Tracer:
         self.function: Any = self.steps.append if self.steps is not None else trace
         self.exception: BaseException | None = None
         self.parts: list[Any] = []  # margin_reports, which take longer to read than a small fit
-        self.handle = ffi.new_handle(self)
 
     def take(self, step: Any) -> int:
         return 1 if self.function(read_step(step)) else 0
