@@ -234,6 +234,81 @@ static void one_thread_does_not_wait_for_the_pool(void **state) {
     margin_context_free(w.base);
 }
 
+typedef struct held_pool {
+    const margin_context_options *options;
+    margin_context *base, *call; /* made from base: the one that waits */
+    const margin_model *model;
+    margin_status status, fitted;
+    margin_error error;
+    double accuracy;
+} held_pool;
+
+static void *evaluate_while_kept(void *argument) {
+    held_pool *h = argument;
+    const margin_data data = sample_data(classes, DENSE_F64);
+    margin_metrics metrics = {.size = sizeof metrics, .accuracy = 0.5};
+    margin_model *made = NULL;
+    h->status = margin_evaluate(h->call, h->model, &data, &metrics, &h->error);
+    h->accuracy = metrics.accuracy;
+    margin_spec *endless = parse_text(h->base, "perceptron(passes=10000000, bound=no)");
+    h->fitted = margin_fit_with(h->call, endless, &data, NULL, &made, NULL, NULL);
+    assert_true((h->fitted < 0) == !made);
+    margin_spec_free(endless);
+    margin_model_free(made);
+    return NULL;
+}
+
+/* Ends only after the other call has. */
+static margin_status keep_pool_from(void *argument, int64_t task, int worker) {
+    held_pool *h = argument;
+    pthread_t other;
+    (void)worker;
+    if (task > 0) return MARGIN_OK;
+    assert_int_equal(pthread_create(&other, NULL, evaluate_while_kept, h), 0);
+    usleep(50 * 1000);
+    if (!h->options->poll && h->options->time_limit == 0) margin_context_cancel(h->call);
+    pthread_join(other, NULL);
+    return MARGIN_OK;
+}
+
+static int end_it(void *user) {
+    return ++*(int *)user >= 3;
+}
+
+/* By itself, its time limit or its poll. */
+static void a_call_that_waits_for_the_pool_ends(void **state) {
+    (void)state;
+    int asked = 0;
+    const margin_context_options ends[] = {
+        {.size = sizeof none},
+        {.size = sizeof none, .time_limit = 0.05},
+        {.size = sizeof none, .poll = end_it, .user = &asked},
+    };
+    held_pool h = {.base = support_context(NULL, 2)};
+    const margin_data data = few(50);
+    margin_model *model = fit_text(h.base, "svm", &data, NULL);
+    h.model = model;
+    for (int k = 0; k < MG_LENGTH(ends); k++) {
+        h.options = &ends[k];
+        h.call = with(h.base, ends[k]);
+        assert_int_equal(mg_parallel(h.base, 2, keep_pool_from, &h, NULL), MARGIN_OK);
+        if (ends[k].time_limit > 0) { /* little data: perhaps it is done nevertheless */
+            assert_true(h.status == MARGIN_OK || h.error.cause == MARGIN_CAUSE_TIME_LIMIT);
+            assert_true(h.fitted == MARGIN_STOPPED_TIME || h.fitted == MARGIN_ERROR_LIMIT);
+        } else {
+            assert_int_equal(h.status, MARGIN_ERROR_CANCELLED);
+            assert_int_equal(h.fitted, MARGIN_ERROR_CANCELLED);
+        }
+        assert_true((h.status < 0) == (h.accuracy == 0.5));
+        margin_context_free(h.call);
+    }
+    assert_int_equal(margin_evaluate(h.base, h.model, &data,
+                                     &(margin_metrics){.size = sizeof(margin_metrics)}, NULL),
+                     MARGIN_OK);
+    margin_model_free(model);
+    margin_context_free(h.base);
+}
+
 /* ---- Cancelling ------------------------------------------------------------------------------ */
 
 static void cancelling_goes_down_and_not_up(void **state) {
@@ -458,6 +533,7 @@ int main(void) {
         cmocka_unit_test(no_more_threads_work_than_asked),
         cmocka_unit_test(contexts_of_one_thread_work_side_by_side),
         cmocka_unit_test(one_thread_does_not_wait_for_the_pool),
+        cmocka_unit_test(a_call_that_waits_for_the_pool_ends),
         cmocka_unit_test(cancelling_goes_down_and_not_up),
         cmocka_unit_test(a_fit_stops_in_time),
         cmocka_unit_test(every_long_call_ends_in_time),

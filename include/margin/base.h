@@ -177,9 +177,8 @@ typedef struct margin_context_options {
     void *user; /* passed to log, progress and poll */
     /* Called at least every 50 ms in every call that takes longer, from the calling thread only,
      * also while it waits for the pool's threads, for a host that has to look at its own signals,
-     * messages or windows. Not while another thread's call keeps the pool; where the system's
-     * LAPACK is linked, not during its factorisations. Return nonzero to cancel (sticky). It may
-     * call margin, in this context too. NULL: none. */
+     * messages or windows; where the system's LAPACK is linked, not during its factorisations.
+     * Return nonzero to cancel (sticky). It may call margin, in this context too. NULL: none. */
     int (*poll)(void *user);
     /* What kernel=user stands for in calls with this context, and in models that it trains or
      * loads: they keep function and kernel_user and call them until they are freed, but files do

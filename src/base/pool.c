@@ -35,7 +35,7 @@
  * follow each other without the system's scheduler. */
 enum { SPIN = 1000 };
 
-enum { LEAST_STACK = 1 << 20, POLL_NANOSECONDS = 20 * 1000 * 1000 };
+enum { LEAST_STACK = 1 << 20, STEP_NANOSECONDS = 10 * 1000 * 1000 };
 
 typedef struct pool_run {
     margin_context *context;
@@ -60,9 +60,9 @@ struct mg_pool {
     int threads;
     atomic_int owner; /* process whose threads these are; minus it: being made anew by it */
 
-    pthread_mutex_t turn; /* held by a caller for the whole of its run */
-
     pthread_mutex_t lock; /* guards all below */
+    bool taken;           /* by a caller, for the whole of its run */
+    pthread_cond_t turn;  /* other callers: it no longer is */
     pthread_cond_t wake;  /* workers: a new run, or the end */
     pthread_cond_t idle;  /* the caller: no worker is in the run any more */
     pool_run *run;        /* open for joining; NULL: none */
@@ -216,7 +216,7 @@ static int helpers_for(const pool_run *run) {
     return (int)MG_MIN(run->count, (int64_t)run->threads) - 1;
 }
 
-/* Workers for a run; fewer if the system gives no more. Holds `turn`. */
+/* Workers for a run; fewer if the system gives no more. In the caller's turn. */
 static void start_workers(mg_pool *pool, const pool_run *run) {
     sigset_t before;
     const int wanted = helpers_for(run);
@@ -236,14 +236,15 @@ static void start_workers(mg_pool *pool, const pool_run *run) {
 /* ---- Pool ---- */
 
 static void init_locks(mg_pool *pool) {
-    pthread_mutex_init(&pool->turn, NULL);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&pool->idle, &monotonic);
+    pthread_cond_init(&pool->turn, &monotonic);
     pthread_condattr_destroy(&monotonic);
+    pool->taken = false;
     pool->run = NULL;
     atomic_store(&pool->working, 0);
     pool->sleeping = 0;
@@ -279,8 +280,8 @@ void mg_pool_free(mg_pool *pool) {
             pthread_join(pool->workers[i].handle, NULL);
         pthread_cond_destroy(&pool->idle);
         pthread_cond_destroy(&pool->wake);
+        pthread_cond_destroy(&pool->turn);
         pthread_mutex_destroy(&pool->lock);
-        pthread_mutex_destroy(&pool->turn);
     }
     mg_free(pool->heap, pool);
 }
@@ -310,6 +311,34 @@ static void adopt(mg_pool *pool) {
     }
 }
 
+/* Waits for a condition, some milliseconds at most; true: meanwhile the call was told to end, or
+ * its time is over. Holds the lock, but not while the host's poll runs. */
+static bool wait_a_step(mg_pool *pool, pthread_cond_t *condition, const margin_context *context) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += STEP_NANOSECONDS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    (void)pthread_cond_timedwait(condition, &pool->lock, &until);
+    pthread_mutex_unlock(&pool->lock);
+    const bool over = mg_cancelled(context) || mg_clock() >= context->deadline;
+    pthread_mutex_lock(&pool->lock);
+    return over;
+}
+
+/* Waits until no other thread's run keeps the pool; false: not that long, as the call is to end or
+ * its time is over. What a solver then still has to do is done by its own thread. */
+static bool take_turn(mg_pool *pool, const margin_context *context) {
+    bool over = false;
+    pthread_mutex_lock(&pool->lock);
+    while (pool->taken && !over)
+        over = wait_a_step(pool, &pool->turn, context);
+    const bool mine = !pool->taken;
+    pool->taken = true;
+    pthread_mutex_unlock(&pool->lock);
+    return mine;
+}
+
 static void open_run(mg_pool *pool, pool_run *run) {
     fegetenv(&run->floats);
     pthread_mutex_lock(&pool->lock);
@@ -324,23 +353,7 @@ static void open_run(mg_pool *pool, pool_run *run) {
         pthread_cond_signal(&pool->wake);
 }
 
-/* Until the last worker has left, or the host's poll is due. Holds the lock. */
-static void wait_for_workers(mg_pool *pool, const margin_context *context) {
-    struct timespec until;
-    if (!context->options.poll) {
-        pthread_cond_wait(&pool->idle, &pool->lock);
-        return;
-    }
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += POLL_NANOSECONDS;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    if (pthread_cond_timedwait(&pool->idle, &pool->lock, &until) == 0) return;
-    pthread_mutex_unlock(&pool->lock);
-    (void)mg_poll(context);
-    pthread_mutex_lock(&pool->lock);
-}
-
+/* Waits for the workers, and ends the caller's turn. */
 static void close_run(mg_pool *pool, const margin_context *context) {
     pthread_mutex_lock(&pool->lock);
     pool->run = NULL;
@@ -349,7 +362,9 @@ static void close_run(mg_pool *pool, const margin_context *context) {
         PAUSE();
     pthread_mutex_lock(&pool->lock);
     while (atomic_load(&pool->working) > 0)
-        wait_for_workers(pool, context);
+        (void)wait_a_step(pool, &pool->idle, context);
+    pool->taken = false;
+    pthread_cond_signal(&pool->turn);
     pthread_mutex_unlock(&pool->lock);
 }
 
@@ -358,25 +373,22 @@ margin_status mg_parallel(margin_context *context, int64_t count, mg_task task, 
     mg_pool *pool = context->pool;
     pool_run run;
     run_init(&run, context, count, task, argument);
-    if (inside.pool || run.threads == 1) {
+    if (!inside.pool && run.threads > 1) adopt(pool);
+    if (inside.pool || run.threads == 1 || !take_turn(pool, context)) {
         work(&run, mg_worker(context));
         return outcome(&run, error);
     }
-    adopt(pool);
-    pthread_mutex_lock(&pool->turn);
     inside.pool = pool;
     inside.worker = 0;
     start_workers(pool, &run);
-    bool shared = count > 1 && pool->started > 0;
-    if (shared) open_run(pool, &run);
+    if (count > 1 && pool->started > 0) open_run(pool, &run);
     work(&run, 0);
     if (atomic_load(&pool->owner) != (int)getpid()) {
         /* a task called fork() and this is the child: what the workers had begun is lost */
         inside.pool = NULL;
         return MARGIN_ERROR_SYSTEM;
     }
-    if (shared) close_run(pool, context);
+    close_run(pool, context);
     inside.pool = NULL;
-    pthread_mutex_unlock(&pool->turn);
     return outcome(&run, error);
 }

@@ -20,9 +20,10 @@ typedef margin_status (*mg_task)(void *argument, int64_t task, int worker);
  * MARGIN_ERROR_CANCELLED returned, with its sentence in `error`. A call from inside a task (of this
  * or another pool) runs inline, one task after the other, as the same worker (of another pool: as
  * worker 0). If a thread cannot be started the work is done by those that could. Calls from several
- * threads on one pool wait for each other. Workers block all signals but those a fault raises, and
- * compute in the caller's floating-point environment. A task must not call fork(); if it does, the
- * child's call returns MARGIN_ERROR_SYSTEM. */
+ * threads on one pool wait for each other, but look whether they are to end; one whose deadline
+ * comes while it waits does without the pool. Workers block all signals but those a fault raises,
+ * and compute in the caller's floating-point environment. A task must not call fork(); if it does,
+ * the child's call returns MARGIN_ERROR_SYSTEM. */
 margin_status mg_parallel(margin_context *context, int64_t count, mg_task task, void *argument,
                           margin_error *error);
 /* Whether this thread is one of a pool's own. */

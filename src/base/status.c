@@ -7,39 +7,26 @@
 #include <string.h>
 
 const char *margin_status_text(margin_status status) {
-    switch (status) {
-    case MARGIN_OK:
-        return "done";
-    case MARGIN_STOPPED_ITERATIONS:
-        return "stopped at the iteration limit";
-    case MARGIN_STOPPED_TIME:
-        return "stopped at the time limit";
-    case MARGIN_STOPPED_STALLED:
-        return "stopped without further progress";
-    case MARGIN_ERROR_ARGUMENT:
-        return "invalid argument";
-    case MARGIN_ERROR_SPEC:
-        return "invalid spec";
-    case MARGIN_ERROR_DATA:
-        return "unusable data";
-    case MARGIN_ERROR_FORMAT:
-        return "malformed file";
-    case MARGIN_ERROR_MODEL:
-        return "invalid model file";
-    case MARGIN_ERROR_MEMORY:
-        return "out of memory";
-    case MARGIN_ERROR_LIMIT:
-        return "limit exceeded";
-    case MARGIN_ERROR_FILE:
-        return "file error";
-    case MARGIN_ERROR_SYSTEM:
-        return "system error";
-    case MARGIN_ERROR_CANCELLED:
-        return "cancelled";
-    case MARGIN_ERROR_INTERNAL:
-        return "internal error";
-    }
-    return "unknown status";
+    enum { LEAST = (int)MARGIN_ERROR_INTERNAL };
+    static const char *const texts[] = {
+        [MARGIN_OK - LEAST] = "done",
+        [MARGIN_STOPPED_ITERATIONS - LEAST] = "stopped at the iteration limit",
+        [MARGIN_STOPPED_TIME - LEAST] = "stopped at the time limit",
+        [MARGIN_STOPPED_STALLED - LEAST] = "stopped without further progress",
+        [MARGIN_ERROR_ARGUMENT - LEAST] = "invalid argument",
+        [MARGIN_ERROR_SPEC - LEAST] = "invalid spec",
+        [MARGIN_ERROR_DATA - LEAST] = "unusable data",
+        [MARGIN_ERROR_FORMAT - LEAST] = "malformed file",
+        [MARGIN_ERROR_MODEL - LEAST] = "invalid model file",
+        [MARGIN_ERROR_MEMORY - LEAST] = "out of memory",
+        [MARGIN_ERROR_LIMIT - LEAST] = "limit exceeded",
+        [MARGIN_ERROR_FILE - LEAST] = "file error",
+        [MARGIN_ERROR_SYSTEM - LEAST] = "system error",
+        [MARGIN_ERROR_CANCELLED - LEAST] = "cancelled",
+        [MARGIN_ERROR_INTERNAL - LEAST] = "internal error",
+    };
+    const int at = (int)status - LEAST;
+    return at >= 0 && at < MG_LENGTH(texts) ? texts[at] : "unknown status";
 }
 
 static bool is_continuation(unsigned char byte) {
