@@ -83,10 +83,17 @@ typedef struct subject {
     margin_split_options split;
     margin_evaluate_options evaluate;
     const char *spec, *stages;
+    const void *bytes; /* a file in memory, and one */
+    int64_t length;
+    const char *path;
 } subject;
 
 static void watch(const char *name, const char *on, watchdog_call call, const subject *s) {
     if (watchdog_wants(name, on)) watchdog_watch(name, on, call, s);
+}
+
+static void watch_cancel(const char *name, const char *on, watchdog_call call, const subject *s) {
+    if (watchdog_wants(name, on)) watchdog_cancel(name, on, call, s);
 }
 
 /* From `learned` rows; NULL where nothing of `name` is watched. */
@@ -400,6 +407,91 @@ static void test_neighbours(void **state) {
     watch("textbook tree", "all", textbook, &all);
 }
 
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static margin_status decode(margin_context *context, const void *argument, margin_error *error) {
+    const subject *s = argument;
+    margin_model *made = NULL;
+    const margin_status status = margin_model_decode(context, s->bytes, s->length, &made, error);
+    assert_true((status < 0) == !made);
+    margin_model_free(made);
+    return status;
+}
+
+static margin_status load(margin_context *context, const void *argument, margin_error *error) {
+    margin_model *made = NULL;
+    const margin_status status =
+        margin_model_load(context, ((const subject *)argument)->path, &made, error);
+    margin_model_free(made);
+    return status;
+}
+
+static margin_status map(margin_context *context, const void *argument, margin_error *error) {
+    margin_model *made = NULL;
+    const margin_status status =
+        margin_model_map(context, ((const subject *)argument)->path, &made, error);
+    margin_model_free(made);
+    return status;
+}
+
+static margin_status with_threshold(margin_context *context, const void *argument,
+                                    margin_error *error) {
+    margin_model *made = NULL;
+    const margin_status status =
+        margin_model_with_threshold(context, ((const subject *)argument)->model, 0.4, &made, error);
+    margin_model_free(made);
+    return status;
+}
+
+static margin_status decode_index(margin_context *context, const void *argument,
+                                  margin_error *error) {
+    const subject *s = argument;
+    margin_neighbors *made = NULL;
+    const margin_status status =
+        margin_neighbors_decode(context, s->bytes, s->length, &made, error);
+    margin_neighbors_free(made);
+    return status;
+}
+
+/* Points without a tree. */
+static void watch_index(void) {
+    enum { WIDE = 64 };
+    const margin_matrix x = margin_dense_f64(values, (int64_t)ROWS * COLUMNS / WIDE, WIDE, WIDE);
+    margin_neighbors *index = NULL;
+    subject s = {.length = 0};
+    assert_int_equal(margin_neighbors_build(maker, &x, NULL, &index, NULL), MARGIN_OK);
+    assert_int_equal(margin_neighbors_encoded_size(index, &s.length, NULL), MARGIN_OK);
+    void *bytes = malloc((size_t)s.length);
+    assert_non_null(bytes);
+    assert_int_equal(margin_neighbors_encode_into(index, bytes, s.length, &s.length, NULL),
+                     MARGIN_OK);
+    s.bytes = bytes;
+    watch_cancel("decode", "neighbours", decode_index, &s);
+    free(bytes);
+    margin_neighbors_free(index);
+}
+
+/* A time limit does not end them. */
+static void test_loading(void **state) {
+    char dir[SUPPORT_PATH], path[SUPPORT_PATH];
+    margin_model *model = model_of("knn", labels, ROWS);
+    subject s = {.model = model};
+    void *bytes = NULL;
+    (void)state;
+    assert_int_equal(margin_model_encode(model, &bytes, &s.length, NULL), MARGIN_OK);
+    support_temp_dir(dir);
+    s.bytes = bytes;
+    s.path = support_write_bytes(path, dir, "model.margin", bytes, (size_t)s.length);
+    watch_cancel("decode", "knn", decode, &s);
+    watch_cancel("load", "knn", load, &s);
+    watch_cancel("map", "knn", map, &s);
+    watch_cancel("model with threshold", "knn", with_threshold, &s);
+    watch_index();
+    support_temp_remove(dir);
+    margin_bytes_free(model, bytes);
+    margin_model_free(model);
+}
+
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
 static margin_status parse(margin_context *context, const void *argument, margin_error *error) {
@@ -456,11 +548,11 @@ static void test_most_were_ended(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_judging),         cmocka_unit_test(test_proofs),
-        cmocka_unit_test(test_promises),        cmocka_unit_test(test_splits),
-        cmocka_unit_test(test_searches),        cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_neighbours),      cmocka_unit_test(test_others),
-        cmocka_unit_test(test_most_were_ended),
+        cmocka_unit_test(test_judging),    cmocka_unit_test(test_proofs),
+        cmocka_unit_test(test_promises),   cmocka_unit_test(test_splits),
+        cmocka_unit_test(test_searches),   cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_neighbours), cmocka_unit_test(test_loading),
+        cmocka_unit_test(test_others),     cmocka_unit_test(test_most_were_ended),
     };
     if (getenv("MARGIN_TEST_LAUNCHED")) return 77; /* by a tool that makes it slow */
     watchdog_words(argc - 1, argv + 1);

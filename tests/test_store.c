@@ -261,6 +261,43 @@ static void test_failing_allocations(void **state) {
     }
 }
 
+static int end_it(void *user) {
+    return ++*(int *)user > 0;
+}
+
+/* By a cancel and by the host's poll; a time limit does not end it. */
+static void test_cancelled(void **state) {
+    (void)state;
+    int asked = 0;
+    const margin_context_options ends[] = {{.size = sizeof ends[0], .threads = 1},
+                                           {.size = sizeof ends[0], .poll = end_it, .user = &asked},
+                                           {.size = sizeof ends[0], .time_limit = 1e-9}};
+    for (int k = 0; k < STORE_CASES; k++) {
+        store_bytes whole = store_encode_case(&store_cases[k], 1);
+        char dir[SUPPORT_PATH], path[SUPPORT_PATH];
+        support_temp_dir(dir);
+        support_write_bytes(path, dir, "m.margin", whole.bytes, (size_t)whole.length);
+        for (int e = 0; e < MG_LENGTH(ends); e++) {
+            margin_context *context = NULL;
+            margin_model *made[3] = {NULL, NULL, NULL};
+            assert_int_equal(margin_context_create(&ends[e], &context, NULL), MARGIN_OK);
+            if (e == 0) margin_context_cancel(context);
+            const margin_status status[] = {
+                margin_model_decode(context, whole.bytes, whole.length, &made[0], NULL),
+                margin_model_load(context, path, &made[1], NULL),
+                margin_model_map(context, path, &made[2], NULL)};
+            for (int way = 0; way < 3; way++) {
+                assert_int_equal(status[way], e < 2 ? MARGIN_ERROR_CANCELLED : MARGIN_OK);
+                assert_true(!made[way] == (e < 2));
+                margin_model_free(made[way]);
+            }
+            margin_context_free(context);
+        }
+        support_temp_remove(dir);
+        free(whole.bytes);
+    }
+}
+
 /* ---- Other readers --------------------------------------------------------------------------- */
 
 /* Runs a command and gives its output; NULL if it exits with 77. */
@@ -458,15 +495,11 @@ static void test_streams(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_same_bytes),
-        cmocka_unit_test(test_empty_tensors),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_failing_allocations),
-        cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_page_example),
-        cmocka_unit_test(test_safetensors_package),
+        cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_empty_tensors), cmocka_unit_test(test_files),
+        cmocka_unit_test(test_arguments),     cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_cancelled),     cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_page_example),  cmocka_unit_test(test_safetensors_package),
         cmocka_unit_test(test_fixtures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,10 +65,11 @@ typedef struct ending {
     margin_error error;
 } ending;
 
-static ending call_watched(watchdog_call call, const void *argument, double after, bool cancels) {
+static ending call_watched(watchdog_call call, const void *argument, double after, bool cancels,
+                           int threads) {
     listener l = {.last = processor()};
     const margin_context_options options = {.size = sizeof options,
-                                            .threads = 1,
+                                            .threads = threads,
                                             .time_limit = cancels ? 0 : after,
                                             .poll = listen,
                                             .user = &l};
@@ -130,15 +131,24 @@ static void judge(const char *text, const char *data, double after, bool cancels
     early++;
 }
 
-void watchdog_watch(const char *text, const char *data, watchdog_call call, const void *argument) {
-    for (int cancels = 0; cancels < 2; cancels++) {
-        double after = 0.02 * sqrt(SUPPORT_SLOWER);
-        for (int place = 0; place < PLACES; place++, after *= 1.7) {
-            const ending e = call_watched(call, argument, after, cancels);
-            judge(text, data, after, cancels, &e);
-            if (e.beyond < 0) break;
-        }
+static void watch_places(const char *text, const char *data, watchdog_call call,
+                         const void *argument, bool cancels, int threads) {
+    double after = 0.02 * sqrt(SUPPORT_SLOWER);
+    for (int place = 0; place < PLACES; place++, after *= 1.7) {
+        const ending e = call_watched(call, argument, after, cancels, threads);
+        judge(text, data, after, cancels, &e);
+        if (e.beyond < 0) break;
     }
+}
+
+void watchdog_cancel(const char *text, const char *data, watchdog_call call, const void *argument) {
+    for (int threads = 1; threads <= 2; threads++)
+        watch_places(text, data, call, argument, true, threads);
+}
+
+void watchdog_watch(const char *text, const char *data, watchdog_call call, const void *argument) {
+    watch_places(text, data, call, argument, false, 1);
+    watchdog_cancel(text, data, call, argument);
 }
 
 void watchdog_report(void) {

@@ -565,13 +565,13 @@ MARGIN_API void margin_separation_free(margin_separation *result);
 MARGIN_API MARGIN_CHECKED margin_status margin_model_save(const margin_model *model,
                                                           const char *path, margin_error *error);
 /* Loads a file that may be hostile: every count and offset is checked before use. MODEL with the
- * reason (an index of neighbours without targets is no model, too), FILE, MEMORY. */
+ * reason (an index of neighbours without targets is no model, too), FILE, MEMORY, CANCELLED. */
 MARGIN_API MARGIN_CHECKED margin_status margin_model_load(margin_context *context, const char *path,
                                                           margin_model **model,
                                                           margin_error *error);
 /* The same without a copy of the large parts: they are used where they lie in the mapped file,
  * which must not be changed or cut off while the model lives. For models that are as large as their
- * data (knn). */
+ * data (knn). Every byte is read and checked once. */
 MARGIN_API MARGIN_CHECKED margin_status margin_model_map(margin_context *context, const char *path,
                                                          margin_model **model, margin_error *error);
 /* The same to and from memory; release `bytes` with margin_bytes_free, which needs the model that

@@ -100,7 +100,7 @@ MARGIN_API void margin_neighbors_describe(const margin_neighbors *index,
 /* ---- Files -------------------------------------------------------------------------------------
  * An index is saved as a model file (docs/format.md) of the kind "neighbors"; a saved knn model
  * can be loaded as an index too, but an index is no model: margin_model_load refuses it. Contents
- * are checked: a hostile file is refused with MODEL. */
+ * are checked: a hostile file is refused with MODEL. CANCELLED, too. */
 MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_save(const margin_neighbors *index,
                                                               const char *path,
                                                               margin_error *error);

@@ -111,6 +111,7 @@ static margin_status read_counts(const mg_hypothesis *h, mg_bayes_view *view, ma
         for (int64_t s = 0; s < layout->slots; s++)
             good = good && isfinite(view->statistics[k * layout->slots + s]);
         for (int64_t j = 0; j < layout->columns; j++) {
+            if (mg_bag_ended(&h->bag, j)) return mg_fail_cancelled(error);
             const double *slots = view->statistics + k * layout->slots + layout->first[j];
             const bool gaussian = layout->kinds[j] == MG_BAYES_GAUSSIAN;
             for (int64_t s = 0; s < mg_bayes_slots(layout, j); s++)
@@ -235,7 +236,7 @@ static void set_tables(mg_bayes_view *view) {
     }
 }
 
-static void set_linears(mg_bayes_view *view) {
+static margin_status set_linears(const mg_bag *bag, mg_bayes_view *view, margin_error *error) {
     const mg_bayes_layout *layout = &view->layout;
     const double lambda = view->settings.smoothing;
     for (int64_t k = 0; k < layout->classes; k++) {
@@ -248,6 +249,7 @@ static void set_linears(mg_bayes_view *view) {
             }
         view->word_columns = words;
         for (int64_t n = 0; n < layout->linears; n++) {
+            if (mg_bag_ended(bag, n)) return mg_fail_cancelled(error);
             const double *own = slots + layout->first[layout->linear[n]];
             const int64_t at = n * layout->classes + k;
             if (layout->kinds[layout->linear[n]] == MG_BAYES_MULTINOMIAL) {
@@ -263,6 +265,7 @@ static void set_linears(mg_bayes_view *view) {
             view->impossible_zeros |= isinf(view->linear_off[at]);
         }
     }
+    return MARGIN_OK;
 }
 
 /* ---- Attach ---------------------------------------------------------------------------------- */
@@ -325,7 +328,7 @@ static margin_status bayes_attach(mg_hypothesis *h, margin_error *error) {
         view->base[k] = view->log_prior[k];
     MG_GO(set_gaussians(view, error));
     set_tables(view);
-    set_linears(view);
+    MG_GO(set_linears(&h->bag, view, error));
     h->derived = view;
     h->view.other = view;
     view = NULL;

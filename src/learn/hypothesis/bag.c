@@ -72,9 +72,11 @@ margin_status mg_bag_numbers(const mg_bag *bag, const char *name, int64_t rows, 
                              const double **numbers, margin_error *error) {
     MG_TRY(mg_bag_expect(bag, name, MARGIN_F64, rows, columns, numbers, error));
     const int64_t count = mg_bag_find(bag, name)->shape[0] * MG_MAX(columns, 1);
-    for (int64_t k = 0; k < count; k++)
+    for (int64_t k = 0; k < count; k++) {
+        if (mg_bag_ended(bag, k)) return mg_fail_cancelled(error);
         MG_REQUIRE(isfinite((*numbers)[k]), error, MARGIN_ERROR_MODEL,
                    "tensor '%s' of the %s %s holds a number that is not finite", name,
                    bag->owner[0], bag->owner[1]);
+    }
     return MARGIN_OK;
 }

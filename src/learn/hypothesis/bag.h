@@ -2,6 +2,7 @@
  * saving, loading, comparing and freeing are written once. */
 #pragma once
 
+#include "base/cancelled_at.h"
 #include "data/matrix/matrix.h"
 
 typedef struct mg_tensor {
@@ -16,11 +17,18 @@ typedef struct mg_tensor {
 enum { MG_MAX_TENSORS = 16 };
 
 typedef struct mg_bag {
-    mg_heap *heap;        /* borrowed */
-    const char *owner[2]; /* for messages, "linear", "model" */
+    mg_heap *heap;                /* borrowed */
+    const margin_context *reader; /* while a file is read: the call that reads it; else NULL */
+    const char *owner[2];         /* for messages, "linear", "model" */
     int count;
     mg_tensor tensors[MG_MAX_TENSORS];
 } mg_bag;
+
+/* Asked for each of many numbers or rows, i its number: whether they are being read, and the call
+ * that reads them is to end. */
+MG_INLINE bool mg_bag_ended(const mg_bag *bag, int64_t i) {
+    return bag->reader && mg_cancelled_at(bag->reader, i);
+}
 
 void mg_bag_free(mg_bag *bag);
 /* Adds a tensor (rows x columns; columns 0: one dimension) and sets *data (a pointer variable) to
@@ -35,6 +43,6 @@ const mg_tensor *mg_bag_find(const mg_bag *bag, const char *name); /* NULL: none
  * (a pointer variable). MODEL. */
 margin_status mg_bag_expect(const mg_bag *bag, const char *name, margin_type type, int64_t rows,
                             int64_t columns, void *data, margin_error *error);
-/* The same of finite doubles. */
+/* The same of finite doubles. MODEL, CANCELLED. */
 margin_status mg_bag_numbers(const mg_bag *bag, const char *name, int64_t rows, int64_t columns,
                              const double **numbers, margin_error *error);

@@ -99,8 +99,10 @@ static margin_status check_starts(const int64_t *starts, int64_t functions, int6
     return MARGIN_OK;
 }
 
-static margin_status check_entries(const dual_arrays *dual, int64_t entries, margin_error *error) {
+static margin_status check_entries(const mg_bag *bag, const dual_arrays *dual, int64_t entries,
+                                   margin_error *error) {
     for (int64_t k = 0; k < entries; k++) {
+        if (mg_bag_ended(bag, k)) return mg_fail_cancelled(error);
         bool sound = dual->rows[k] >= 0 && isfinite(dual->coefficients[k]) &&
                      fabs(dual->signs[k]) == 1.0 && isfinite(dual->updates[k]);
         MG_REQUIRE(sound, error, MARGIN_ERROR_MODEL,
@@ -124,7 +126,7 @@ margin_status mg_dual_attach(mg_hypothesis *h, margin_error *error) {
     MG_TRY(mg_bag_expect(&h->bag, "dual_sign", MARGIN_F64, n, 0, &dual.signs, error));
     MG_TRY(mg_bag_expect(&h->bag, "dual_update", MARGIN_F64, n, 0, &dual.updates, error));
     MG_TRY(check_starts(dual.starts, h->functions, n, error));
-    MG_TRY(check_entries(&dual, n, error));
+    MG_TRY(check_entries(&h->bag, &dual, n, error));
     point_to(h, &dual);
     return MARGIN_OK;
 }

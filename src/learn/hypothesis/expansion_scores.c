@@ -119,8 +119,13 @@ margin_status mg_expansion_prepare(mg_hypothesis *h, bool packs, margin_error *e
 
     const mg_row_ops *ops = mg_row_ops_for(support, h->isa);
     if (panels) pack_support(h, plan);
-    for (int64_t i = 0; !panels && i < support->rows; i++)
+    for (int64_t i = 0; !panels && i < support->rows; i++) {
+        if (mg_bag_ended(&h->bag, i)) {
+            mg_free(h->heap, plan);
+            return mg_fail_cancelled(error);
+        }
         plan->squares[i] = ops->square(support, i);
+    }
     mg_free(h->heap, h->derived);
     h->derived = plan;
     h->view.expansion.squares = plan->squares;

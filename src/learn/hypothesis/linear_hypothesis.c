@@ -4,25 +4,13 @@
 #include "learn/hypothesis/dual.h"
 #include "math/rows/column_ops.h"
 
-#include <math.h>
 #include <string.h>
-
-static margin_status all_finite(const double *values, int64_t count, const char *name,
-                                margin_error *error) {
-    for (int64_t k = 0; k < count; k++)
-        MG_REQUIRE(isfinite(values[k]), error, MARGIN_ERROR_MODEL,
-                   "tensor '%s' of the linear model holds a number that is not finite", name);
-    return MARGIN_OK;
-}
 
 static margin_status find_weights(const mg_hypothesis *h, const char *of_weights,
                                   const char *of_intercept, const double **weights,
                                   const double **intercept, margin_error *error) {
-    MG_TRY(
-        mg_bag_expect(&h->bag, of_weights, MARGIN_F64, h->functions, h->columns, weights, error));
-    MG_TRY(mg_bag_expect(&h->bag, of_intercept, MARGIN_F64, h->functions, 0, intercept, error));
-    MG_TRY(all_finite(*weights, h->functions * h->columns, of_weights, error));
-    return all_finite(*intercept, h->functions, of_intercept, error);
+    MG_TRY(mg_bag_numbers(&h->bag, of_weights, h->functions, h->columns, weights, error));
+    return mg_bag_numbers(&h->bag, of_intercept, h->functions, 0, intercept, error);
 }
 
 static const char kept_weights[] = "learner_weights", kept_intercept[] = "learner_intercept";

@@ -112,6 +112,10 @@ bool mg_can_task(const mg_spec_component *learner, margin_task task);
 margin_status mg_model_check(const margin_model *model, const mg_spec_component *learner,
                              margin_error *error);
 
+/* Through bytes, in model/store: a model is what its file says. CANCELLED too. */
+margin_status mg_model_copy(margin_context *context, const margin_model *model, margin_model **copy,
+                            margin_error *error);
+
 /* Columns of the rows that the hypothesis sees. */
 const mg_columns *mg_model_feature_columns(const margin_model *model);
 

@@ -17,7 +17,8 @@
 #define MG_STORE_HEADER    INT64_C(67108864) /* most bytes of a header */
 #define MG_STORE_VALUES    INT64_C(2000000)  /* most values of a description, see mg_store_values */
 #define MG_STORE_DIGITS    16
-#define MG_STORE_ALIGNMENT 64 /* of the first tensor in the file */
+#define MG_STORE_ALIGNMENT 64                 /* of the first tensor in the file */
+#define MG_STORE_STEP      (INT64_C(1) << 20) /* bytes between two looks whether to end */
 
 /* Columns that may be described by their number alone: this many, or one per byte of the file. More
  * would let a small file ask for much memory. */

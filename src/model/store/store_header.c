@@ -15,22 +15,23 @@ static int64_t prefix_length(void) {
 
 /* ---- Checksum -------------------------------------------------------------------------------- */
 
-/* The checksum that the bytes of a file ought to carry. */
-static uint64_t store_checksum(const unsigned char *bytes, int64_t length) {
+/* The checksum that the bytes of a file ought to carry; false: the call is to end. */
+static bool store_checksum(const margin_context *context, const unsigned char *bytes,
+                           int64_t length, char digits[MG_STORE_DIGITS + 1]) {
     static const char zeros[MG_STORE_DIGITS + 1] = "0000000000000000";
-    const int64_t digits = LENGTH_BYTES + prefix_length();
+    const int64_t before = LENGTH_BYTES + prefix_length();
     mg_crc64 crc;
     mg_crc64_begin(&crc);
-    mg_crc64_add(&crc, bytes, digits);
+    mg_crc64_add(&crc, bytes, before);
     mg_crc64_add(&crc, zeros, MG_STORE_DIGITS);
-    mg_crc64_add(&crc, bytes + digits + MG_STORE_DIGITS, length - digits - MG_STORE_DIGITS);
-    return mg_crc64_value(&crc);
-}
-
-static void print_digits(uint64_t value, char digits[MG_STORE_DIGITS + 1]) {
+    for (int64_t at = before + MG_STORE_DIGITS; at < length; at += MG_STORE_STEP) {
+        if (context && mg_cancelled(context)) return false;
+        mg_crc64_add(&crc, bytes + at, MG_MIN(MG_STORE_STEP, length - at));
+    }
     for (int k = 0; k < MG_STORE_DIGITS; k++)
-        digits[k] = "0123456789abcdef"[value >> (60 - 4 * k) & 15];
+        digits[k] = "0123456789abcdef"[mg_crc64_value(&crc) >> (60 - 4 * k) & 15];
     digits[MG_STORE_DIGITS] = '\0';
+    return true;
 }
 
 static bool has_prefix(const unsigned char *bytes, int64_t length) {
@@ -40,8 +41,7 @@ static bool has_prefix(const unsigned char *bytes, int64_t length) {
 
 bool mg_store_seal(unsigned char *bytes, int64_t length) {
     char digits[MG_STORE_DIGITS + 1];
-    if (!has_prefix(bytes, length)) return false;
-    print_digits(store_checksum(bytes, length), digits);
+    if (!has_prefix(bytes, length) || !store_checksum(NULL, bytes, length, digits)) return false;
     memcpy(bytes + LENGTH_BYTES + prefix_length(), digits, MG_STORE_DIGITS);
     return true;
 }
@@ -49,7 +49,8 @@ bool mg_store_seal(unsigned char *bytes, int64_t length) {
 static margin_status check_checksum(const mg_store_reader *r) {
     char digits[MG_STORE_DIGITS + 1];
     const unsigned char *stored = r->bytes + LENGTH_BYTES + prefix_length();
-    print_digits(store_checksum(r->bytes, r->length), digits);
+    if (!store_checksum(r->context, r->bytes, r->length, digits))
+        return mg_fail_cancelled(r->error);
     if (memcmp(digits, stored, MG_STORE_DIGITS) == 0) return MARGIN_OK;
     return mg_fail_stored(r,
                           "it is damaged: its contents have the checksum %s, it was written with "

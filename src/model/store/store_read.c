@@ -14,13 +14,17 @@
 /* ---- Tensors --------------------------------------------------------------------------------- */
 
 /* Copies tensor t into fresh memory of the model. */
-static void copy_tensor(const mg_store_reader *r, const mg_stored_tensor *t, void *to) {
-    const int64_t length = t->last - t->first;
-    if (length == 0) return;
-    if (MG_STORE_SWAPS)
-        mg_store_swap(to, r->data + t->first, length, mg_type_size(t->type));
-    else
-        memcpy(to, r->data + t->first, (size_t)length);
+static margin_status copy_tensor(const mg_store_reader *r, const mg_stored_tensor *t, void *to) {
+    unsigned char *bytes = to;
+    for (int64_t at = t->first; at < t->last; at += MG_STORE_STEP, bytes += MG_STORE_STEP) {
+        const int64_t length = MG_MIN(MG_STORE_STEP, t->last - at);
+        if (mg_cancelled(r->context)) return mg_fail_cancelled(r->error);
+        if (MG_STORE_SWAPS)
+            mg_store_swap(bytes, r->data + at, length, mg_type_size(t->type));
+        else
+            memcpy(bytes, r->data + at, (size_t)length);
+    }
+    return MARGIN_OK;
 }
 
 /* Leaves a large tensor where it is, if the bytes stay and are as numbers are. */
@@ -34,10 +38,11 @@ static bool borrow_tensor(const mg_store_reader *r, const mg_stored_tensor *t, c
                          bytes);
 }
 
-/* Hands all tensors called `prefix`name to their owner. */
+/* Hands all tensors called `prefix`name to their owner, who checks them and forgets the reader. */
 static margin_status take_tensors(mg_store_reader *r, const char *prefix, bool borrow,
                                   mg_bag *bag) {
     const size_t length = strlen(prefix);
+    bag->reader = r->context;
     for (int64_t k = 0; k < r->tensor_count; k++) {
         mg_stored_tensor *t = &r->tensors[k];
         const char *name = t->name + length;
@@ -50,7 +55,7 @@ static margin_status take_tensors(mg_store_reader *r, const char *prefix, bool b
         if (borrow && borrow_tensor(r, t, name, bag)) continue;
         MG_TRY(mg_bag_add(bag, name, t->type, t->shape[0], t->dimensions == 2 ? t->shape[1] : 0,
                           &to, r->error));
-        copy_tensor(r, t, to);
+        MG_TRY(copy_tensor(r, t, to));
     }
     return MARGIN_OK;
 }
@@ -130,6 +135,7 @@ static margin_status read_stage(mg_store_reader *r, const json_t *entry,
         MG_GO(mg_store_read_columns(r, entry, "columns", &fitted->columns));
     MG_GO(take_tensors(r, prefix, false, &fitted->bag));
     MG_GO(component->stage->attach ? component->stage->attach(fitted, r->error) : MARGIN_OK);
+    fitted->bag.reader = NULL;
 done:
     margin_spec_free(spec);
     return status;
@@ -186,9 +192,8 @@ static margin_status read_classes(mg_store_reader *r, margin_model *model) {
     if (!values) return MARGIN_OK;
     if (values->type != MARGIN_F64 || values->dimensions != 1 || values->shape[0] != model->classes)
         return mg_fail_stored(r, "its class values do not fit its classes");
-    copy_tensor(r, values, model->class_values);
     values->taken = true;
-    return MARGIN_OK;
+    return copy_tensor(r, values, model->class_values);
 }
 
 /* ---- The model ------------------------------------------------------------------------------- */
@@ -210,7 +215,9 @@ static margin_status read_hypothesis(mg_store_reader *r, margin_model *model) {
     if (kind == &mg_hypothesis_expansion)
         mg_expansion_function(model->hypothesis, r->context->options.kernel,
                               r->context->options.kernel_user);
-    return mg_hypothesis_attach(model->hypothesis, r->error);
+    MG_TRY(mg_hypothesis_attach(model->hypothesis, r->error));
+    model->hypothesis->bag.reader = NULL;
+    return MARGIN_OK;
 }
 
 /* A bare index is stored as a model, but has nothing to answer with. */
@@ -256,6 +263,7 @@ static margin_status read_additions(mg_store_reader *r, margin_model *model) {
     MG_TRY(mg_additions_new(r->heap, &model->additions, r->error));
     MG_TRY(take_tensors(r, "addition.", false, &model->additions->bag));
     MG_TRY(mg_additions_attach(model, r->error));
+    model->additions->bag.reader = NULL;
     return read_folds(r, model);
 }
 

@@ -14,6 +14,7 @@ typedef struct piece {
 } piece;
 
 typedef struct store_writer {
+    const margin_context *context; /* of the call; NULL: one that cannot be ended */
     const margin_model *model;
     piece *pieces;
     int64_t piece_count;
@@ -195,26 +196,24 @@ static margin_status make_head(store_writer *w) {
 
 typedef margin_status (*sink)(void *to, const void *bytes, int64_t length, margin_error *error);
 
-static margin_status send_swapped(const piece *p, sink send, void *to, margin_error *error) {
+static margin_status send_piece(const store_writer *w, const piece *p, sink send, void *to) {
     unsigned char part[4096];
     const int64_t size = mg_type_size((margin_type)p->tensor.type);
-    for (int64_t at = 0; at < p->bytes;) {
-        const int64_t length = MG_MIN((int64_t)sizeof part, p->bytes - at);
-        mg_store_swap(part, (const unsigned char *)p->tensor.values + at, length, size);
-        MG_TRY(send(to, part, length, error));
-        at += length;
+    const int64_t step = MG_STORE_SWAPS ? (int64_t)sizeof part : MG_STORE_STEP;
+    for (int64_t at = 0; at < p->bytes; at += step) {
+        const unsigned char *bytes = (const unsigned char *)p->tensor.values + at;
+        const int64_t length = MG_MIN(step, p->bytes - at);
+        if (w->context && mg_cancelled(w->context)) return mg_fail_cancelled(w->error);
+        if (MG_STORE_SWAPS) mg_store_swap(part, bytes, length, size);
+        MG_TRY(send(to, MG_STORE_SWAPS ? part : bytes, length, w->error));
     }
     return MARGIN_OK;
 }
 
 static margin_status send_all(const store_writer *w, sink send, void *to) {
     MG_TRY(send(to, w->head.data, w->head.length, w->error));
-    for (int64_t k = 0; k < w->piece_count; k++) {
-        const piece *p = &w->pieces[k];
-        if (p->bytes == 0) continue;
-        MG_TRY(MG_STORE_SWAPS ? send_swapped(p, send, to, w->error)
-                              : send(to, p->tensor.values, p->bytes, w->error));
-    }
+    for (int64_t k = 0; k < w->piece_count; k++)
+        MG_TRY(send_piece(w, &w->pieces[k], send, to));
     return MARGIN_OK;
 }
 
@@ -248,8 +247,9 @@ static margin_status seal(store_writer *w) {
     return MARGIN_OK;
 }
 
-static margin_status writer_init(store_writer *w, const margin_model *model, margin_error *error) {
-    *w = (store_writer){.model = model, .error = error};
+static margin_status writer_init(store_writer *w, const margin_context *context,
+                                 const margin_model *model, margin_error *error) {
+    *w = (store_writer){.context = context, .model = model, .error = error};
     mg_text_init(&w->head, model->heap);
     MG_TRY(collect_pieces(w));
     MG_TRY(make_head(w));
@@ -268,7 +268,7 @@ margin_status margin_model_save(const margin_model *model, const char *path, mar
     store_writer w;
     mg_output *output = NULL;
     margin_status status;
-    MG_GO(writer_init(&w, model, error));
+    MG_GO(writer_init(&w, NULL, model, error));
     MG_GO(mg_output_open(model->heap, path, &output, error));
     MG_GO(send_all(&w, to_file, output));
     status = mg_output_commit(output, error);
@@ -279,13 +279,12 @@ done:
     return status;
 }
 
-margin_status margin_model_encode(const margin_model *model, void **bytes, int64_t *length,
-                                  margin_error *error) {
-    MG_GIVEN(error, {model, "model"}, {bytes, "bytes"}, {length, "length"});
+static margin_status encode(const margin_context *context, const margin_model *model, void **bytes,
+                            int64_t *length, margin_error *error) {
     store_writer w;
     margin_status status;
     unsigned char *made = NULL, *at;
-    MG_GO(writer_init(&w, model, error));
+    MG_GO(writer_init(&w, context, model, error));
     MG_GO_NEW(model->heap, made, w.length, "the bytes of a model", error);
     at = made;
     MG_GO(send_all(&w, to_memory, &at));
@@ -298,11 +297,27 @@ done:
     return status;
 }
 
+margin_status margin_model_encode(const margin_model *model, void **bytes, int64_t *length,
+                                  margin_error *error) {
+    MG_GIVEN(error, {model, "model"}, {bytes, "bytes"}, {length, "length"});
+    return encode(NULL, model, bytes, length, error);
+}
+
+margin_status mg_model_copy(margin_context *context, const margin_model *model, margin_model **copy,
+                            margin_error *error) {
+    void *bytes = NULL;
+    int64_t length = 0;
+    MG_TRY(encode(context, model, &bytes, &length, error));
+    const margin_status status = mg_store_decode(context, bytes, length, copy, error);
+    margin_bytes_free(model, bytes);
+    return status;
+}
+
 margin_status margin_model_encoded_size(const margin_model *model, int64_t *length,
                                         margin_error *error) {
     MG_GIVEN(error, {model, "model"}, {length, "length"});
     store_writer w;
-    const margin_status status = writer_init(&w, model, error);
+    const margin_status status = writer_init(&w, NULL, model, error);
     if (status >= 0) *length = w.length;
     writer_free(&w);
     return status;
@@ -314,7 +329,7 @@ margin_status margin_model_encode_into(const margin_model *model, void *bytes, i
     store_writer w;
     margin_status status;
     unsigned char *at = bytes;
-    MG_GO(writer_init(&w, model, error));
+    MG_GO(writer_init(&w, NULL, model, error));
     if (capacity < w.length)
         MG_GO(mg_fail(error, MARGIN_ERROR_ARGUMENT,
                       "the model takes %lld bytes and there is room for %lld; ask "

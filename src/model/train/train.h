@@ -45,7 +45,3 @@ void mg_trainer_close(mg_trainer *trainer); /* not the model */
 margin_status mg_fit_task(margin_context *context, margin_task task, const margin_spec *spec,
                           const margin_data *data, const margin_fit_options *options,
                           margin_model **model, margin_report *report, margin_error *error);
-
-/* Through bytes: a model is what its file says. */
-margin_status mg_model_copy(margin_context *context, const margin_model *model, margin_model **copy,
-                            margin_error *error);

@@ -195,16 +195,6 @@ done:
 
 /* ---- The update ------------------------------------------------------------------------------ */
 
-margin_status mg_model_copy(margin_context *context, const margin_model *model, margin_model **copy,
-                            margin_error *error) {
-    void *bytes;
-    int64_t length;
-    MG_TRY(margin_model_encode(model, &bytes, &length, error));
-    const margin_status status = margin_model_decode(context, bytes, length, copy, error);
-    margin_bytes_free(model, bytes);
-    return status;
-}
-
 /* The report of all rows; what only a look at them could tell is not known. */
 static void update_describe(update *u, const mg_fit *fit, int64_t rows) {
     const margin_report *old = &u->old->report;

@@ -106,9 +106,10 @@ static margin_status check_settings(const mg_hypothesis *h, const double *s, mar
     return MARGIN_OK;
 }
 
-static margin_status check_numbers(const void *data, bool single, int64_t count, const char *name,
-                                   margin_error *error) {
+static margin_status check_numbers(const mg_bag *bag, const void *data, bool single, int64_t count,
+                                   const char *name, margin_error *error) {
     for (int64_t k = 0; k < count; k++) {
+        if (mg_bag_ended(bag, k)) return mg_fail_cancelled(error);
         const double value = single ? (double)((const float *)data)[k] : ((const double *)data)[k];
         REFUSE(fabs(value) <= MG_NEIGHBORS_LARGEST,
                "tensor '%s' of the neighbors model holds a number that is no coordinate", name);
@@ -122,7 +123,8 @@ static margin_status check_points(const mg_hypothesis *h, int64_t slots, margin_
     REFUSE(points && (points->type == MARGIN_F32 || points->type == MARGIN_F64),
            "the neighbors model has no points");
     MG_TRY(mg_bag_expect(&h->bag, "points", points->type, slots, h->columns, (void *)&data, error));
-    return check_numbers(data, points->type == MARGIN_F32, slots * h->columns, "points", error);
+    return check_numbers(&h->bag, data, points->type == MARGIN_F32, slots * h->columns, "points",
+                         error);
 }
 
 /* Filters in f32 hold no more: rows beyond would be passed over. */
@@ -131,11 +133,13 @@ static bool within_reach(double scaled) {
 }
 
 /* Without a tree: with one its leaves are checked. */
-static margin_status check_reach(const mg_neighbors *view, margin_error *error) {
-    for (int64_t i = 0; i < view->rows; i++)
+static margin_status check_reach(const mg_bag *bag, const mg_neighbors *view, margin_error *error) {
+    for (int64_t i = 0; i < view->rows; i++) {
+        if (mg_bag_ended(bag, i)) return mg_fail_cancelled(error);
         for (int64_t j = 0; j < view->columns; j++)
             REFUSE(within_reach(mg_neighbors_scaled(view, i, j)),
                    "the scale of the neighbors model is not that of its points");
+    }
     return MARGIN_OK;
 }
 
@@ -233,16 +237,20 @@ static bool lane_fits(const mg_neighbors *view, int64_t node, int lane, walk *w)
 }
 
 /* Each node but the first and each leaf hangs below one lane of an earlier node. */
-static bool tree_fits(const mg_neighbors *view, walk *w) {
+static margin_status check_nodes(const mg_bag *bag, const mg_neighbors *view, walk *w,
+                                 margin_error *error) {
     const mg_tree *tree = view->tree;
-    if (tree->nodes == 0) return tree->leaves == 1 && leaf_fits(view, 0, NULL, 0);
-    w->depth[0] = 1;
-    for (int64_t node = 0; node < tree->nodes; node++) {
-        if (!w->depth[node]) return false;
-        for (int lane = 0; lane < MG_BRANCH; lane++)
-            if (!lane_fits(view, node, lane, w)) return false;
+    bool fits = tree->nodes > 0 || (tree->leaves == 1 && leaf_fits(view, 0, NULL, 0));
+    if (tree->nodes > 0) w->depth[0] = 1;
+    for (int64_t node = 0; node < tree->nodes && fits; node++) {
+        if (mg_bag_ended(bag, node * 64)) return mg_fail_cancelled(error); /* of 64 leaves */
+        fits = w->depth[node] > 0;
+        for (int lane = 0; lane < MG_BRANCH && fits; lane++)
+            fits = lane_fits(view, node, lane, w);
     }
-    return w->leaves == tree->leaves;
+    REFUSE(fits && (tree->nodes == 0 || w->leaves == tree->leaves),
+           "the boxes and leaves of the neighbors model are not a tree over its points");
+    return MARGIN_OK;
 }
 
 static margin_status check_tree(const mg_hypothesis *h, const mg_neighbors *view,
@@ -255,12 +263,7 @@ static margin_status check_tree(const mg_hypothesis *h, const mg_neighbors *view
     if (!w.depth || !w.used_leaf)
         status = mg_no_memory(h->heap, view->tree->nodes, 1, "checking a tree", error);
     else
-        status =
-            tree_fits(view, &w)
-                ? MARGIN_OK
-                : mg_fail(error, MARGIN_ERROR_MODEL,
-                          "the boxes and leaves of the neighbors model are not a tree over its "
-                          "points");
+        status = check_nodes(&h->bag, view, &w, error);
     MG_FREE(h->heap, w.depth, w.used_leaf);
     return status;
 }
@@ -360,14 +363,14 @@ static margin_status neighbors_check(mg_hypothesis *h, margin_error *error) {
     const bool tree = settings[MG_SETTING_TREE] != 0;
     MG_TRY(check_names(h, tree, error));
     MG_TRY(mg_bag_expect(&h->bag, "centre", MARGIN_F64, h->columns, 0, &centre, error));
-    MG_TRY(check_numbers(centre, false, h->columns, "centre", error));
+    MG_TRY(check_numbers(&h->bag, centre, false, h->columns, "centre", error));
     MG_TRY(tree ? check_tree_shapes(h, rows, error) : check_points(h, rows, error));
     MG_TRY(check_radius(h, error));
     MG_TRY(
         check_targets(h, rows, mg_bag_find(&h->bag, "radius") ? 0 : settings[MG_SETTING_K], error));
     MG_TRY(mg_neighbors_set_view(h, error));
     margin_status status = tree ? check_tree(h, mg_neighbors_view(h), error)
-                                : check_reach(mg_neighbors_view(h), error);
+                                : check_reach(&h->bag, mg_neighbors_view(h), error);
     if (status < 0) h->view.other = NULL;
     return status;
 }
