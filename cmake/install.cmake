@@ -48,6 +48,9 @@ foreach(part LAPACK JANSSON ZLIB)
         string(TOLOWER ${part} name)
         install(FILES ${MARGIN_${part}_COPYRIGHT} DESTINATION ${CMAKE_INSTALL_DOCDIR}
                 RENAME LICENSE.${name})
+    elseif(DEFINED MARGIN_${part}_COPYRIGHT)
+        message(STATUS "The licence of ${part} is not where Debian has it: set "
+                       "MARGIN_${part}_COPYRIGHT to its file, or it is not installed")
     endif()
 endforeach()
 

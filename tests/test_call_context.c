@@ -43,6 +43,7 @@ static void what_is_wrong_is_named(void **state) {
                  {{.size = sizeof none, .memory_limit = -1}, "memory_limit is -1"},
                  {{.size = sizeof none, .time_limit = (double)NAN}, "time_limit is nan"},
                  {{.size = sizeof none, .kernel_threads = 2}, "kernel_threads is 2"},
+                 {{.size = sizeof none, .seed_given = -1}, "seed_given -1"},
                  {{.size = sizeof none, .allocator = support_allocator(&source)}, "allocator"},
                  {{.size = 3}, "options.size is 3"}};
     margin_error error;
@@ -96,6 +97,9 @@ static void what_is_zero_stays(void **state) {
     assert_null(other->options.progress);
     margin_context_free(other);
     margin_context_free(same);
+    other = with(base, (margin_context_options){.seed_given = 1, .time_limit = (double)INFINITY});
+    assert_true(other->options.seed == 0 && isinf(mg_deadline(other)));
+    margin_context_free(other);
     margin_context_free(base);
 }
 

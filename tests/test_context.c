@@ -113,8 +113,7 @@ static void options_of_other_versions(void **state) {
     margin_context_free(context);
 
     margin_context_options options = defaults;
-    options.size =
-        MG_SIZE_UP_TO(margin_context_options, reserved_word) - 1; /* that of version 0.1 */
+    options.size = MG_SIZE_UP_TO(margin_context_options, seed_given) - 1; /* that of version 0.1 */
     assert_refused(&options, MARGIN_ERROR_ARGUMENT, "options.size");
     options.size = 1;
     assert_refused(&options, MARGIN_ERROR_ARGUMENT, "options.size is 1");

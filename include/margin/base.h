@@ -2,8 +2,8 @@
  *
  * Conventions of every public header:
  *  - A function that can fail returns margin_status. Below 0: it failed and wrote none of its
- *    outputs. 0: done. Above 0: the result is usable but the work stopped early; the report says
- * why.
+ *    outputs, unless it says otherwise (answers for many rows are written as they are found). 0:
+ *    done. Above 0: the result is usable but the work stopped early; the report says why.
  *  - `margin_error *error` is optional (NULL is fine), owned by the caller, and written only on
  *    failure. Its text is a full sentence: what is wrong, where, how to mend it.
  *  - Inputs are borrowed for the duration of the call unless the function says otherwise.
@@ -14,7 +14,7 @@
  *  - Sizes and counts are int64_t. Rows and columns count from 0 in C, from 1 in texts for people.
  *  - The library never prints, exits, aborts, changes the locale, installs signal handlers, uses
  *    libc's random numbers or starts a thread before a context asks for one. It has no global
- * state.
+ *    state.
  */
 #ifndef MARGIN_BASE_H
 #define MARGIN_BASE_H
@@ -189,7 +189,7 @@ typedef struct margin_context_options {
     /* 1: the function may be called from several threads at the same time. 0: it is only called
      * from the thread that called margin, as the context then has no other (`threads` is 1). */
     int32_t kernel_threads;
-    int32_t reserved_word; /* 0 */
+    int32_t seed_given; /* 1: `seed` is asked for even if it is 0 (margin_context_with) */
 } margin_context_options;
 
 /* Creates a context. `options` may be NULL (all defaults). Fails with ARGUMENT (a thread count or a
@@ -205,7 +205,7 @@ MARGIN_API MARGIN_CHECKED margin_status margin_context_create(const margin_conte
  *   memory_limit: of what these calls hold, models and tables that they make too; that of `context`
  *     holds as well. INT64_MAX: no other limit, but accounts of their own, for what these calls
  *     alone hold, have held and announce.
- *   seed, time_limit: in place of the context's.
+ *   seed, time_limit: in place of the context's; seed 0 with seed_given 1, no limit by INFINITY.
  *   log, progress, poll, user: all four are taken from `options` if one of the callbacks is given.
  *   kernel, kernel_user, kernel_threads: if there is a kernel.
  *   allocator: ARGUMENT if there is one; it is that of `context`.

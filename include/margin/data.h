@@ -101,16 +101,17 @@ MARGIN_API margin_matrix margin_csr_f64(const double *values, const int32_t *col
                                         const int64_t *row_starts, int64_t rows, int64_t columns);
 MARGIN_API margin_matrix margin_csr_f32(const float *values, const int32_t *column_indices,
                                         const int64_t *row_starts, int64_t rows, int64_t columns);
+/* Labels and values of other widths: set .type yourself. */
 MARGIN_API margin_vector margin_labels_u8(const uint8_t *values, int64_t count);
 MARGIN_API margin_vector margin_labels_i32(const int32_t *values, int64_t count);
 MARGIN_API margin_vector margin_labels_i64(const int64_t *values, int64_t count);
 MARGIN_API margin_vector margin_values_f64(const double *values, int64_t count);
 MARGIN_API margin_vector margin_values_f32(const float *values, int64_t count);
-/* Missing: NaN or, in columns of a margin_data, -1. Other codes no training takes (DATA, row). */
 typedef enum margin_column_kind {
     MARGIN_NUMERIC = 0,
     MARGIN_CATEGORICAL = 1 /* codes 0..category_count-1, as whole numbers of the matrix's (target's)
-                              own type; NaN where missing */
+                              own type; missing: NaN or, in columns of a margin_data, -1. Other
+                              codes no training takes (DATA, row) */
 } margin_column_kind;
 
 typedef struct margin_column {

@@ -6,9 +6,9 @@
  * margin_model_free, the same at every call. What margin_spec_* and margin_component_* return has
  * static storage or is the spec's.
  *
- * Threads: log, progress and trace come from the thread that called margin, never from a thread of
- * the pool; an allocator is called from all of them. margin_context_cancel, _resume and _memory may
- * be called from any thread.
+ * Threads: log, progress, poll and trace come from the thread that called margin; an allocator, and
+ * a kernel with kernel_threads = 1, from those of the pool, too. margin_context_cancel, _resume and
+ * _memory may be called from any thread.
  *
  *   margin_data data = {.x = margin_dense_f64(values, rows, columns, columns),
  *                       .y = margin_labels_i32(labels, rows)};
@@ -30,8 +30,7 @@ extern "C" {
 
 typedef struct margin_model margin_model;
 
-/* A number of the report that only some learners have: "mistakes", "margin", "radius", "bound",
- * "support_vectors". */
+/* A number that only some learners report ("mistakes", "margin"): docs/functions.md lists them. */
 typedef struct margin_report_item {
     char name[24];
     double value; /* NaN: does not apply to this outcome (null in JSON) */
@@ -189,7 +188,8 @@ MARGIN_API MARGIN_CHECKED margin_status margin_gram(margin_context *context,
  * column hand it on to a learner that does, or the NaN is in a column of categories: an unknown
  * one, of which onehot(unknown) and naive-bayes(unseen) tell. Rows that are too wide for the stack
  * on their way through the stages (beyond about 4000 columns) need scratch:
- * see margin_model_scratch_size. A row's answer does not depend on the rows beside it. */
+ * see margin_model_scratch_size. A row's answer does not depend on the rows beside it. With
+ * kernel=user they may be CANCELLED, after some rows were written. */
 
 /* Class number 0..classes-1 (see margin_model_class_name) or cluster of each row; of one class 0
  * ("outlier") or 1 ("inlier"). */

@@ -157,7 +157,8 @@ MARGIN_API int margin_spec_setting(const margin_spec *spec, int64_t step, const 
  * `given` is 0, else to `number`, `numbers` or `word` as the option's type wants (a NUMBER or
  * INTEGER to `word` unless that is NULL). `values` plays no part. ARGUMENT: no such step or option,
  * nothing to set it to; SPEC: a value out of range, or one that excludes another (the place counts
- * in the text of the changed spec). */
+ * in the text of the changed spec). Numbers go through text: a list of many (start) is printed and
+ * read again, takes at most 1 MiB and stays in the spec of a model. */
 MARGIN_API MARGIN_CHECKED margin_status margin_spec_with(const margin_spec *spec, int64_t step,
                                                          const margin_setting *setting,
                                                          margin_spec **changed,

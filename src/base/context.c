@@ -35,9 +35,9 @@ static margin_status check_options(const margin_context_options *options, margin
                MARGIN_ERROR_ARGUMENT,
                "allocator has only one of `allocate` and `release`; give both, or neither for "
                "malloc");
-    MG_REQUIRE(options->kernel_threads == 0 || options->kernel_threads == 1, error,
-               MARGIN_ERROR_ARGUMENT, "kernel_threads is %d; it is 0 or 1",
-               options->kernel_threads);
+    MG_REQUIRE(!(options->kernel_threads & ~1) && !(options->seed_given & ~1), error,
+               MARGIN_ERROR_ARGUMENT, "kernel_threads is %d and seed_given %d; each is 0 or 1",
+               options->kernel_threads, options->seed_given);
     return MARGIN_OK;
 }
 
@@ -85,7 +85,7 @@ margin_status margin_context_create(const margin_context_options *options, margi
 
     MG_REQUIRE(context, error, MARGIN_ERROR_ARGUMENT,
                "margin_context_create: `context` is NULL; give the address of a pointer");
-    MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_context_options, reserved_word),
+    MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_context_options, seed_given),
                            "margin_context_options", &chosen, sizeof chosen, error));
     MG_TRY(check_options(&chosen, error));
     if (chosen.kernel && !chosen.kernel_threads) chosen.threads = 1;
@@ -107,7 +107,7 @@ done:
 static void change_options(margin_context_options *options, const margin_context_options *change) {
     if (change->threads) options->threads = MG_MIN(change->threads, options->threads);
     if (change->memory_limit) options->memory_limit = change->memory_limit;
-    if (change->seed) options->seed = change->seed;
+    if (change->seed || change->seed_given) options->seed = change->seed;
     if (change->time_limit > 0) options->time_limit = change->time_limit;
     if (change->log || change->progress || change->poll) {
         options->log = change->log;
@@ -129,7 +129,7 @@ margin_status margin_context_with(margin_context *context, const margin_context_
     mg_heap *heap = NULL;
     margin_status status;
     MG_GIVEN(error, {context, "context"}, {options, "options"}, {made, "place for the context"});
-    MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_context_options, reserved_word),
+    MG_TRY(mg_options_take(options, MG_SIZE_UP_TO(margin_context_options, seed_given),
                            "margin_context_options", &change, sizeof change, error));
     MG_TRY(check_options(&change, error));
     MG_REQUIRE(!change.allocator.allocate, error, MARGIN_ERROR_ARGUMENT,

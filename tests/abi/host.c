@@ -12,7 +12,7 @@
                    #type " has more fields")
 ENDS(margin_capabilities_info, cores);
 ENDS(margin_class_metrics, average_precision);
-ENDS(margin_context_options, reserved_word);
+ENDS(margin_context_options, seed_given);
 ENDS(margin_coverage_found, width);
 ENDS(margin_evaluate_options, level);
 ENDS(margin_fit_options, part);

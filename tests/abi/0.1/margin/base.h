@@ -97,7 +97,7 @@ typedef struct margin_context_options {
     margin_kernel_function kernel;
     void *kernel_user;
     int32_t kernel_threads;
-    int32_t reserved_word;
+    int32_t seed_given;
 } margin_context_options;
 MARGIN_API MARGIN_CHECKED margin_status margin_context_create(const margin_context_options *options,
                                                               margin_context **context,
