@@ -1,6 +1,7 @@
 #!/bin/sh
-# Each public header compiles alone, as C99 and as C++17, with every compiler that is installed; and
-# it speaks only of margin_ and MARGIN_ names (arrow.h also of those that Arrow's pages demand).
+# Each public header compiles alone, as C99 and as C++17, with every compiler that is installed, all
+# together as other versions of both, too; and it speaks only of margin_ and MARGIN_ names (arrow.h
+# also of those that Arrow's pages demand).
 set -u
 bad=0
 tried=0
@@ -29,6 +30,12 @@ for header in include/margin/*.h; do
         echo "$header includes something else than margin/, stddef.h, stdint.h, stdbool.h"
         bad=1
     fi
+done
+for standard in c11 c17 c2x; do
+    for compiler in gcc clang; do try include/margin/margin.h "$compiler" c "$standard"; done
+done
+for standard in c++11 c++14 c++20; do
+    for compiler in g++ clang++; do try include/margin/margin.h "$compiler" c++ "$standard"; done
 done
 [ "$tried" -gt 0 ] || { echo "no compiler to try with"; exit 1; }
 exit $bad

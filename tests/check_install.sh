@@ -71,6 +71,13 @@ for flags in "" -fshort-enums; do
     LD_LIBRARY_PATH=$lib ./abi_host >/dev/null || fail "a host compiled against the headers of $minor failed"
 done
 
+for standard in c++11 c++20; do
+    command -v "${CXX:-c++}" >/dev/null || break
+    "${CXX:-c++}" -std=$standard -Wall -Wextra -Werror "$source/tests/host.cpp" -o cpp_host \
+        $(pkg-config --cflags --libs margin) || fail "a host in $standard does not compile"
+    LD_LIBRARY_PATH=$lib ./cpp_host || fail "a host in $standard failed"
+done
+
 LD_LIBRARY_PATH=$lib python3 "$source/tests/c_page.py" "$source" "$cc" \
     $(pkg-config --cflags --libs margin) || fail "a program of docs/c.md failed"
 

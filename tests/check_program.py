@@ -94,6 +94,22 @@ def known_answers(d):
     expect(r.get('status') == 'stopped' and 'separable' in r.get('reason', ''), f'xor stops with the truth: {r.get("reason")}')
 
 
+def arrow_through_a_pipe(d):
+    """A stream of Arrow on standard input is the table of its CSV, batch after batch."""
+    stream, spec = (source / 'fuzz/seeds/arrow/texts').read_bytes(), 'impute | onehot | standardize | knn(k=3)'
+    table = d / 'arrow.csv'
+    table.write_text('size,count,hot,colour,class\n,-20,1,red,yes\n-0.75,-13,0,green,no\n-0.5,-6,1,,no\n-0.25,1,,blue,yes\n0.0,8,1,red,no\n,15,0,green,no\n'
+                     '0.5,22,1,,yes\n0.75,29,0,blue,no\n1.0,36,1,red,no\n1.25,43,0,green,yes\n,50,1,,no\n1.75,57,0,blue,no\n')
+    piped, read = d / 'piped.margin', d / 'read.margin'
+    answer('fit', spec, table, '-o', read)
+    p = run('fit', spec, '-', '-o', piped, stdin=stream, text=False)
+    expect(p.returncode == 0 and piped.read_bytes() == read.read_bytes(), f'a fit to Arrow on standard input: {p.stderr[:300]}')
+    p = run('predict', piped, '-', stdin=stream, text=False)
+    expect(p.returncode == 0 and p.stdout.decode() == run('predict', read, table).stdout, f'answers to Arrow on standard input: {p.stderr[:300]}')
+    p = run('fit', spec, '-', stdin=stream[:700], text=False)
+    expect(p.returncode == 2 and b'is cut off' in p.stderr and not p.stdout, f'a stream that is cut off: {p.returncode} {p.stderr[:300]}')
+
+
 def iris_works(d):
     model = d / 'iris.margin'
     for multiclass in ('ovr', 'ovo', 'argmax'):
@@ -1250,7 +1266,7 @@ def pictures(d):
 
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
-    for part in (known_answers, iris_works, reports, judged, predictions_line_up, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, inputs_are_safe, little_memory, interruption, small_stacks, blocked_pipes, closed_streams,
+    for part in (known_answers, arrow_through_a_pipe, iris_works, reports, judged, predictions_line_up, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, inputs_are_safe, little_memory, interruption, small_stacks, blocked_pipes, closed_streams,
                  names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, folders_are_no_files, other_words, targets_come_first, ones_are_singular, tasks_are_told, terminals, told_by_name, columns_unknown, pictures):
         try:
             part(d)

@@ -86,6 +86,7 @@ typedef struct subject {
     const void *bytes; /* a file in memory, and one */
     int64_t length;
     const char *path;
+    const margin_table *table;
 } subject;
 
 static void watch(const char *name, const char *on, watchdog_call call, const subject *s) {
@@ -261,6 +262,31 @@ static void test_promises(void **state) {
     }
 }
 
+/* Those of a model that promises. */
+static margin_status sets(margin_context *context, const void *argument, margin_error *error) {
+    const subject *s = argument;
+    return margin_predict_sets(context, s->model, &s->data, (uint8_t *)room, error);
+}
+
+static margin_status coverage(margin_context *context, const void *argument, margin_error *error) {
+    const subject *s = argument;
+    margin_coverage_found found = {0};
+    return margin_coverage(context, s->model, &s->data, &found, error);
+}
+
+static void test_sets(void **state) {
+    (void)state;
+    margin_data data = data_of(classes, SOME);
+    const margin_promise_options asked = {.size = sizeof asked, .coverage = 0.9};
+    margin_model *model = model_of("naive-bayes", classes, SOME), *sure = NULL;
+    assert_int_equal(margin_promise(maker, model, &data, &asked, &sure, NULL), MARGIN_OK);
+    const subject s = {.data = data_of(classes, ROWS), .model = sure};
+    watch("sets", "naive-bayes", sets, &s);
+    watch("coverage", "naive-bayes", coverage, &s);
+    margin_model_free(sure);
+    margin_model_free(model);
+}
+
 static margin_status split(margin_context *context, const void *argument, margin_error *error) {
     const subject *s = argument;
     margin_splits *made = NULL;
@@ -319,6 +345,40 @@ static void test_searches(void **state) {
                            .spec = of[k].spec};
         watch("search", of[k].spec, search, &s);
     }
+}
+
+static margin_status nested(margin_context *context, const void *argument, margin_error *error) {
+    const subject *s = argument;
+    margin_splits *splits = NULL;
+    margin_spec *spec = parse_text(maker, s->spec);
+    margin_nested_result *found = NULL;
+    margin_status status = margin_split(context, &s->data, &s->split, &splits, error);
+    if (status >= 0)
+        status = margin_search_nested(context, (const margin_spec *const *)&spec, 1, &s->data,
+                                      splits, &s->split, NULL, 0, &found, error);
+    margin_nested_result_free(found);
+    margin_splits_free(splits);
+    margin_spec_free(spec);
+    return status;
+}
+
+static margin_status usual(margin_context *context, const void *argument, margin_error *error) {
+    const subject *s = argument;
+    margin_spec *specs[16];
+    int64_t count = 0;
+    const margin_status status = margin_usual_specs(context, &s->data, 16, specs, &count, error);
+    for (int64_t k = 0; k < count; k++)
+        margin_spec_free(specs[k]);
+    return status;
+}
+
+static void test_choosing(void **state) {
+    (void)state;
+    const subject s = {.data = data_of(labels, ROWS),
+                       .split = {.size = sizeof s.split, .folds = 2},
+                       .spec = "naive-bayes(smoothing={1e-9,1})"};
+    watch("nested search", s.spec, nested, &s);
+    watch("usual specs", "labels", usual, &s);
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */
@@ -511,6 +571,29 @@ static margin_status write(margin_context *context, const void *argument, margin
         error);
 }
 
+static margin_status summarize(margin_context *context, const void *argument, margin_error *error) {
+    margin_column_summary found[2];
+    return margin_table_summarize(context, ((const subject *)argument)->table, found, 2, error);
+}
+
+static margin_status update(margin_context *context, const void *argument, margin_error *error) {
+    const subject *s = argument;
+    margin_model *made = NULL;
+    const margin_status status = margin_update(context, s->model, &s->data, &made, NULL, error);
+    margin_model_free(made);
+    return status;
+}
+
+static margin_status gram(margin_context *context, const void *argument, margin_error *error) {
+    const subject *s = argument;
+    int64_t rows;
+    margin_spec *spec = parse_text(maker, s->spec);
+    const margin_status status =
+        margin_gram(context, spec, &s->data, (int64_t)ROWS * 16, room, &rows, error);
+    margin_spec_free(spec);
+    return status;
+}
+
 static margin_status separable(margin_context *context, const void *argument, margin_error *error) {
     const subject *s = argument;
     margin_separation found = {.size = sizeof found};
@@ -541,6 +624,22 @@ static void test_others(void **state) {
     watch("path", kernel.spec, path, &kernel);
 }
 
+static void test_rest(void **state) {
+    (void)state;
+    margin_table *table = NULL;
+    margin_model *model = model_of("naive-bayes", classes, SOME);
+    assert_int_equal(margin_table_parse(maker, text, text_length, "words.csv", NULL, &table, NULL),
+                     MARGIN_OK);
+    const subject words = {.table = table};
+    const subject more = {.data = data_of(classes, ROWS), .model = model};
+    const subject kernel = {.data = data_of(labels, 5000), .spec = "svm(kernel=rbf)"};
+    watch("summarize", "words", summarize, &words);
+    watch("update", "naive-bayes", update, &more);
+    watch("gram", kernel.spec, gram, &kernel);
+    margin_table_free(table);
+    margin_model_free(model);
+}
+
 static void test_most_were_ended(void **state) {
     (void)state;
     watchdog_report();
@@ -548,11 +647,13 @@ static void test_most_were_ended(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_judging),    cmocka_unit_test(test_proofs),
-        cmocka_unit_test(test_promises),   cmocka_unit_test(test_splits),
-        cmocka_unit_test(test_searches),   cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_neighbours), cmocka_unit_test(test_loading),
-        cmocka_unit_test(test_others),     cmocka_unit_test(test_most_were_ended),
+        cmocka_unit_test(test_judging),         cmocka_unit_test(test_proofs),
+        cmocka_unit_test(test_promises),        cmocka_unit_test(test_splits),
+        cmocka_unit_test(test_searches),        cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_neighbours),      cmocka_unit_test(test_loading),
+        cmocka_unit_test(test_others),          cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_choosing),        cmocka_unit_test(test_rest),
+        cmocka_unit_test(test_most_were_ended),
     };
     if (getenv("MARGIN_TEST_LAUNCHED")) return 77; /* by a tool that makes it slow */
     watchdog_words(argc - 1, argv + 1);
