@@ -401,6 +401,11 @@ static margin_status do_write(margin_context *c, const place *p, margin_error *e
     const margin_write_options options = {.size = sizeof options, .format = MARGIN_FORMAT_CSV};
     return margin_data_write(c, &p->data, "/dev/null", &options, error);
 }
+static margin_status do_usual(margin_context *c, const place *p, margin_error *error) {
+    margin_spec *specs[16];
+    int64_t count = 0;
+    return margin_usual_specs(c, &p->data, 16, specs, &count, error);
+}
 
 static const struct {
     const char *name;
@@ -409,7 +414,8 @@ static const struct {
              {"predict", do_predict},       {"predict_data", do_predict_data},
              {"margins", do_margins},       {"statistics", do_statistics},
              {"importance", do_importance}, {"transform", do_transform},
-             {"build", do_build},           {"write", do_write}};
+             {"build", do_build},           {"write", do_write},
+             {"usual specs", do_usual}};
 
 static void every_long_call_ends_in_time(void **state) {
     (void)state;

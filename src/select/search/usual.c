@@ -1,4 +1,5 @@
 /* The specs that are worth trying on a data set of which nothing else is known. */
+#include "base/cancelled_at.h"
 #include "learn/column_choice.h"
 #include "model/problem/target_labels.h"
 #include "select/search/tune.h"
@@ -63,13 +64,17 @@ static void look_at_target(const margin_data *data, const mg_samples *samples, k
     }
 }
 
-static bool has_missing(const margin_data *data, const mg_samples *samples) {
-    for (int64_t i = 0; i < samples->count; i++)
+static margin_status look_for_missing(const margin_context *context, const margin_data *data,
+                                      const mg_samples *samples, bool *missing) {
+    for (int64_t i = 0; i < samples->count; i++) {
+        if (mg_cancelled_at(context, i)) return MARGIN_ERROR_CANCELLED;
         for (int64_t j = 0; j < data->x.columns; j++) {
             const double value = mg_dense_value(&data->x, mg_samples_row(samples, i), j);
-            if (isnan(value) || (value == -1 && mg_is_categorical(data->columns, j))) return true;
+            *missing = isnan(value) || (value == -1 && mg_is_categorical(data->columns, j));
+            if (*missing) return MARGIN_OK;
         }
-    return false;
+    }
+    return MARGIN_OK;
 }
 
 static bool suits(const usual_grid *grid, const kind_of_data *kind, const margin_data *data,
@@ -95,18 +100,20 @@ margin_status margin_usual_specs(margin_context *context, const margin_data *dat
     kind_of_data kind = {0};
     int64_t made = 0;
     margin_status status;
+    margin_context call;
     MG_REQUIRE(context && data && count && (specs || capacity == 0), error, MARGIN_ERROR_ARGUMENT,
                "%s is NULL",
                !context ? "the context"
                : !data  ? "the data set"
                         : "a place for the specs");
-    MG_TRY(mg_data_check_columns(context, data, error));
-    MG_TRY(mg_target_require(data, NULL, error));
+    mg_context_call(context, &call);
+    MG_GO(mg_data_check_columns(&call, data, error));
+    MG_GO(mg_target_require(data, NULL, error));
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
     look_at_target(data, &samples, &kind);
     for (int64_t j = 0; data->columns && j < data->x.columns; j++)
         kind.categories |= data->columns[j].kind == MARGIN_CATEGORICAL;
-    kind.missing = !mg_is_csr(&data->x) && has_missing(data, &samples);
+    if (!mg_is_csr(&data->x)) MG_GO(look_for_missing(&call, data, &samples, &kind.missing));
     for (size_t k = 0; k < sizeof usual / sizeof *usual && made < capacity; k++) {
         char text[SPEC_TEXT];
         if (!suits(&usual[k], &kind, data, samples.count)) continue;
@@ -121,5 +128,6 @@ done:
         specs[k] = NULL;
     }
     mg_samples_free(&samples);
-    return status;
+    if (status == MARGIN_ERROR_CANCELLED) mg_fail_cancelled(error);
+    return mg_call_status(&call, status, "before the data were looked at: allow more", error);
 }
