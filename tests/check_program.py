@@ -260,6 +260,8 @@ def traces(d):
     expect((start['step'], start['errors']) == ('0', '3'), f'at w = 0 every row counts as misclassified: {start}')
     expect('score 0' in run('help', 'fit').stdout, 'which help says')
     expect(r.get('learner') == 'logistic', f'a bar within an option is no stage: {r.get("learner")}')
+    run('fit', 'svm(kernel=rbf, solver=gd, max_iter=3)', examples / 'points.csv', '--trace', trace)
+    expect([line.split(',')[0] for line in trace.read_text().split()[1:]] == ['0', '1', '2', '3'], 'steps on coefficients')
     for learner in ('ridge(solver=gd, max_iter=3)', 'softmax(solver=gd, max_iter=3)'):
         run('fit', learner, table, '--trace', trace)
         expect('loss' in trace.read_text() and 'subproblem' not in trace.read_text(), f'{learner} is one problem')

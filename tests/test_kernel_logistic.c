@@ -194,9 +194,26 @@ static void trace_fit(const char *text, const margin_data *data, path *p) {
     assert_int_equal(p->seen, STEPS);
 }
 
-/* a - rate (K l' / m + 2 lambda K a), l' the slopes of the loss at K a */
-static void assert_descends(const regression *r, const path *p, bool logistic, double rate,
-                            double lambda) {
+/* Loss and slope of one row. */
+typedef struct cost {
+    long double loss, slope;
+} cost;
+
+static cost squared(long double f, double y) {
+    return (cost){(f - y) * (f - y), 2 * (f - y)};
+}
+static cost logistic(long double f, double y) {
+    const int sign = y > 0 ? 1 : -1;
+    return (cost){logl(1 + expl(-sign * f)), -sign / (1 + expl(sign * f))};
+}
+static cost hinge(long double f, double y) {
+    const int sign = y > 0 ? 1 : -1;
+    return sign * f < 1 ? (cost){1 - sign * f, -sign} : (cost){0};
+}
+
+/* a - rate (K l' / m + 2 lambda K a), l' the slopes of the loss at K a; of the hinge rates fall */
+static void assert_descends(const regression *r, const path *p, cost (*of)(long double, double),
+                            double rate, double lambda) {
     const mg_kernel kernel = {.kind = MG_KERNEL_RBF, .gamma = 0.5};
     for (int t = 0; t < STEPS; t++) {
         long double f[POINTS], slope[POINTS], norm = 0, loss = 0;
@@ -205,17 +222,18 @@ static void assert_descends(const regression *r, const path *p, bool logistic, d
             for (int j = 0; j < POINTS; j++)
                 f[i] += p->a[t][j] * kernel_of(&kernel, r->x + 2 * i, r->x + 2 * j, 2);
             norm += p->a[t][i] * f[i];
-            const long double y = logistic ? (r->y[i] > 0 ? 1 : -1) : (long double)r->y[i];
-            slope[i] = logistic ? -y / (1 + expl(y * f[i])) : 2 * (f[i] - y);
-            loss += (logistic ? logl(1 + expl(-y * f[i])) : (f[i] - y) * (f[i] - y)) / POINTS;
+            const cost c = of(f[i], r->y[i]);
+            slope[i] = c.slope;
+            loss += c.loss / POINTS;
         }
         assert_close(p->loss[t], (double)(loss + lambda * norm), 1e-12);
+        const double now = of == hinge ? rate / sqrt(1 + t) : rate;
         for (int i = 0; i < POINTS && t + 1 < STEPS; i++) {
             long double gradient = 0;
             for (int j = 0; j < POINTS; j++)
                 gradient += kernel_of(&kernel, r->x + 2 * i, r->x + 2 * j, 2) *
                             (slope[j] / POINTS + 2 * lambda * p->a[t][j]);
-            assert_close(p->a[t + 1][i], (double)(p->a[t][i] - rate * gradient), 1e-12);
+            assert_close(p->a[t + 1][i], (double)(p->a[t][i] - now * gradient), 1e-12);
         }
     }
 }
@@ -227,10 +245,13 @@ static void test_descent(void **state) {
     path p;
     trace_fit("kernel-ridge(sigma=1, lambda=0.1, solver=gd, rate=0.05, max_iter=5, task=regress)",
               &data, &p);
-    assert_descends(&r, &p, false, 0.05, 0.1);
+    assert_descends(&r, &p, squared, 0.05, 0.1);
     trace_fit("kernel-logistic(sigma=1, lambda=0.1, solver=gd, rate=0.5, max_iter=5)", &data, &p);
-    assert_descends(&r, &p, true, 0.5, 0.1);
+    assert_descends(&r, &p, logistic, 0.5, 0.1);
     assert_int_equal(p.errors[0], POINTS); /* f = 0 */
+    trace_fit("svm(kernel=rbf, sigma=1, lambda=0.1, solver=gd, rate=0.5, max_iter=5)", &data, &p);
+    assert_descends(&r, &p, hinge, 0.5, 0.1);
+    assert_int_equal(p.errors[0], POINTS);
     regression_free(&r);
 }
 
@@ -250,6 +271,33 @@ static void test_descent_converges(void **state) {
     fit_refused(context, "kernel-ridge(solver=gd, rate=1e300, task=regress)", &data,
                 MARGIN_ERROR_DATA, "smaller rate");
     regression_free(&r);
+}
+
+/* Of a small C the optimum is on no corner and is reached. Else the gap is a true one: what goes on
+ * for longer never gets below objective - gap. */
+static void test_hinge_descends(void **state) {
+    (void)state;
+    static const char *const specs[] = {"svm(kernel=poly, solver=gd%s)",
+                                        "svm(kernel=rbf, solver=gd, C=10%s)",
+                                        "svm(kernel=rbf, solver=gd, multiclass=ovr%s)"};
+    sample *s = sample_make(90, 3, 3, 0.2, 5);
+    const margin_data data = sample_data(s, DENSE_F64);
+    margin_report short_one = {0}, long_one = {0}, again = {0};
+    margin_model_free(fit_proven(context, "svm(kernel=rbf, solver=gd, C=0.01)", &data, &long_one));
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        char text[2][100];
+        snprintf(text[0], sizeof text[0], specs[k], ", max_iter=300");
+        snprintf(text[1], sizeof text[1], specs[k], "");
+        margin_model *model = fit_text(context, text[0], &data, &short_one);
+        assert_int_equal(short_one.status, MARGIN_STOPPED_ITERATIONS);
+        assert_int_equal(margin_verify(context, model, &data, &again, NULL), MARGIN_OK);
+        margin_model_free(model);
+        margin_model_free(fit_text(context, text[1], &data, &long_one));
+        assert_true(long_one.objective < short_one.objective);
+        assert_true(short_one.objective * (1 - short_one.gap) <= long_one.objective);
+        assert_true(long_one.gap < 0.9);
+    }
+    sample_free(s);
 }
 
 /* ---- Bad input ------------------------------------------------------------------------------- */
@@ -290,10 +338,10 @@ static void test_verified(void **state) {
 static void test_failing_allocations(void **state) {
     (void)state;
     regression r = made(25, 2, 11);
-    static const char *const specs[] = {"kernel-logistic", "kernel-logistic(solver=cg)",
-                                        "kernel-logistic(solver=gd, max_iter=3)",
-                                        "kernel-ridge(solver=gd, max_iter=3)"};
-    for (int k = 0; k < 4; k++) {
+    static const char *const specs[] = {
+        "kernel-logistic", "kernel-logistic(solver=cg)", "kernel-logistic(solver=gd, max_iter=3)",
+        "kernel-ridge(solver=gd, max_iter=3)", "svm(kernel=rbf, solver=gd, max_iter=3)"};
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
         fit_attempt attempt = {specs[k], regression_data(&r)};
         assert_true(support_fail_each_allocation(1, attempt_fit, &attempt) > 10);
     }
@@ -309,6 +357,7 @@ int main(void) {
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_descent),
         cmocka_unit_test(test_descent_converges),
+        cmocka_unit_test(test_hinge_descends),
         cmocka_unit_test(test_hard),
         cmocka_unit_test(test_verified),
         cmocka_unit_test(test_failing_allocations),

@@ -609,6 +609,13 @@ static void test_refused(void **state) {
         {"svm(kernel=rbf, degree=3)", "degree belongs to kernel=poly"},
         {"svm(kernel=rbf, C=inf)", "needs a penalty"},
         {"svm(kernel=rbf, solver=newton)", "there is one solver"},
+        {"svm(kernel=rbf, solver=gd, task=regress)", "there is one solver, and for classes also"},
+        {"svm(kernel=rbf, solver=gd, task=one-class)", "there is one solver"},
+        {"svm(kernel=rbf, solver=gd, intercept=yes)", "solver=gd has no intercept"},
+        {"svm(kernel=rbf, solver=gd, schedule=constant)", "schedule means nothing to solver=gd"},
+        {"svm(kernel=rbf, solver=gd, kkt=0.1)", "kkt means nothing to solver=gd"},
+        {"svm(kernel=rbf, solver=gd, C=inf)", "needs a penalty"},
+        {"svm(kernel=rbf, solver=gd, loss=squared-hinge)", "the loss is the hinge"},
         {"svm(kernel=rbf, loss=squared-hinge)", "the loss is the hinge"},
         {"svm(kernel=rbf, intercept=no)", "always an intercept"},
         {"svm(kernel=rbf, multiclass=argmax)", "ovo or ovr"},
@@ -624,6 +631,8 @@ static void test_refused(void **state) {
     for (int k = 0; k < MG_LENGTH(cases); k++)
         fit_refused(context, cases[k].spec, &data, MARGIN_ERROR_SPEC, cases[k].part);
     fit_refused(context, "svm(kernel=precomputed)", &data, MARGIN_ERROR_DATA, "not square");
+    fit_refused(context, "svm(kernel=sigmoid, coef0=-1, solver=gd)", &data, MARGIN_ERROR_DATA,
+                "no least value");
     s->f64[4] = 20.0; /* exp(400) */
     fit_refused(context, "svm(kernel=exp)", &data, MARGIN_ERROR_DATA, "row 2: its kernel value");
     fit_refused(context, "kernel-ridge(kernel=exp)", &data, MARGIN_ERROR_DATA, "beyond 1e150");

@@ -161,6 +161,7 @@ static void nothing_works_on_after_the_end(void **state) {
                                         "kernel-ridge(solver=gd)",
                                         "kernel-logistic",
                                         "kernel-logistic(solver=gd)",
+                                        "svm(kernel=rbf, solver=gd)",
                                         "perceptron(kernel=rbf)",
                                         "perceptron(variant=pocket, order=first)",
                                         "perceptron(order=sequential)", /* traced */
@@ -195,7 +196,8 @@ static void kernel_machines_keep_what_was_judged(void **state) {
                                         "kernel-ridge(task=classify)",
                                         "kernel-logistic",
                                         "kernel-logistic(solver=cg)",
-                                        "kernel-logistic(solver=gd)"};
+                                        "kernel-logistic(solver=gd)",
+                                        "svm(kernel=rbf, solver=gd, multiclass=ovr)"};
     for (int k = 0; k < MG_LENGTH(specs); k++)
         for (int large = 0; large < 2; large++) {
             margin_data data = some_data(large ? 30000 : 120);

@@ -25,10 +25,6 @@ static const margin_option option_table[] = {
 
 static const margin_component *const own = &mg_learner_kernel_logistic.info;
 
-mg_penalty mg_kernel_logistic_penalty(const mg_fit *fit) {
-    return mg_penalty_of(own, fit->options, 0.0, mg_total_weight(fit->problem));
-}
-
 static margin_status kernel_logistic_check(const margin_component *info,
                                            const mg_option_value *values, margin_error *error) {
     const mg_kernel kernel = mg_kernel_options_of(own, values).kernel;
@@ -54,8 +50,8 @@ static margin_status kernel_logistic_fit_many(mg_fit *fits, int64_t count) {
                                    fits[0].problem->count <= DIRECT_ROWS);
     mg_kernel_task task = {.choice = &choice,
                            .loss = mg_loss_get(MG_LOSS_LOGISTIC),
-                           .penalty = mg_kernel_logistic_penalty(&fits[0]),
-                           .formula = "log(1+exp(-y f))",
+                           .penalty =
+                               mg_penalty_of(own, values, 0.0, mg_total_weight(fits[0].problem)),
                            .needs_definite = true,
                            .tolerance = mg_option_named(own, values, "tol")->number,
                            .minimise = descent ? mg_kernel_descend : mg_kernel_newton};
@@ -74,6 +70,10 @@ static margin_status kernel_logistic_share(mg_shared *shared) {
     MG_TRY(mg_kernel_share(shared, &choice, own->name));
     shared->together = shared->fits;
     return MARGIN_OK;
+}
+
+static margin_status kernel_logistic_verify(mg_fit *fit, const mg_hypothesis *hypothesis) {
+    return mg_kernel_point_verify(fit, hypothesis, mg_loss_get(MG_LOSS_LOGISTIC));
 }
 
 const mg_learner mg_learner_kernel_logistic = {
@@ -95,7 +95,7 @@ const mg_learner mg_learner_kernel_logistic = {
     .fit = kernel_logistic_fit,
     .fit_many = kernel_logistic_fit_many,
     .differ = MG_DIFFER_SIGNS,
-    .verify = mg_kernel_logistic_verify,
+    .verify = kernel_logistic_verify,
     .told = " rate ",
     .probabilities = mg_logistic_probabilities,
 };

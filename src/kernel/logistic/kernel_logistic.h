@@ -8,8 +8,4 @@
 /* Newton steps, by a factor where the Gram matrix is a square (its lower triangle is taken). */
 margin_status mg_kernel_newton(mg_kernel_walk *walk);
 
-/* The penalty, for verification. */
-mg_penalty mg_kernel_logistic_penalty(const mg_fit *fit);
-margin_status mg_kernel_logistic_verify(mg_fit *fit, const mg_hypothesis *hypothesis);
-
 extern const mg_learner mg_learner_kernel_logistic;

@@ -36,7 +36,7 @@ static margin_status choose_rate(const mg_kernel_walk *walk, double *rate) {
     for (int64_t i = 0; i < o->count; i++)
         most = fmax(most, o->c[i]);
     double bound = o->loss->curvature_bound;
-    if (isinf(bound)) bound = 1.0;
+    if (isinf(bound)) bound = 0.25; /* the logistic one, as steps get shorter */
     const double unit = o->penalty.lambda / (o->penalty.rho / 2.0); /* 1 / (factor m) */
     const double curvature =
         slack * greatest * (bound * most * unit * slack * greatest + 2.0 * o->penalty.lambda);
@@ -52,6 +52,11 @@ static void kernel_descent_trace(const mg_kernel_walk *walk) {
                                                         .intercept = 0.0,
                                                         .weights = walk->point->a,
                                                         .weight_count = walk->objective->count});
+}
+
+/* Where the loss has a corner a step of one length jumps about it for ever (Shor 1985). */
+static double rate_now(const mg_kernel_walk *walk, double rate) {
+    return walk->objective->loss->smooth ? rate : rate / sqrt(1.0 + (double)walk->steps);
 }
 
 /* a and f stay as they are until both have their next values. */
@@ -81,7 +86,7 @@ static margin_status descend(mg_kernel_walk *walk, double *rate) {
         walk->ended = mg_stop_check(&walk->stop, walk->steps);
         if (walk->ended < 0) return mg_fail_cancelled(walk->fit->error);
         if (walk->ended > 0) return MARGIN_OK;
-        MG_TRY(kernel_descent_step(walk, *rate));
+        MG_TRY(kernel_descent_step(walk, rate_now(walk, *rate)));
     }
 }
 

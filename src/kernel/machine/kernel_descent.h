@@ -2,7 +2,8 @@
  *
  *   a -= rate (K g / (factor m) + 2 lambda K a)        mean loss + lambda a'Ka
  *
- * with every step in the trace. For least squares that is (2/m) K (K a - y) + 2 lambda K a. */
+ * with every step in the trace. For least squares that is (2/m) K (K a - y) + 2 lambda K a. Of the
+ * hinge g is a subgradient, and step t has rate / sqrt(1 + t). */
 #pragma once
 
 #include "kernel/machine/kernel_point.h"

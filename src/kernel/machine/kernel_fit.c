@@ -54,7 +54,7 @@ static margin_status fit_one(mg_kernel_task *task, mg_fit *fit) {
     }
     MG_REQUIRE(isfinite(point.value), fit->error, MG_DATA(OVERFLOW),
                "the coefficients left the range of numbers; take a smaller rate");
-    mg_kernel_report(&task->penalty, &task->system.kernel, task->formula, report);
+    mg_kernel_report(&task->penalty, &task->system.kernel, task->loss->formula, report);
     return mg_kernel_system_hand_over(&task->system, point.a, 0.0, fit);
 }
 

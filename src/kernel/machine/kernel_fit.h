@@ -9,7 +9,6 @@ typedef struct mg_kernel_task {
     const mg_kernel_choice *choice;
     const mg_loss *loss;
     mg_penalty penalty;
-    const char *formula; /* of the loss of a sample, for reports */
     bool needs_definite; /* the kernel has to be an inner product, as far as that is known */
     mg_gram_storage storage;
     double tolerance;
@@ -23,3 +22,7 @@ margin_status mg_kernel_store(mg_kernel_task *task, const mg_fit *fit, int64_t f
                               mg_kernel_way way, bool strict);
 /* All but context, arena and system is the caller's. */
 margin_status mg_kernel_fit_all(mg_kernel_task *task, mg_fit *fits, int64_t count);
+/* kernel_verify.c: objective and gap of classes with this loss, once more from data and model; for
+ * a learner's `verify`. */
+margin_status mg_kernel_point_verify(mg_fit *fit, const mg_hypothesis *hypothesis,
+                                     const mg_loss *loss);

@@ -50,9 +50,11 @@ double mg_kernel_loss(const mg_kernel_objective *o, const double *f, double *slo
 }
 
 /* Scores may be off by `blur`, each in a direction of its own, slopes by their curvature times
- * that, and so is d; `moved` is what that makes of |f - f_u|, whose square is the distance. */
+ * that, and so is d; `moved` is what that makes of |f - f_u|, whose square is the distance. At a
+ * corner the slope is that of the other side: what blur costs there. */
 static double rounding_of(const mg_kernel_objective *o, const mg_kernel_point *point) {
     const double rho = o->penalty.rho, unit = mg_kernel_rounding;
+    const double corner = o->loss->smooth ? 0.0 : 1.0;
     double terms = 0.0, miss = 0.0, moved = 0.0, sum = 0.0;
     for (int64_t i = 0; i < o->count; i++) {
         const double root = mg_kernel_system_root(o->system, i);
@@ -64,7 +66,7 @@ static double rounding_of(const mg_kernel_objective *o, const mg_kernel_point *p
         const double slope = point->curvature[i] * blur * (1.0 + blur);
         const double a = fabs(point->a[i]), g = fabs(point->g[i]);
         const double own = root * ((slope + unit * g) / rho + unit * a);
-        const double value = (g + slope + rho * a) * blur;
+        const double value = (g + slope + rho * a + corner * o->c[i]) * blur;
         moved += own * own;
         sum += value * value;
     }

@@ -189,7 +189,6 @@ static margin_status descend(mg_fit *fit, const mg_ridge_options *options) {
     mg_kernel_task task = {.choice = &options->choice,
                            .loss = mg_loss_get(MG_LOSS_SQUARED),
                            .penalty = options->penalty,
-                           .formula = "(f-y)^2",
                            .tolerance = options->tolerance,
                            .minimise = mg_kernel_descend};
     MG_TRY(mg_kernel_store(&task, fit, 1, MG_WAY_NEWTON, true));

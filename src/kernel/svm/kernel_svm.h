@@ -13,3 +13,9 @@ margin_status mg_kernel_svm_fit_many(mg_fit *fits, int64_t count);
 margin_status mg_svm_folds(mg_fit *fits, int64_t count);
 /* By plain loops over the data (svm_verify.c). */
 margin_status mg_kernel_svm_verify(mg_fit *fit, const mg_hypothesis *hypothesis);
+
+/* solver=gd (svm_descent.c). */
+margin_status mg_svm_descent_share(mg_shared *shared);
+margin_status mg_svm_descent_fit(mg_fit *fit);
+margin_status mg_svm_descent_fit_many(mg_fit *fits, int64_t count);
+margin_status mg_svm_descent_verify(mg_fit *fit, const mg_hypothesis *hypothesis);

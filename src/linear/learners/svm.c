@@ -37,7 +37,8 @@ static const margin_option options[] = {
     MG_CHOICE(
         "solver", "auto", "auto|dual_cd|lbfgs|newton|ssnal" MG_SOLVERS_DESCENT,
         "how: chosen from loss and shape of the data; dual coordinate descent; quasi-Newton or "
-        "Newton (squared hinge); semismooth Newton (hinge)" MG_SOLVERS_DESCENT_HELP),
+        "Newton (squared hinge); semismooth Newton (hinge)" MG_SOLVERS_DESCENT_HELP
+        "; with a kernel auto, or for classes gd on the coefficients of the rows"),
     MG_OPTIONS_DESCENT,
     MG_OPTION_INTERCEPT,
     MG_OPTION_CLASS_WEIGHT,
@@ -111,20 +112,15 @@ static margin_status refuse_others(const margin_component *info, const mg_option
                    "svm: %s means nothing for one class, of which nu says how many rows may be "
                    "outliers; leave it out",
                    several[k]);
-    MG_REQUIRE(mg_option_is(info, values, "solver", "auto"), error, MARGIN_ERROR_SPEC,
-               "svm: with a kernel there is one solver; leave solver=%s out",
-               mg_option_named(info, values, "solver")->text);
     MG_REQUIRE(mg_option_is(info, values, "loss", "hinge"), error, MARGIN_ERROR_SPEC,
                "svm: with a kernel the loss is the hinge; leave loss=squared-hinge out");
-    MG_REQUIRE(mg_option_named(info, values, "intercept")->integer != 0, error, MARGIN_ERROR_SPEC,
-               "svm: with a kernel there is always an intercept; leave intercept=no out");
     MG_REQUIRE(!mg_option_is(info, values, "multiclass", "argmax"), error, MARGIN_ERROR_SPEC,
                "svm: with a kernel take multiclass=ovo or ovr");
     return MARGIN_OK;
 }
 
-static margin_status svm_kernel_check(const margin_component *info, const mg_option_value *values,
-                                      margin_error *error) {
+static margin_status check_machine(const margin_component *info, const mg_option_value *values,
+                                   margin_error *error) {
     MG_TRY(refuse_others(info, values, error));
     MG_REQUIRE(!mg_asks_no_penalty(info, values), error, MARGIN_ERROR_SPEC,
                "svm: a kernel machine needs a penalty; give C a finite value");
@@ -135,7 +131,30 @@ static margin_status svm_kernel_check(const margin_component *info, const mg_opt
     return mg_kernel_options_check(info, values, error);
 }
 
-static const mg_learner svm_kernel, svm_one_class;
+static margin_status svm_kernel_check(const margin_component *info, const mg_option_value *values,
+                                      margin_error *error) {
+    MG_REQUIRE(mg_option_is(info, values, "solver", "auto"), error, MARGIN_ERROR_SPEC,
+               "svm: with a kernel there is one solver, and for classes also gd; leave solver=%s "
+               "out",
+               mg_option_named(info, values, "solver")->text);
+    MG_REQUIRE(mg_option_named(info, values, "intercept")->integer != 0, error, MARGIN_ERROR_SPEC,
+               "svm: with a kernel there is always an intercept; leave intercept=no out");
+    return check_machine(info, values, error);
+}
+
+static margin_status svm_descent_check(const margin_component *info, const mg_option_value *values,
+                                       margin_error *error) {
+    static const char *const others[] = {"schedule",        "decay", "start_weights",
+                                         "start_intercept", "kkt",   "epsilon"};
+    for (int k = 0; k < MG_LENGTH(others); k++)
+        MG_REQUIRE(!mg_option_named(info, values, others[k])->given, error, MARGIN_ERROR_SPEC,
+                   "svm: with a kernel %s means nothing to solver=gd; leave it out", others[k]);
+    MG_REQUIRE(mg_option_named(info, values, "intercept")->integer == 0, error, MARGIN_ERROR_SPEC,
+               "svm: with a kernel solver=gd has no intercept; leave one of them out");
+    return check_machine(info, values, error);
+}
+
+static const mg_learner svm_kernel, svm_descent;
 
 static void kernel_defaults(mg_option_value *values) {
     mg_option_value *tol = &values[mg_option_index(&svm_kernel.info, "tol")];
@@ -144,6 +163,12 @@ static void kernel_defaults(mg_option_value *values) {
     if (multiclass->given) return;
     multiclass->text = "ovo";
     multiclass->integer = 1;
+}
+
+static void descent_defaults(mg_option_value *values) {
+    mg_option_value *intercept = &values[mg_option_index(&svm_descent.info, "intercept")];
+    kernel_defaults(values);
+    if (!intercept->given) intercept->integer = 0;
 }
 
 static margin_status svm_kernel_fit_many(mg_fit *fits, int64_t count) {
@@ -166,6 +191,24 @@ static const mg_learner svm_kernel = {
     .fit_many = svm_kernel_fit_many,
     .differ = MG_DIFFER_SIGNS | MG_DIFFER_ROWS | MG_DIFFER_FOLDS,
     .verify = mg_kernel_svm_verify,
+};
+
+static const mg_learner svm_descent = {
+    .info = SVM_INFO("Support vector machine with a kernel, by the textbook's descent on the "
+                     "coefficients of the rows",
+                     "C sum max(1 - y f, 0) + |f|^2/2,  f = sum_i a_i k(x_i, x)",
+                     "Kimeldorf and Wahba 1971 (representer theorem); Shor 1985 (subgradients)",
+                     MARGIN_CAN_TRACE),
+    .makes = {&mg_hypothesis_expansion},
+    .fits = mg_kernel_fits,
+    .defaults = descent_defaults,
+    .check = svm_descent_check,
+    .share = mg_svm_descent_share,
+    .fit = mg_svm_descent_fit,
+    .fit_many = mg_svm_descent_fit_many,
+    .differ = MG_DIFFER_SIGNS,
+    .verify = mg_svm_descent_verify,
+    .told = " rate ",
 };
 
 static const mg_learner svm_one_class = {
@@ -193,7 +236,9 @@ static const mg_learner *svm_variant(const mg_option_value *values) {
     const char *task = mg_option_named(&mg_learner_svm.info, values, "task")->text;
     const bool linear = strcmp(values[KERNEL_AT].text, "linear") == 0;
     if (strcmp(task, "one-class") == 0) return &svm_one_class;
-    return linear && strcmp(task, "regress") != 0 ? &mg_learner_svm : &svm_kernel;
+    if (strcmp(task, "regress") == 0) return &svm_kernel;
+    if (linear) return &mg_learner_svm;
+    return mg_option_is(&mg_learner_svm.info, values, "solver", "gd") ? &svm_descent : &svm_kernel;
 }
 
 const mg_learner mg_learner_svm = {
