@@ -15,8 +15,6 @@ typedef struct {
     int64_t weight_count; /* -1: the header is not written yet */
     int64_t alpha_count;
     bool has_distance, has_proof;
-    bool started; /* the last line is the start of a run */
-    size_t before_start;
 } trace_writer;
 
 static void trace_names(cli_text *text, const char *name, int64_t count) {
@@ -38,15 +36,6 @@ static void trace_header(trace_writer *writer, const margin_trace_step *step) {
     text_puts(&writer->text, step->subproblems > 1 ? ",subproblem\n" : "\n");
 }
 
-/* The start is kept where steps are over all rows, to begin the curve of the loss, and where
- * coefficients count from it; where rows are picked it says nothing. */
-static void trace_start(trace_writer *writer, const margin_trace_step *step) {
-    if (writer->started && step->row >= 0 && writer->alpha_count == 0 && !writer->has_proof)
-        writer->text.length = writer->before_start;
-    writer->started = step->step == 0 && step->row < 0;
-    writer->before_start = writer->text.length;
-}
-
 static void trace_number(cli_text *text, double value) {
     text_add(text, ",", 1);
     if (!isnan(value)) text_number(text, value);
@@ -57,7 +46,6 @@ static int trace_step(const margin_trace_step *step, void *user) {
     trace_writer *writer = user;
     cli_text *text = &writer->text;
     if (writer->weight_count < 0) trace_header(writer, step);
-    trace_start(writer, step);
     text_printf(text, "%lld,%lld,", (long long)step->step, (long long)step->row + 1);
     if (step->errors >= 0) text_printf(text, "%lld", (long long)step->errors);
     trace_number(text, step->intercept);

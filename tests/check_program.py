@@ -63,7 +63,8 @@ def known_answers(d):
     expect(r.get('mistakes') == 7 and r.get('status') == 'converged', f'seven mistakes on the three points: {r}')
     lines = [line.split(',') for line in trace.read_text().split()]
     expect(lines[0][:6] == ['step', 'row', 'errors', 'b', 'w1', 'w2'], f'columns of the trace: {lines[0]}')
-    expect([int(x[1]) for x in lines[1:]] == [1, 3, 3, 3, 1, 3, 3], 'picks of the textbook')
+    expect([int(x[1]) for x in lines[1:]] == [0, 1, 3, 3, 3, 1, 3, 3], 'picks of the textbook')
+    expect(lines[1] == ['0', '0', '3', '0', '0', '0', '0', ''], f'the start: {lines[1]}')
     expect([float(x) for x in lines[-1][3:6]] == [-3, 1, 1], 'w = (1, 1), b = -3')
     r = answer('inspect', model)
     expect(r.get('weights') == [1, 1] and r.get('intercept') == -3, f'inspect: {r}')
