@@ -38,7 +38,8 @@ typedef struct mg_verified {
     double objective, gap;
     double items[MARGIN_REPORT_ITEMS]; /* of the report's item at the same place */
     double rmse, r2;                   /* on the training rows, of mg_fit_score */
-    const char *contradiction;         /* a clause; NULL: none */
+    double skew; /* how far values of a precomputed matrix are from their mirror images */
+    const char *contradiction; /* a clause; NULL: none */
 } mg_verified;
 /* Sets an item and its rounding. */
 void mg_report_claim(margin_report *report, mg_verified *verified, const char *name, double value,

@@ -99,9 +99,7 @@ static margin_status pivot_centres(margin_context *context, const margin_data *d
     MG_GO(choice_make(context, data, kernel, &c, error));
     const mg_pivoting task = {.context = context,
                               .kernel = kernel,
-                              .x = &data->x,
-                              .rows = c.rows,
-                              .count = c.count,
+                              .points = {.x = data->x, .rows = c.rows, .count = c.count},
                               .scale = c.roots,
                               .squares = c.squares,
                               .most = c.most,

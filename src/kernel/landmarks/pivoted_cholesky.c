@@ -26,13 +26,10 @@ typedef struct pivot_run {
     double *kept;     /* BLOCK x most: rows of the factor at the new pivots */
     double *small;    /* BLOCK x BLOCK: what is left among the candidates; then its factor */
     double *zero;     /* BLOCK */
-    int64_t candidates[BLOCK], rows[BLOCK]; /* samples, and rows of x */
+    int64_t candidates[BLOCK];         /* samples */
+    int64_t rows[BLOCK], right[BLOCK]; /* of x: those of the candidates, and what is right of k */
     int64_t added;
 } pivot_run;
-
-static int64_t row_of(const mg_pivoting *task, int64_t sample) {
-    return task->rows ? task->rows[sample] : sample;
-}
 
 static double scale_of(const mg_pivoting *task, int64_t sample) {
     return task->scale ? task->scale[sample] : 1.0;
@@ -46,7 +43,7 @@ static double uniform(pivot_run *run) {
 
 static double left_of(pivot_run *run) {
     double sum = 0.0;
-    for (int64_t i = 0; i < run->task->count; i++)
+    for (int64_t i = 0; i < run->task->points.count; i++)
         run->sums[i] = sum += run->diagonal[i];
     return sum;
 }
@@ -54,16 +51,16 @@ static double left_of(pivot_run *run) {
 /* The first sample whose running sum is above `at`. */
 static int64_t sample_at(const pivot_run *run, double at) {
     int64_t sample;
-    MG_BISECT(sample, 0, run->task->count - 1, !(run->sums[sample] > at));
+    MG_BISECT(sample, 0, run->task->points.count - 1, !(run->sums[sample] > at));
     return sample;
 }
 
 static mg_kernel_block block_of(const pivot_run *run, const int64_t *rows, int64_t count) {
     const mg_pivoting *task = run->task;
-    return (mg_kernel_block){.x = task->x,
-                             .z = task->x,
+    return (mg_kernel_block){.x = &task->points.x,
+                             .z = &task->points.x,
                              .x_rows = rows,
-                             .z_rows = run->rows,
+                             .z_rows = run->right,
                              .x_count = count,
                              .z_count = run->added,
                              .x_squares = task->squares,
@@ -72,7 +69,8 @@ static mg_kernel_block block_of(const pivot_run *run, const int64_t *rows, int64
 
 static void keep_rows(pivot_run *run) {
     for (int64_t k = 0; k < run->added; k++) {
-        run->rows[k] = row_of(run->task, run->candidates[k]);
+        run->rows[k] = mg_point_row(&run->task->points, run->candidates[k]);
+        run->right[k] = mg_point_right(run->task->kernel, &run->task->points, run->candidates[k]);
         memcpy(run->kept + k * run->rank, run->factor + run->candidates[k] * run->task->most,
                (size_t)run->rank * sizeof *run->kept);
     }
@@ -133,7 +131,8 @@ static margin_status pivots_add_rows(const mg_block *block, void *argument) {
     const pivot_run *run = argument;
     const mg_pivoting *task = run->task;
     const int64_t t = run->added;
-    const margin_matrix factor = margin_dense_f64(run->factor, task->count, run->rank, task->most);
+    const margin_matrix factor =
+        margin_dense_f64(run->factor, task->points.count, run->rank, task->most);
     const mg_row_ops *ops = mg_row_ops_for(&factor, run->isa);
     double product[BLOCK];
     for (int64_t i = block->first; i < block->first + block->count; i++) {
@@ -156,9 +155,9 @@ static margin_status pivots_add_rows(const mg_block *block, void *argument) {
 static margin_status add_columns(pivot_run *run) {
     const mg_pivoting *task = run->task;
     keep_rows(run);
-    mg_kernel_block block = block_of(run, task->rows, task->count);
+    mg_kernel_block block = block_of(run, task->points.rows, task->points.count);
     MG_TRY(mg_kernel_fill_with(run->scratch, &block, run->values, BLOCK));
-    MG_TRY(mg_sweep_each(task->context, task->count, 256, pivots_add_rows, run, NULL));
+    MG_TRY(mg_sweep_each(task->context, task->points.count, 256, pivots_add_rows, run, NULL));
     for (int64_t k = 0; k < run->added; k++)
         run->diagonal[run->candidates[k]] = 0.0;
     run->rank += run->added;
@@ -169,17 +168,15 @@ static margin_status add_columns(pivot_run *run) {
 
 static margin_status take_memory(pivot_run *run, mg_arena *arena) {
     const mg_pivoting *task = run->task;
-    const int64_t m = task->count;
+    const int64_t m = task->points.count;
     MG_TRY(MG_PIECES(arena, "columns of the Gram matrix", task->error, MG_PIECE(run->start, m),
                      MG_PIECE(run->diagonal, m), MG_PIECE(run->sums, m),
                      MG_PIECE(run->values, m * BLOCK), MG_PIECE(run->kept, BLOCK * task->most),
                      MG_PIECE(run->small, BLOCK * BLOCK), MG_PIECE(run->zero, BLOCK)));
     memset(run->zero, 0, BLOCK * sizeof *run->zero);
     for (int64_t i = 0; i < m; i++) {
-        const int64_t row = row_of(task, i);
         const double s = scale_of(task, i);
-        run->start[i] =
-            s * s * mg_kernel_rows(task->context, task->kernel, task->x, row, task->x, row);
+        run->start[i] = s * s * mg_kernel_pair(task->context, task->kernel, &task->points, i, i);
         run->start[i] = run->diagonal[i] = fmax(run->start[i], 0.0);
     }
     return MARGIN_OK;
@@ -212,8 +209,8 @@ margin_status mg_pivoted_cholesky(const mg_pivoting *task, double *factor, int64
     mg_arena arena;
     margin_status status;
     mg_arena_init(&arena, task->context->heap);
-    MG_GO(mg_kernel_scratch_new(task->context, task->kernel, task->x, task->x, &run.scratch,
-                                task->error));
+    MG_GO(mg_kernel_scratch_new(task->context, task->kernel, &task->points.x, &task->points.x,
+                                &run.scratch, task->error));
     MG_GO(take_memory(&run, &arena));
     status = find(&run, pivots, left);
     if (status == MARGIN_ERROR_CANCELLED) mg_fail_cancelled(task->error);

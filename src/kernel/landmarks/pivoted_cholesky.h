@@ -14,13 +14,11 @@
 typedef struct mg_pivoting {
     margin_context *context;
     const mg_kernel *kernel;
-    const margin_matrix *x;
-    const int64_t *rows; /* sample i is row rows[i] of x; NULL: row i */
-    int64_t count;
-    const double *scale;   /* S: count numbers >= 0; NULL: all 1 */
-    const double *squares; /* of all rows of x; NULL where the kernel needs none */
-    int64_t most;          /* columns of F */
-    double enough;         /* ends where the trace of what is left is at most this */
+    mg_kernel_points points; /* the samples */
+    const double *scale;     /* S: count numbers >= 0; NULL: all 1 */
+    const double *squares;   /* of all rows of x; NULL where the kernel needs none */
+    int64_t most;            /* columns of F */
+    double enough;           /* ends where the trace of what is left is at most this */
     uint64_t seed;
     margin_error *error;
 } mg_pivoting;

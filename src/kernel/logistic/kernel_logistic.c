@@ -32,8 +32,8 @@ static margin_status kernel_logistic_check(const margin_component *info,
     MG_REQUIRE(!mg_asks_no_penalty(info, values), error, MARGIN_ERROR_SPEC,
                "kernel-logistic: without a penalty a kernel can tell any classes apart; take a "
                "large C, such as 1e6");
-    MG_REQUIRE(mg_kernel_is_definite(&kernel) || kernel.kind == MG_KERNEL_FUNCTION, error,
-               MARGIN_ERROR_SPEC,
+    const bool given = kernel.kind == MG_KERNEL_FUNCTION || kernel.kind == MG_KERNEL_PRECOMPUTED;
+    MG_REQUIRE(given || mg_kernel_is_definite(&kernel), error, MARGIN_ERROR_SPEC,
                "kernel-logistic: needs a kernel that is an inner product, as its objective else "
                "has no least value: rbf, laplacian, linear, exp, or poly with coef0 >= 0");
     return MARGIN_OK;

@@ -33,10 +33,12 @@ void mg_kernel_system_free(mg_kernel_system *system) {
 static mg_kernel_block block_of(const mg_kernel_system *system, int64_t first, int64_t count,
                                 int64_t left) {
     const mg_problem *p = system->problem;
+    const bool places = system->kernel.kind == MG_KERNEL_PRECOMPUTED && p->original;
+    const int64_t *right = places ? p->original : p->index;
     return (mg_kernel_block){.x = &p->x,
                              .z = &p->x,
                              .x_rows = p->index ? p->index + first : NULL,
-                             .z_rows = p->index ? p->index + left : NULL,
+                             .z_rows = right ? right + left : NULL,
                              .x_first = first,
                              .x_count = count,
                              .z_first = left,
@@ -45,15 +47,13 @@ static mg_kernel_block block_of(const mg_kernel_system *system, int64_t first, i
                              .z_squares = system->squares};
 }
 
-static margin_status make_diagonal(mg_kernel_system *system) {
-    const mg_problem *p = system->problem;
+static margin_status make_diagonal(mg_kernel_system *system, const mg_kernel_points *points) {
     MG_NEW(system->context->heap, system->diagonal, system->count, purpose, system->error);
     for (int64_t i = 0; i < system->count; i++) {
-        const int64_t row = mg_sample_row(p, i);
-        system->diagonal[i] =
-            mg_kernel_rows(system->context, &system->kernel, &p->x, row, &p->x, row);
+        system->diagonal[i] = mg_kernel_pair(system->context, &system->kernel, points, i, i);
         if (i % 4096 == 0 && mg_cancelled(system->context)) return mg_fail_cancelled(system->error);
-        MG_TRY(mg_kernel_check_value(system->diagonal[i], mg_sample_original(p, i), system->error));
+        MG_TRY(mg_kernel_check_value(system->diagonal[i], mg_sample_original(system->problem, i),
+                                     system->error));
     }
     return MARGIN_OK;
 }
@@ -82,13 +82,14 @@ static margin_status store(mg_kernel_system *system) {
 static margin_status make(mg_kernel_system *system) {
     const margin_matrix *x = &system->problem->x;
     const mg_kernel_points points = mg_kernel_points_of(system->problem);
+    MG_TRY(mg_kernel_check(system->context, &system->kernel, &points, system->error));
     MG_TRY(mg_kernel_scratch_new(system->context, &system->kernel, x, x, &system->scratch,
                                  system->error));
     if (mg_kernel_basis_of(system->kernel.kind) == MG_OF_SQUARES) {
         MG_NEW(system->context->heap, system->squares, x->rows, purpose, system->error);
         MG_TRY(mg_kernel_fail(mg_row_squares(system->context, x, system->squares), system->error));
     }
-    MG_TRY(make_diagonal(system));
+    MG_TRY(make_diagonal(system, &points));
     MG_TRY(mg_kernel_decide(system->context, &system->kernel, &points, &system->curvature,
                             system->error));
     return system->storage == MG_GRAM_NONE ? MARGIN_OK : store(system);
@@ -219,12 +220,13 @@ double mg_kernel_system_steepness(const mg_kernel_system *system, int64_t sample
 margin_status mg_kernel_system_hand_over(const mg_kernel_system *system, const double *a, double b,
                                          mg_fit *fit) {
     const mg_problem *p = system->problem;
+    const mg_kernel_points points = mg_kernel_points_of(p);
     const int64_t count = support_count(a, system->count);
     mg_heap *heap = system->context->heap;
     int64_t *rows;
     MG_NEW(heap, rows, count, "the list of the support rows", fit->error);
     for (int64_t i = 0; i < count; i++)
-        rows[i] = mg_sample_row(p, i);
+        rows[i] = mg_point_right(&system->kernel, &points, i);
     const margin_status status = mg_expansion_make(heap, &system->kernel, &p->x, rows, a, count, b,
                                                    &fit->hypothesis, fit->error);
     mg_free(heap, rows);

@@ -20,15 +20,14 @@ static margin_status add_up(mg_fit *fit, const mg_hypothesis *h, const mg_loss *
                             const mg_penalty *penalty, double *f, double *u, sums *s) {
     const mg_kernel *kernel = &h->view.expansion.kernel;
     const mg_problem *p = fit->problem;
+    const mg_kernel_points points = mg_kernel_points_of(p);
     *s = (sums){0};
     for (int64_t i = 0; i < p->count; i++) {
         const double c = penalty->factor * mg_sample_weight(p, i), y = p->sign[i];
-        const int64_t row = mg_sample_row(p, i);
-        const double root =
-            sqrt(fabs(mg_kernel_rows(fit->context, kernel, &p->x, row, &p->x, row)));
+        const double root = sqrt(fabs(mg_kernel_pair(fit->context, kernel, &points, i, i)));
         double blur = 0.0;
         if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
-        f[i] = mg_kernel_sums_score(fit, h, &p->x, row, &blur);
+        f[i] = mg_kernel_sums_score(fit, h, &p->x, mg_sample_row(p, i), &blur);
         u[i] = -c * y * loss->slope(y * f[i]) / penalty->rho;
         s->loss += (long double)(c * loss->value(y * f[i]));
         s->blur += c * blur;
@@ -78,6 +77,7 @@ margin_status mg_kernel_point_verify(mg_fit *fit, const mg_hypothesis *hypothesi
                                      const mg_loss *loss) {
     const int64_t m = fit->problem->count;
     double *numbers;
+    MG_TRY(mg_kernel_sums_skew(fit, hypothesis));
     MG_NEW(fit->context->heap, numbers, 2 * m + fit->problem->x.rows, "the scores of the rows",
            fit->error);
     const margin_status status =

@@ -52,8 +52,7 @@ static void sum_up_to_zero(verification *v) {
     for (int64_t i = 0; i < v->count; i++) {
         double blur;
         const double c = mg_sample_weight(p, i),
-                     square =
-                         mg_kernel_sums_square(v->fit, v->h, &p->x, mg_sample_row(p, i), &blur);
+                     square = mg_kernel_sums_square(v->fit, v->h, i, &blur);
         sum += (long double)v->u[i];
         weight += (long double)c;
         reach += (long double)(c * sqrt(fmax(square + blur, 0.0)));
@@ -123,7 +122,8 @@ static margin_status judge(verification *v, const mg_ridge_options *o) {
     const double hidden = s.norm_blur + s.gap_blur;       /* of P - D */
     const double most = fmax(objective / factor, hidden); /* P is not below 0 */
     const bool near = fmin(distance - s.gap_blur, objective / factor) <= enough;
-    const bool told = o->descends || s.counted <= enough;
+    /* a fit does not count what it cannot see: the other half of a precomputed matrix */
+    const bool told = o->descends || v->fit->verified.skew > 0.0 || s.counted <= enough;
     report->objective = objective;
     report->gap = v->matches && definite
                       ? factor * fmin(distance + hidden, most) / fmax(1.0, objective)
@@ -162,6 +162,7 @@ margin_status mg_kernel_ridge_verify(mg_fit *fit, const mg_hypothesis *hypothesi
     verification v = {
         .fit = fit, .problem = fit->problem, .h = hypothesis, .alpha = o.penalty.alpha, .count = m};
     mg_arena arena;
+    MG_TRY(mg_kernel_sums_skew(fit, hypothesis));
     mg_arena_init(&arena, fit->context->heap);
     margin_status status = MG_PIECES(&arena, "the residuals", fit->error, MG_PIECE(v.entries, rows),
                                      MG_PIECE(v.r, m), MG_PIECE(v.u, m), MG_PIECE(v.blur, m),

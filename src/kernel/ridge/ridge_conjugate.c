@@ -62,7 +62,6 @@ static margin_status factor_small(conjugate *cg) {
 
 static margin_status make_preconditioner(conjugate *cg) {
     mg_ridge_run *run = cg->run;
-    const mg_problem *p = run->problem;
     const int64_t m = run->count, root = (int64_t)(2.0 * sqrt((double)m));
     const int64_t room = mg_context_room(run->context, FACTOR_BYTES) / 4 / 8 / m;
     int64_t *pivots;
@@ -72,9 +71,7 @@ static margin_status make_preconditioner(conjugate *cg) {
                      MG_PIECE(pivots, cg->most)));
     const mg_pivoting task = {.context = run->context,
                               .kernel = &run->system.kernel,
-                              .x = &p->x,
-                              .rows = p->index,
-                              .count = m,
+                              .points = mg_kernel_points_of(run->problem),
                               .scale = cg->scale,
                               .squares = run->system.squares,
                               .most = cg->most,

@@ -219,24 +219,6 @@ margin_status mg_svm_solve(mg_svm_machine *m, margin_status *ended) {
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-/* A precomputed kernel is linear in the values of a row: its support rows are unit vectors. */
-static margin_status make_unit_rows(mg_svm_machine *m, margin_matrix *units) {
-    int64_t *starts;
-    double *ones;
-    MG_ARENA_NEW(&m->arena, starts, 2 * m->problem->x.columns + 1, purpose, m->fit->error);
-    MG_ARENA_NEW(&m->arena, ones, m->problem->x.columns, purpose, m->fit->error);
-    int64_t *columns = starts + m->problem->x.columns + 1;
-    for (int64_t j = 0; j < m->problem->x.columns; j++) {
-        starts[j] = columns[j] = j;
-        ones[j] = 1.0;
-    }
-    starts[m->problem->x.columns] = m->problem->x.columns;
-    *units = margin_csr_f64(ones, NULL, starts, m->problem->x.columns, m->problem->x.columns);
-    units->column_indices = columns;
-    units->index_type = MARGIN_I64;
-    return MARGIN_OK;
-}
-
 /* Arrays over the support vectors, in the order of the samples. */
 typedef struct support_list {
     int64_t count;
@@ -248,7 +230,6 @@ static margin_status list_support(mg_svm_machine *m, support_list *list) {
     const mg_smo *s = &m->smo;
     const int64_t n = s->count;
     const mg_kernel_points points = mg_kernel_points_of(m->problem);
-    const bool given = m->kernel.kind == MG_KERNEL_PRECOMPUTED;
     double *beta; /* of each sample */
     int64_t bounded = 0;
     MG_TRY(MG_PIECES(&m->arena, purpose, m->fit->error, MG_PIECE(list->rows, n),
@@ -260,7 +241,7 @@ static margin_status list_support(mg_svm_machine *m, support_list *list) {
     }
     for (int64_t i = 0; i < n; i++) {
         if (beta[i] == 0.0) continue;
-        list->rows[list->count] = given ? mg_point_place(&points, i) : mg_point_row(&points, i);
+        list->rows[list->count] = mg_point_right(&m->kernel, &points, i);
         list->originals[list->count] = mg_sample_original(m->problem, i);
         list->coefficients[list->count] = beta[i];
         list->sizes[list->count] = fabs(beta[i]);
@@ -274,13 +255,12 @@ static margin_status list_support(mg_svm_machine *m, support_list *list) {
 /* The support vectors, and as its dual form which training rows they are: that carries the proof.
  */
 static margin_status make_hypothesis(mg_svm_machine *m) {
-    margin_matrix x = m->problem->x;
     mg_hypothesis *h;
     support_list list = {0};
     MG_TRY(list_support(m, &list));
-    if (m->kernel.kind == MG_KERNEL_PRECOMPUTED) MG_TRY(make_unit_rows(m, &x));
-    MG_TRY(mg_expansion_make(m->fit->context->heap, &m->kernel, &x, list.rows, list.coefficients,
-                             list.count, mg_smo_intercept(&m->smo), &h, m->fit->error));
+    MG_TRY(mg_expansion_make(m->fit->context->heap, &m->kernel, &m->problem->x, list.rows,
+                             list.coefficients, list.count, mg_smo_intercept(&m->smo), &h,
+                             m->fit->error));
     m->fit->hypothesis = h; /* the fit's, also where this fails */
     return mg_hypothesis_set_dual(h, list.count, list.originals, list.sizes, list.signs, list.sizes,
                                   m->fit->error);

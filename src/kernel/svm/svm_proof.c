@@ -19,14 +19,12 @@ static const char proof_purpose[] = "the proof of the solution";
 /* The variables whose coefficients differ from `base` (NULL: from 0), with the difference. */
 static void list_changes(const mg_svm_machine *m, const double *base, proof_lists *lists) {
     const mg_kernel_points points = mg_kernel_points_of(m->problem);
-    const bool columns = m->kernel.kind == MG_KERNEL_PRECOMPUTED;
     lists->support_count = 0;
     for (int64_t v = 0; v < m->smo.count; v++) {
         const int64_t i = m->sample[v];
         const double change = mg_svm_beta(m, v) - (base ? base[v] : 0.0);
         if (change == 0.0) continue;
-        lists->support[lists->support_count] =
-            columns ? mg_point_place(&points, i) : mg_point_row(&points, i);
+        lists->support[lists->support_count] = mg_point_right(&m->kernel, &points, i);
         lists->weights[lists->support_count++] = change;
     }
 }

@@ -54,14 +54,11 @@ static void take_beta(svm_check *k) {
 }
 
 static bool same_row(const svm_check *k, int64_t support, int64_t sample) {
-    const margin_matrix *x = &k->problem->x, *s = &k->h->view.expansion.support;
     const int64_t row = mg_sample_row(k->problem, sample);
     if (k->h->view.expansion.kernel.kind == MG_KERNEL_PRECOMPUTED)
-        return mg_row_start(s, support + 1) - mg_row_start(s, support) == 1 &&
-               mg_column_index(s, mg_row_start(s, support)) ==
-                   mg_sample_original(k->problem, sample) &&
-               mg_stored_value(s, mg_row_start(s, support)) == 1.0;
-    return mg_alike_rows(s, support, x, row, k->problem->made);
+        return mg_kernel_sums_place(k->h, support) == mg_sample_original(k->problem, sample);
+    return mg_alike_rows(&k->h->view.expansion.support, support, &k->problem->x, row,
+                         k->problem->made);
 }
 
 /* Support rows stand in the order of their numbers in x; one that was selected twice stands once,
@@ -194,6 +191,7 @@ margin_status mg_kernel_svm_verify(mg_fit *fit, const mg_hypothesis *h) {
     MG_REQUIRE(h->dual_starts && h->functions == 1, fit->error, MARGIN_ERROR_MODEL,
                "the model has no dual coefficients, which are its proof");
     k.options = mg_svm_options_of(&fit->learner->info, fit->options, fit->problem);
+    MG_TRY(mg_kernel_sums_skew(fit, h));
     MG_GO_NEW(heap, k.beta, 3 * fit->problem->count, "the verification", fit->error);
     k.score = k.beta + fit->problem->count;
     k.blur = k.score + fit->problem->count;

@@ -112,9 +112,9 @@ static int64_t distinct_rows(const int64_t *rows, int64_t count, int64_t *order,
     return found;
 }
 
-margin_status mg_expansion_make(mg_heap *heap, const mg_kernel *kernel, const margin_matrix *x,
-                                const int64_t *rows, const double *coefficients, int64_t count,
-                                double intercept, mg_hypothesis **h, margin_error *error) {
+static margin_status make_of_rows(mg_heap *heap, const mg_kernel *kernel, const margin_matrix *x,
+                                  const int64_t *rows, const double *coefficients, int64_t count,
+                                  double intercept, mg_hypothesis **h, margin_error *error) {
     mg_hypothesis *made = NULL;
     coefficient_arrays to;
     int64_t *order = NULL, *scratch = NULL, *keys = NULL;
@@ -147,6 +147,30 @@ margin_status mg_expansion_make(mg_heap *heap, const mg_kernel *kernel, const ma
 done:
     mg_hypothesis_free(made);
     MG_FREE(heap, sources, keys, scratch, order);
+    return status;
+}
+
+margin_status mg_expansion_make(mg_heap *heap, const mg_kernel *kernel, const margin_matrix *x,
+                                const int64_t *rows, const double *coefficients, int64_t count,
+                                double intercept, mg_hypothesis **h, margin_error *error) {
+    const int64_t n = x->columns;
+    int64_t *starts;
+    double *ones;
+    if (kernel->kind != MG_KERNEL_PRECOMPUTED)
+        return make_of_rows(heap, kernel, x, rows, coefficients, count, intercept, h, error);
+    MG_NEW(heap, starts, 3 * n + 1, "the list of the support rows", error);
+    ones = (double *)(starts + 2 * n + 1);
+    for (int64_t j = 0; j < n; j++) {
+        starts[j] = starts[n + 1 + j] = j;
+        ones[j] = 1.0;
+    }
+    starts[n] = n;
+    margin_matrix units = margin_csr_f64(ones, NULL, starts, n, n);
+    units.column_indices = starts + n + 1;
+    units.index_type = MARGIN_I64;
+    const margin_status status =
+        make_of_rows(heap, kernel, &units, rows, coefficients, count, intercept, h, error);
+    mg_free(heap, starts);
     return status;
 }
 
@@ -286,9 +310,9 @@ margin_status mg_expansion_slice(mg_heap *heap, const mg_hypothesis *h, int64_t 
     MG_GO_NEW(heap, rows, count, "the list of the support rows", error);
     for (int64_t k = 0; k < count; k++)
         rows[k] = h->view.expansion.entries[first + k];
-    MG_GO(mg_expansion_make(heap, &h->view.expansion.kernel, &h->view.expansion.support, rows,
-                            h->view.expansion.coefficients + first, count,
-                            h->view.expansion.intercept[function], &made, error));
+    MG_GO(make_of_rows(heap, &h->view.expansion.kernel, &h->view.expansion.support, rows,
+                       h->view.expansion.coefficients + first, count,
+                       h->view.expansion.intercept[function], &made, error));
     MG_GO(mg_dual_slice(h, function, made, error));
     MG_GO(mg_hypothesis_attach(made, error));
     *out = made;

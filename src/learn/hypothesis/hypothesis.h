@@ -97,7 +97,8 @@ margin_status mg_hypothesis_set_dual(mg_hypothesis *h, int64_t count, const int6
                                      const double *coefficients, const double *signs,
                                      const double *updates, margin_error *error);
 /* Expansion of one function over chosen rows of x with coefficients alpha_i y_i; copies the rows
- * (a row named twice once, with the sum) and attaches. */
+ * (a row named twice once, with the sum) and attaches. Of a precomputed kernel, which is linear in
+ * the values of a row: over chosen columns, whose support rows are unit vectors. */
 margin_status mg_expansion_make(mg_heap *heap, const mg_kernel *kernel, const margin_matrix *x,
                                 const int64_t *rows, const double *coefficients, int64_t count,
                                 double intercept, mg_hypothesis **h, margin_error *error);

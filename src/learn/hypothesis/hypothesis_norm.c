@@ -79,6 +79,15 @@ static margin_status no_norm(const mg_hypothesis *h, margin_error *error) {
                    h->kind->name);
 }
 
+/* k of two support rows is known, of unit vectors it is not. */
+static margin_status check_gram(const mg_hypothesis *h, margin_error *error) {
+    MG_REQUIRE(
+        h->view.expansion.kernel.kind != MG_KERNEL_PRECOMPUTED, error, MARGIN_ERROR_ARGUMENT,
+        "a model of kernel=precomputed does not hold the kernel values of its rows with each "
+        "other, so it has no geometric margins");
+    return MARGIN_OK;
+}
+
 margin_status mg_hypothesis_norm(margin_context *context, const mg_hypothesis *h, int64_t function,
                                  double *norm, margin_error *error) {
     if (h->kind == &mg_hypothesis_linear) {
@@ -86,6 +95,7 @@ margin_status mg_hypothesis_norm(margin_context *context, const mg_hypothesis *h
         return MARGIN_OK;
     }
     if (h->kind != &mg_hypothesis_expansion) return no_norm(h, error);
+    MG_TRY(check_gram(h, error));
     const int64_t *starts = h->view.expansion.starts;
     int64_t first = starts[function], count = starts[function + 1] - first, *rows;
     MG_NEW(context->heap, rows, count, "the list of the support rows", error);
@@ -145,7 +155,10 @@ done:
 
 margin_status mg_hypothesis_products(margin_context *context, const mg_hypothesis *h,
                                      double *products, margin_error *error) {
-    if (h->kind == &mg_hypothesis_expansion) return expansion_products(context, h, products, error);
+    if (h->kind == &mg_hypothesis_expansion) {
+        MG_TRY(check_gram(h, error));
+        return expansion_products(context, h, products, error);
+    }
     if (h->kind != &mg_hypothesis_linear) return no_norm(h, error);
     for (int64_t f = 0; f < h->functions; f++)
         for (int64_t g = 0; g < h->functions; g++)

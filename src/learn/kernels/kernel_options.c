@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of the words of MG_KERNEL_CHOICES_GRAM, in their order. */
+/* Of the words of MG_KERNEL_CHOICES_OWN, in their order. */
 static const mg_kernel_kind kinds[] = {
     MG_KERNEL_LINEAR,  MG_KERNEL_POLY,      MG_KERNEL_RBF,      MG_KERNEL_EXP,
     MG_KERNEL_SIGMOID, MG_KERNEL_LAPLACIAN, MG_KERNEL_FUNCTION, MG_KERNEL_PRECOMPUTED};
@@ -172,7 +172,7 @@ mg_kernel_name mg_kernel_describe(const mg_kernel *kernel) {
     int choice = 0;
     while (choice + 1 < MG_LENGTH(kinds) && kinds[choice] != kernel->kind)
         choice++;
-    const char *word = mg_choice_at(MG_KERNEL_CHOICES_GRAM, choice, &length);
+    const char *word = mg_choice_at(MG_KERNEL_CHOICES_OWN, choice, &length);
     if (!uses_gamma(kernel->kind))
         snprintf(name.text, sizeof name.text, "%.*s", (int)length, word);
     else

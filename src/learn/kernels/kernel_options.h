@@ -11,7 +11,8 @@
 #define MG_OPTION_KERNEL_RBF                                                                       \
     MG_OPTION_KERNEL("rbf", MG_KERNEL_CHOICES_OWN,                                                 \
                      "k(x, z): x.z, (gamma x.z + coef0)^degree, exp(-gamma |x-z|^2), exp(x.z), "   \
-                     "tanh(gamma x.z + coef0), exp(-gamma |x-z|_1), or a function of the program")
+                     "tanh(gamma x.z + coef0), exp(-gamma |x-z|_1), or a function of the "         \
+                     "program; precomputed: the data are the Gram matrix")
 #define MG_OPTIONS_KERNEL_SHAPE                                                                    \
     MG_NUMBER("gamma", NULL,                                                                       \
               "factor in poly, rbf, sigmoid and laplacian; scale is 1/(columns x variance of all " \

@@ -78,7 +78,8 @@ static double narrow_bytes(const mg_kernel_sizes *s, double rows) {
 
 /* A row of an expansion, with the lists that it is made by. */
 static double support_bytes(const mg_kernel_sizes *s) {
-    enum { INDEX = 8, LISTS = 80 };
+    enum { INDEX = 8, LISTS = 80, UNIT = 24 };
+    if (s->kernel == MG_KERNEL_PRECOMPUTED) return LISTS + UNIT;
     const int64_t number = mg_type_size(s->x.value_type) + (mg_is_csr(&s->x) ? INDEX : 0);
     return LISTS + mg_row_length(&s->x) * (double)number;
 }

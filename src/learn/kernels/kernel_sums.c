@@ -1,6 +1,7 @@
 /* Sums over pairs of rows once more, for verification. */
 #include "learn/kernels/kernel_sums.h"
 
+#include "base/sort.h"
 #include "math/rows/row_pair.h"
 
 #include <math.h>
@@ -32,15 +33,42 @@ static double norm_of(const margin_matrix *x, int64_t row) {
     return sqrt(mg_kernel_rows(NULL, &linear, x, row, x, row));
 }
 
-void mg_kernel_sums_match(mg_fit *fit, const mg_hypothesis *h, int64_t *entries, bool *matches) {
-    const mg_problem *p = fit->problem;
+/* ---- Support rows and samples ---------------------------------------------------------------- */
+
+int64_t mg_kernel_sums_place(const mg_hypothesis *h, int64_t support) {
+    const margin_matrix *s = &h->view.expansion.support;
+    if (!mg_is_csr(s) || mg_row_start(s, support + 1) - mg_row_start(s, support) != 1) return -1;
+    const int64_t k = mg_row_start(s, support);
+    return mg_stored_value(s, k) == 1.0 ? mg_column_index(s, k) : -1;
+}
+
+/* The coefficient of a column of a precomputed kernel; -1: none. Columns ascend. */
+static int64_t entry_at(const mg_hypothesis *h, int64_t place) {
+    const int32_t *entries = h->view.expansion.entries;
+    const int64_t end = h->view.expansion.starts[1];
+    int64_t at;
+    MG_BISECT(at, h->view.expansion.starts[0], end, mg_kernel_sums_place(h, entries[at]) < place);
+    return at < end && mg_kernel_sums_place(h, entries[at]) == place ? at : -1;
+}
+
+static bool match_places(const mg_problem *p, const mg_hypothesis *h, int64_t *entries) {
+    const mg_kernel_points points = mg_kernel_points_of(p);
+    int64_t found = 0;
+    for (int64_t i = 0; i < p->count; i++) {
+        int64_t *entry = &entries[mg_sample_row(p, i)];
+        if (*entry >= 0) continue;
+        *entry = entry_at(h, mg_point_place(&points, i));
+        if (*entry < 0) return false;
+        found++;
+    }
+    return found == h->view.expansion.starts[1] - h->view.expansion.starts[0];
+}
+
+static bool match_rows(const mg_problem *p, const mg_hypothesis *h, int64_t *entries) {
     int64_t at = h->view.expansion.starts[0];
     const int64_t end = h->view.expansion.starts[1];
-    const bool none = at == end;
     bool same = true;
-    for (int64_t row = 0; row < p->x.rows; row++)
-        entries[row] = -1;
-    for (int64_t i = 0; i < p->count && !none; i++)
+    for (int64_t i = 0; i < p->count; i++)
         entries[mg_sample_row(p, i)] = 0;
     for (int64_t row = 0; row < p->x.rows && same; row++) {
         if (entries[row] < 0) continue;
@@ -48,8 +76,42 @@ void mg_kernel_sums_match(mg_fit *fit, const mg_hypothesis *h, int64_t *entries,
                                          &p->x, row, p->made);
         entries[row] = at++;
     }
-    *matches = same && (none || at == end);
+    return same && at == end;
+}
+
+margin_status mg_kernel_sums_skew(mg_fit *fit, const mg_hypothesis *h) {
+    const mg_kernel *kernel = &h->view.expansion.kernel;
+    const mg_kernel_points points = mg_kernel_points_of(fit->problem);
+    double *skew = &fit->verified.skew;
+    MG_TRY(mg_kernel_check(fit->context, kernel, &points, fit->error));
+    for (int64_t i = 0; kernel->kind == MG_KERNEL_PRECOMPUTED && i < points.count; i++) {
+        if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
+        for (int64_t j = 0; j < i; j++)
+            *skew = fmax(*skew, fabs(mg_kernel_pair(NULL, kernel, &points, i, j) -
+                                     mg_kernel_pair(NULL, kernel, &points, j, i)));
+    }
+    return MARGIN_OK;
+}
+
+void mg_kernel_sums_match(mg_fit *fit, const mg_hypothesis *h, int64_t *entries, bool *matches) {
+    const mg_problem *p = fit->problem;
+    const bool given = h->view.expansion.kernel.kind == MG_KERNEL_PRECOMPUTED;
+    for (int64_t row = 0; row < p->x.rows; row++)
+        entries[row] = -1;
+    *matches = h->view.expansion.starts[0] == h->view.expansion.starts[1] ||
+               (given ? match_places : match_rows)(p, h, entries);
     if (!*matches) fit->verified.contradiction = "its support rows are not those of the data";
+}
+
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+/* k(s, x) for a support row, which of a precomputed kernel picks a value of x. */
+static double support_value(const mg_fit *fit, const mg_hypothesis *h, int64_t s,
+                            const margin_matrix *x, int64_t row) {
+    const mg_kernel *kernel = &h->view.expansion.kernel;
+    const int64_t place = kernel->kind == MG_KERNEL_PRECOMPUTED ? mg_kernel_sums_place(h, s) : -1;
+    if (place >= 0) return mg_dense_value(x, row, place);
+    return mg_kernel_rows(fit->context, kernel, &h->view.expansion.support, s, x, row);
 }
 
 double mg_kernel_sums_score(const mg_fit *fit, const mg_hypothesis *h, const margin_matrix *x,
@@ -62,7 +124,7 @@ double mg_kernel_sums_score(const mg_fit *fit, const mg_hypothesis *h, const mar
     for (int64_t k = h->view.expansion.starts[0]; k < h->view.expansion.starts[1]; k++) {
         const int64_t s = h->view.expansion.entries[k];
         const double a = h->view.expansion.coefficients[k];
-        const double value = mg_kernel_rows(fit->context, kernel, support, s, x, row);
+        const double value = support_value(fit, h, s, x, row);
         sum += (long double)a * (long double)value;
         if (!blur) continue;
         const bool exact =
@@ -70,57 +132,86 @@ double mg_kernel_sums_score(const mg_fit *fit, const mg_hypothesis *h, const mar
         const double terms =
             exact ? value
                   : mg_kernel_terms(kernel, value, norm, sqrt(h->view.expansion.squares[s]));
-        *blur += MG_ROUNDING * fabs(a) * terms;
+        *blur += fabs(a) * (MG_ROUNDING * terms + fit->verified.skew);
     }
     return (double)sum;
 }
 
-double mg_kernel_sums_square(const mg_fit *fit, const mg_hypothesis *h, const margin_matrix *x,
-                             int64_t row, double *blur) {
+double mg_kernel_sums_square(const mg_fit *fit, const mg_hypothesis *h, int64_t sample,
+                             double *blur) {
     const mg_kernel *kernel = &h->view.expansion.kernel;
-    const double value = mg_kernel_rows(fit->context, kernel, x, row, x, row);
-    *blur = MG_ROUNDING * mg_kernel_terms(kernel, value, norm_of(x, row), norm_of(x, row));
+    const mg_kernel_points points = mg_kernel_points_of(fit->problem);
+    const double norm = norm_of(&points.x, mg_point_row(&points, sample));
+    const double value = mg_kernel_pair(fit->context, kernel, &points, sample, sample);
+    *blur = MG_ROUNDING * mg_kernel_terms(kernel, value, norm, norm);
     return value;
+}
+
+/* The support rows themselves; of a precomputed kernel the samples' rows, one for each column.
+ * rows[s]: which; -1: of none, and f is then 0 there. */
+static margin_status rows_of_support(const mg_fit *fit, const mg_hypothesis *h, int64_t **rows) {
+    const mg_kernel_points points = mg_kernel_points_of(fit->problem);
+    const int64_t count = h->view.expansion.support.rows;
+    *rows = NULL;
+    if (h->view.expansion.kernel.kind != MG_KERNEL_PRECOMPUTED) return MARGIN_OK;
+    MG_NEW(fit->context->heap, *rows, count, "the support rows", fit->error);
+    for (int64_t s = 0; s < count; s++)
+        (*rows)[s] = -1;
+    for (int64_t i = 0; i < points.count; i++) {
+        const int64_t at = entry_at(h, mg_point_place(&points, i));
+        if (at >= 0) (*rows)[h->view.expansion.entries[at]] = mg_point_row(&points, i);
+    }
+    return MARGIN_OK;
 }
 
 margin_status mg_kernel_sums_norm(const mg_fit *fit, const mg_hypothesis *h, long double *norm,
                                   double *blur) {
+    const margin_matrix *x = &h->view.expansion.support;
+    margin_status status = MARGIN_OK;
+    int64_t *rows;
     *norm = 0.0L;
     *blur = 0.0;
+    MG_TRY(rows_of_support(fit, h, &rows));
+    if (rows) x = &fit->problem->x;
     for (int64_t k = h->view.expansion.starts[0]; k < h->view.expansion.starts[1]; k++) {
+        const int64_t s = h->view.expansion.entries[k], row = rows ? rows[s] : s;
         double of_score;
-        if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
-        const double f = mg_kernel_sums_score(fit, h, &h->view.expansion.support,
-                                              h->view.expansion.entries[k], &of_score);
+        if (row < 0) continue;
+        if (mg_cancelled(fit->context)) {
+            status = mg_fail_cancelled(fit->error);
+            break;
+        }
+        const double f = mg_kernel_sums_score(fit, h, x, row, &of_score);
         *norm += (long double)h->view.expansion.coefficients[k] * (long double)f;
         *blur += fabs(h->view.expansion.coefficients[k]) * of_score;
     }
-    return MARGIN_OK;
+    mg_free(fit->context->heap, rows);
+    return status;
 }
 
 margin_status mg_kernel_sums_distance(const mg_fit *fit, const mg_hypothesis *h, const double *u,
                                       const double *f, long double norm, double *distance,
                                       double *blur) {
-    const mg_problem *p = fit->problem;
+    const mg_kernel_points points = mg_kernel_points_of(fit->problem);
     const mg_kernel *kernel = &h->view.expansion.kernel;
     long double cross = 0.0L, square = 0.0L, sizes = 0.0L;
-    for (int64_t i = 0; i < p->count; i++) {
+    double all = 0.0;
+    for (int64_t i = 0; i < points.count; i++) {
         long double sum = 0.0L, terms = 0.0L;
         if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
-        for (int64_t j = 0; j < p->count; j++) {
-            const long double term =
-                (long double)u[j] * (long double)mg_kernel_rows(fit->context, kernel, &p->x,
-                                                                mg_sample_row(p, j), &p->x,
-                                                                mg_sample_row(p, i));
+        for (int64_t j = 0; j < points.count; j++) {
+            const long double term = (long double)u[j] * (long double)mg_kernel_pair(
+                                                             fit->context, kernel, &points, j, i);
             sum += term;
             terms += fabsl(term);
         }
         square += (long double)u[i] * sum;
+        all += fabs(u[i]);
         sizes += fabsl((long double)u[i]) * terms;
         cross += (long double)u[i] * (long double)f[i];
     }
     *distance = (double)fmaxl(norm - 2.0L * cross + square, 0.0L);
-    *blur = MG_ROUNDING * (double)sizes;
+    *blur = MG_ROUNDING * (double)sizes + fit->verified.skew * all * all;
     return MARGIN_OK;
 }
 

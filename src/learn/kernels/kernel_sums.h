@@ -6,6 +6,11 @@
 /* What the rounding of k(x, z) is a small part of, its terms before they cancel; value: k(x, z); x
  * and z: the norms of the rows. */
 double mg_kernel_terms(const mg_kernel *kernel, double value, double x, double z);
+/* The column that a support row of a precomputed kernel stands for; -1: it is no unit vector. */
+int64_t mg_kernel_sums_place(const mg_hypothesis *h, int64_t support);
+/* First of all, for `verified.skew`, which counts as rounding: training may have read either value.
+ * CANCELLED. */
+margin_status mg_kernel_sums_skew(mg_fit *fit, const mg_hypothesis *h);
 /* Which entry of the hypothesis, of one function, stands for each row of x (-1: none): its support
  * rows are those of the samples, in the order of x and each once, or there are none. *matches
  * false: they are not, which is said in `verified`. entries: x.rows numbers. */
@@ -14,9 +19,9 @@ void mg_kernel_sums_match(mg_fit *fit, const mg_hypothesis *h, int64_t *entries,
  * what rounding may have made of it in training. */
 double mg_kernel_sums_score(const mg_fit *fit, const mg_hypothesis *h, const margin_matrix *x,
                             int64_t row, double *blur);
-/* k(x, x) at a row, and what rounding may have made of it. */
-double mg_kernel_sums_square(const mg_fit *fit, const mg_hypothesis *h, const margin_matrix *x,
-                             int64_t row, double *blur);
+/* k(x, x) of a sample, and what rounding may have made of it. */
+double mg_kernel_sums_square(const mg_fit *fit, const mg_hypothesis *h, int64_t sample,
+                             double *blur);
 /* |f|^2 = a'Ka over the support rows, and its rounding. CANCELLED. */
 margin_status mg_kernel_sums_norm(const mg_fit *fit, const mg_hypothesis *h, long double *norm,
                                   double *blur);

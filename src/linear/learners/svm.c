@@ -13,7 +13,7 @@ enum { LOSS_AT, KERNEL_AT };
 static const margin_option options[] = {
     [LOSS_AT] = MG_CHOICE("loss", "hinge", "hinge|squared-hinge",
                           "what a row costs: max(1 - y f, 0), or that squared"),
-    [KERNEL_AT] = MG_OPTION_KERNEL("linear", MG_KERNEL_CHOICES_GRAM,
+    [KERNEL_AT] = MG_OPTION_KERNEL("linear", MG_KERNEL_CHOICES_OWN,
                                    "linear: f is a linear function of the columns; others: f is a "
                                    "sum of kernel values with training rows; user: a function of "
                                    "the program; precomputed: the data are the Gram matrix"),

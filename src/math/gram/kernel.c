@@ -96,3 +96,11 @@ double mg_kernel_rows(margin_context *context, const mg_kernel *kernel, const ma
     if (kernel->kind == MG_KERNEL_LAPLACIAN) return exp(-kernel->gamma * sums.distance);
     return mg_kernel_from_dot(kernel, sums.dot, sums.square_a, sums.square_b);
 }
+
+double mg_kernel_pair(margin_context *context, const mg_kernel *kernel,
+                      const mg_kernel_points *points, int64_t i, int64_t j) {
+    const margin_matrix *x = &points->x;
+    const int64_t row = mg_point_row(points, i), right = mg_point_right(kernel, points, j);
+    if (kernel->kind == MG_KERNEL_PRECOMPUTED) return mg_dense_value(x, row, right);
+    return mg_kernel_rows(context, kernel, x, row, x, right);
+}

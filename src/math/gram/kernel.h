@@ -28,10 +28,9 @@ typedef enum mg_kernel_kind {
 enum { MG_KERNEL_KINDS = MG_KERNEL_FUNCTION + 1 }; /* what files may hold is below it */
 /* The words of the option, in the order of `kinds` in learn/kernels/kernel_options.c. */
 #define MG_KERNEL_CHOICES "linear|poly|rbf|exp|sigmoid|laplacian"
-/* For learners, whose kernel may be the caller's own function. */
-#define MG_KERNEL_CHOICES_OWN MG_KERNEL_CHOICES "|user"
-/* For learners whose problem may be a Gram matrix (mg_kernel_points.places). */
-#define MG_KERNEL_CHOICES_GRAM MG_KERNEL_CHOICES_OWN "|precomputed"
+/* For learners, whose kernel may be the caller's own function, and whose problem a Gram matrix
+ * (mg_kernel_points.places). */
+#define MG_KERNEL_CHOICES_OWN MG_KERNEL_CHOICES "|user|precomputed"
 enum { MG_OWN_COLUMNS = 4096 }; /* of the rows of a function: two of them fit on the stack */
 
 typedef struct mg_kernel {
@@ -56,6 +55,14 @@ MG_INLINE int64_t mg_point_row(const mg_kernel_points *points, int64_t i) {
 }
 MG_INLINE int64_t mg_point_place(const mg_kernel_points *points, int64_t i) {
     return points->places ? points->places[i] : mg_point_row(points, i);
+}
+
+/* What stands for point i on the right of k, and in an expansion: its row, of a precomputed kernel
+ * its column. */
+MG_INLINE int64_t mg_point_right(const mg_kernel *kernel, const mg_kernel_points *points,
+                                 int64_t i) {
+    return kernel->kind == MG_KERNEL_PRECOMPUTED ? mg_point_place(points, i)
+                                                 : mg_point_row(points, i);
 }
 
 /* Whether these points can have this kernel: of a precomputed one, every point has its column, and
@@ -108,6 +115,9 @@ double mg_power(double a, int n);
  * (NULL: none) is cancelled. */
 double mg_kernel_rows(margin_context *context, const mg_kernel *kernel, const margin_matrix *x,
                       int64_t i, const margin_matrix *z, int64_t j);
+/* One pair of points. */
+double mg_kernel_pair(margin_context *context, const mg_kernel *kernel,
+                      const mg_kernel_points *points, int64_t i, int64_t j);
 
 /* values[j]: dot products (laplacian: L1 distances) of one row x with rows z_j, turned in place
  * into k(x, z_j). squares_z[j] = |z_j|^2 (of squares). Element j's bits do not depend on its place.

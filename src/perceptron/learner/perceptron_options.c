@@ -58,7 +58,7 @@ const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT] = {
     [KERNEL] = MG_CHOICE(
         "kernel", NULL, MG_KERNEL_CHOICES_OWN,
         "kernel form: k(x, z) in place of x.z, a coefficient per row in place of weights; user: a "
-        "function of the program"),
+        "function of the program; precomputed: the data are the Gram matrix"),
     MG_OPTIONS_KERNEL_SHAPE, /* GAMMA to COEF0 */
     [MULTICLASS] = MG_CHOICE("multiclass", "ovr", "ovr|ovo|argmax",
                              "more than two classes: one against the rest, one against one, or all "

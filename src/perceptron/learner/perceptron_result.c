@@ -61,10 +61,11 @@ static margin_status collect_dual(mg_perceptron_run *run, const mg_perceptron_st
     MG_ARENA_NEW(&run->arena, real, 4 * count, "the dual form", run->fit->error);
     *part = (dual_part){count,           whole, whole + count, real, real + count, real + 2 * count,
                         real + 3 * count};
+    const mg_kernel_points points = mg_kernel_points_of(p);
     for (int64_t i = 0, k = 0; i < run->count; i++) {
         const double alpha = state->alpha[i];
         if (!(alpha > 0.0)) continue;
-        part->rows[k] = mg_sample_row(p, i);
+        part->rows[k] = mg_point_right(&run->kernel, &points, i);
         part->originals[k] = mg_sample_original(p, i);
         part->alpha[k] = alpha;
         part->signs[k] = p->sign[i];

@@ -98,7 +98,7 @@ static void add_sample(verification *v, int64_t sample) {
     const double margin = (double)score.sum, weight = mg_sample_weight(p, sample);
     double square_blur = 0.0, square = (double)product(&p->x, row, NULL).sum;
     if (v->h->kind == &mg_hypothesis_expansion)
-        square = mg_kernel_sums_square(v->fit, v->h, &p->x, row, &square_blur);
+        square = mg_kernel_sums_square(v->fit, v->h, sample, &square_blur);
     v->radius_square = fmax(v->radius_square, square + v->constant);
     v->square_blur = fmax(v->square_blur, square_blur + MG_ROUNDING * fabs(square));
     v->least = fmin(v->least, margin);
@@ -195,19 +195,23 @@ static bool makes_coefficients(const verification *v, double *sum) {
     const mg_hypothesis *h = v->h;
     const mg_problem *p = v->problem;
     const int64_t count = h->view.expansion.starts[1];
+    const mg_kernel *kernel = &h->view.expansion.kernel;
+    const mg_kernel_points points = mg_kernel_points_of(p);
+    const bool given = kernel->kind == MG_KERNEL_PRECOMPUTED;
     int64_t s = 0;
     for (int64_t i = 0, e = 0; i < p->count && e < h->dual_starts[1]; i++) {
         if (h->dual_rows[e] != mg_sample_original(p, i)) continue;
-        sum[mg_sample_row(p, i)] += h->dual_coefficients[e] * h->dual_signs[e];
+        sum[mg_point_right(kernel, &points, i)] += h->dual_coefficients[e] * h->dual_signs[e];
         e++;
     }
-    for (int64_t row = 0; row < p->x.rows; row++) {
+    for (int64_t row = 0; row < MG_MAX(p->x.rows, given ? p->x.columns : 0); row++) {
         if (sum[row] == 0.0) continue;
         if (s == count ||
             !(fabs(h->view.expansion.coefficients[s] - sum[row]) <= other_order * fabs(sum[row])))
             return false;
-        if (!mg_alike_rows(&h->view.expansion.support, h->view.expansion.entries[s++], &p->x, row,
-                           p->made))
+        const int64_t support = h->view.expansion.entries[s++];
+        if (given ? mg_kernel_sums_place(h, support) != row
+                  : !mg_alike_rows(&h->view.expansion.support, support, &p->x, row, p->made))
             return false;
     }
     return s == count;
@@ -248,7 +252,7 @@ static void claim_errors(const verification *v) {
 static margin_status check_dual(const verification *v) {
     const mg_hypothesis *h = v->h;
     const bool expansion = h->kind == &mg_hypothesis_expansion;
-    const int64_t numbers = expansion ? v->problem->x.rows : 2 * h->columns;
+    const int64_t numbers = expansion ? MG_MAX(v->problem->x.rows, h->columns) : 2 * h->columns;
     mg_heap *heap = v->fit->context->heap;
     double *room;
     if (!h->dual_starts) return MARGIN_OK;
@@ -273,6 +277,7 @@ margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis)
     for (int64_t f = 0; v.constant == 0.0 && f < hypothesis->functions; f++)
         if (intercept_of(hypothesis, f) != 0.0)
             fit->verified.contradiction = "it has an intercept, and its spec says intercept=no";
+    if (hypothesis->kind == &mg_hypothesis_expansion) MG_TRY(mg_kernel_sums_skew(fit, hypothesis));
     for (int64_t i = 0; i < v.problem->count; i++) {
         if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
         add_sample(&v, i);
