@@ -5,7 +5,8 @@ usage: check_proofs.py PROGRAM [FIRST_SEED COUNT]
 
 Tables have 1 to 12 rows, with duplicates, constants and scales from 1e-6 to 1e6; specs are drawn at random. A fit
 that succeeds must verify, one that ends early must say why, and SciPy's minimisers, from the model and from 0, may
-not get below objective - gap (without stages, where there is one function or a softmax).
+not get below objective - gap (without stages, where there is one function or a softmax). Of learners with kernels
+objective and dual bound are computed here from the model's coefficients and the Gram matrix of the raw data.
 Exit code 77: no NumPy or SciPy.
 """
 import csv
@@ -20,7 +21,7 @@ from pathlib import Path
 try:
     import numpy as np
     from scipy.optimize import minimize
-    from scipy.special import expit, logsumexp
+    from scipy.special import expit, logsumexp, xlogy
 except ImportError as missing:
     print(f'skipped: {missing}')
     sys.exit(77)
@@ -101,6 +102,8 @@ class Table:
 
 def draw_spec(random, regression):
     """-> stage, learner, options"""
+    if random.random() < 0.25:
+        return draw_kernel(random, regression)
     stage = random.choice(['', '', 'standardize', 'minmax', 'poly', 'poly(bias=no) | standardize', 'normalize'])
     o = {}
     if regression:
@@ -141,6 +144,25 @@ def draw_spec(random, regression):
     if o['solver'] == 'auto' and random.random() < 0.7:
         del o['solver']
     return str(stage), str(learner), {k: str(v) for k, v in o.items()}
+
+
+def draw_kernel(random, regression):
+    learner = random.choice(['svm', 'kernel-ridge'] + ([] if regression else ['kernel-logistic']))
+    o = {'kernel': random.choice(['rbf', 'rbf', 'poly']), 'gamma': f'{10.0 ** random.integers(-4, 3):g}',
+         random.choice(['C', 'alpha', 'lambda']): f'{10.0 ** random.integers(-4, 4):g}'}
+    if o['kernel'] == 'poly':
+        o.update(degree=random.choice([1, 2, 3]), coef0=random.choice([0, 1, 3]))
+    if learner != 'kernel-logistic':
+        o['task'] = 'regress' if regression else 'classify'
+    if learner == 'svm' and regression:
+        o['epsilon'] = random.choice([0, 0.1, 1])
+    elif random.random() < 0.2:
+        o.update(solver='gd', max_iter=300)
+    elif learner == 'kernel-ridge' and random.random() < 0.3:
+        o['intercept'] = 'yes'
+    if random.random() < 0.2:
+        o['tol'] = random.choice(['1e-2', '1e-8'])
+    return '', str(learner), {k: str(v) for k, v in o.items()}
 
 
 def text_of(stage, learner, o):
@@ -227,9 +249,10 @@ class Objective:
             slopes[rows, self.y] -= 1
         else:
             value_of, slope_of = LOSSES[self.loss]
-            t = f[:, 0] - self.y if self.loss == 'squared' else f[:, 0] * self.y
+            residual = self.loss in ('squared', 'tube')
+            t = f[:, 0] - self.y if residual else f[:, 0] * self.y
             value, slopes = value_of(t) @ self.c, slope_of(t)[:, None]
-            if self.loss != 'squared':
+            if not residual:
                 slopes = slopes * self.y[:, None]
         slopes = slopes * self.c[:, None]
         gradient = np.concatenate([slopes.T @ self.x + self.rho * w + self.kappa * np.sign(w),
@@ -284,6 +307,95 @@ def search(seed, spec, parts, table, folder, report):
     best = best_seen(objective, u.ravel())
     allowed = max(report['gap'], report['tolerance'] if report['status'] == 'converged' else 0.0)
     if best < report['objective'] - (allowed + 1e-9) * size - blur:
+        breach(seed, spec, f'a gap of {report["gap"]} of {report["objective"]} is claimed, but {best} is possible')
+
+
+# ---- kernels -------------------------------------------------------------------------------------
+
+def gram_of(x, z, o):
+    x, z = x.astype(np.longdouble), z.astype(np.longdouble)
+    if o['kernel'] == 'rbf':
+        return np.exp(-float(o['gamma']) * ((x[:, None] - z[None]) ** 2).sum(axis=2))
+    return (float(o['gamma']) * x @ z.T + float(o['coef0'])) ** int(o['degree'])
+
+
+def tensors(path):
+    """docs/format.md"""
+    raw = path.read_bytes()
+    begin = 8 + int.from_bytes(raw[:8], 'little')
+    kinds = {'F64': np.float64, 'I64': np.int64, 'I32': np.int32, 'F32': np.float32, 'U8': np.uint8}
+    return {name.removeprefix('hypothesis.'): np.frombuffer(raw[begin + at['data_offsets'][0]:begin + at['data_offsets'][1]], kinds[at['dtype']]).reshape(at['shape'])
+            for name, at in json.loads(raw[8:begin]).items() if name != '__metadata__'}
+
+
+def dual_bound(u, gram, y, c, loss, epsilon, rho, intercept):
+    """Of the dual variables u, put into their bounds and, with an intercept, to a sum of 0."""
+    if loss != 'squared':
+        low, high = (-c, c) if loss == 'tube' else (np.minimum(c * y, 0), np.maximum(c * y, 0))
+        u = np.clip(u, low, high)
+    part = np.maximum(np.sign(u.sum()) * u, 0)
+    if intercept and part.sum() > 0:
+        u = u - u.sum() * part / part.sum()
+    gain = u @ y
+    if loss == 'squared':
+        gain = gain - (u ** 2 / c).sum() / 4
+    elif loss == 'tube':
+        gain = gain - epsilon * np.abs(u).sum()
+    elif loss == 'logistic':
+        heads = (u * y / c).astype(float)
+        gain = -(c * (xlogy(heads, heads) + xlogy(1 - heads, 1 - heads))).sum()
+    return float(gain - u @ gram @ u / (2 * rho))
+
+
+def search_kernel(seed, spec, parts, table, folder, report):
+    global judged
+    _, learner, o = parts
+    x, y, weights = table.kept()
+    codes = np.unique(y) if table.names else []
+    if len(codes) > 2 or not all(isinstance(report[k], (int, float)) for k in ('objective', 'gap')):
+        return
+    if table.names:
+        y = np.where(y == codes[-1], 1.0, -1.0)
+    loss = 'squared' if learner == 'kernel-ridge' else 'logistic' if learner == 'kernel-logistic' else 'hinge' if table.names else 'tube'
+    epsilon = float(o.get('epsilon', 0))
+    LOSSES['tube'] = (lambda r: np.maximum(np.abs(r) - epsilon, 0), lambda r: np.sign(r) * (np.abs(r) > epsilon))
+    factor, rho, _ = penalty(learner, o, weights.sum())
+    c, intercept = factor * weights, o.get('intercept') == 'yes' or (learner == 'svm' and 'solver' not in o)
+    kept = tensors(folder / 'm')
+    a, b = kept['coefficients'].astype(np.longdouble), kept['intercept'][0]
+    rows = kept['support'][kept['entries']].astype(float).reshape(len(a), x.shape[1])
+    gram, cross, own = gram_of(x, x, o), gram_of(x, rows, o), gram_of(rows, rows, o)
+    f = cross @ a + b
+    t = f - y if loss in ('squared', 'tube') else f * y
+    here = float(LOSSES[loss][0](t) @ c + rho / 2 * max(a @ own @ a, 0))
+    size = max(1.0, abs(report['objective']))
+    terms = (np.abs(cross) @ np.abs(a)).max(initial=0) + abs(b) + np.abs(y).max()
+    unit = 1e-13 + (1e-15 * float(o['gamma']) * (x ** 2).sum(axis=1).max() if o['kernel'] == 'rbf' else 0)  # squares that cancel
+    blur = float(unit * (c.sum() * terms * (1 + terms * (loss == 'squared')) + rho * (np.abs(a) @ np.abs(own) @ np.abs(a))))
+    if blur > 1e-6 * size:
+        return
+    judged += 1
+    if abs(here - report['objective']) > 1e-9 * size + blur:
+        breach(seed, spec, f'the objective is {here}, not {report["objective"]}')
+    slopes = -c * LOSSES[loss][1](t) * (1 if loss in ('squared', 'tube') else y)
+    candidates = [slopes, np.zeros(len(y))]  # P is not below 0
+    if learner == 'svm' and 'solver' not in o:
+        at = kept['dual_row']
+        at = np.searchsorted(np.flatnonzero(table.weights > 0), at) if table.weights is not None else at
+        candidates.append(np.zeros(len(y)))
+        candidates[2][at] = rho * kept['dual_coefficient'] * kept['dual_sign']
+    bound = max(dual_bound(u, gram, y, c, loss, epsilon, rho, intercept) for u in candidates)
+    allowed = max(report['gap'], report['tolerance'] if report['status'] == 'converged' else 0.0)
+    if bound > report['objective'] + 1e-9 * size + blur:
+        breach(seed, spec, f'the dual has {bound}, the objective is {report["objective"]}')
+    if bound < report['objective'] - (allowed + 1e-9) * size - blur:
+        breach(seed, spec, f'a gap of {report["gap"]} of {report["objective"]} is claimed, the dual has {bound}')
+    values, vectors = np.linalg.eigh(gram.astype(float))
+    features = vectors * np.sqrt(np.maximum(values, 0))  # f = features w + b, |f| = |w|
+    objective = Objective(features, y, c, loss, rho, 0.0, intercept, 0)
+    start = np.linalg.lstsq(features, (f - b).astype(float), rcond=None)[0]
+    best = best_seen(objective, np.append(start, b))
+    if best < report['objective'] - (allowed + 1e-7) * size - blur:
         breach(seed, spec, f'a gap of {report["gap"]} of {report["objective"]} is claimed, but {best} is possible')
 
 
@@ -345,7 +457,7 @@ def main():
             try:
                 reports = fit_and_verify(seed, spec, folder, table.weights is not None)
                 if reports:
-                    search(seed, spec, parts, table, folder, reports[0])
+                    (search_kernel if 'kernel' in parts[2] else search)(seed, spec, parts, table, folder, reports[0])
             except subprocess.TimeoutExpired:
                 breach(seed, spec, 'takes too long')
     print(f'{count} specs, {refused} refused, {early} ended early, {judged} searched for a better point')
