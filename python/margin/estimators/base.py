@@ -25,7 +25,6 @@ from margin.estimators.compat import Base, validate_data
 from margin.estimators.parameters import Facts, Options, spec_text
 from margin.estimators.recipes import RECIPES
 from margin.fitting import fit_data, not_converged
-from margin.kernels import Kernel
 from margin.labels import Target
 from margin.model import Model
 from margin.report import Report, as_table
@@ -201,8 +200,7 @@ class MarginEstimator(Shown):
         return self
 
     def _fit_data(self, spec: str, data: Data, start: Model | None) -> tuple[Model, bool]:
-        words = {"seed": self._seed(), "threads": self._threads(), "start": start, "centres": self._centres(),
-                 "kernel": self._own_kernel()}
+        words = {"seed": self._seed(), "threads": self._threads(), "start": start, "centres": self._centres()}
         if get_config()["trace"]:
             try:
                 return fit_data(spec, data, trace=True, **words)
@@ -212,9 +210,6 @@ class MarginEstimator(Shown):
         return fit_data(spec, data, **words)
 
     def _centres(self) -> Any:
-        return None
-
-    def _own_kernel(self) -> Kernel | None:
         return None
 
     def _is_given(self) -> bool:

@@ -106,13 +106,13 @@ def svc(estimator: Any, learner: str, options: Options, facts: Facts) -> tuple[s
     return learner, {**options, "multiclass": "ovo"} if facts.classes > 2 else options
 
 
-def any_kernel(names: dict[str, str], given: str = "precomputed") -> Use:
+def any_kernel(names: dict[str, str]) -> Use:
     """A kernel by name, the Gram matrix, or a function that makes it (the estimator calls it)."""
 
     def use(estimator: str, name: str, value: Any, facts: Facts) -> Options:
         if callable(value):
-            return {"kernel": given}
-        return kernel({**names, "precomputed": given})(estimator, name, value, facts)
+            return {"kernel": "precomputed"}
+        return kernel({**names, "precomputed": "precomputed"})(estimator, name, value, facts)
 
     return use
 

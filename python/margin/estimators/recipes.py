@@ -182,7 +182,7 @@ _LEARNERS = (
         fixed=(("task", "one-class"),), finish=c.kernel_options),
     Recipe("KernelRidge", "kernel", "KernelRidgeRegressor", "kernel-ridge", "Ridge over a kernel: a coefficient for every row.", (
         P("alpha", 1.0, "float", "penalty", number("alpha", low=0, open_low=True), "float"),
-        P("kernel", "linear", "{'linear', 'poly', 'rbf', 'sigmoid', 'laplacian', 'precomputed'} or callable", "k(x, z); 'precomputed': X is the Gram matrix; a function of two rows", c.any_kernel(_PAIRWISE, "user")),
+        P("kernel", "linear", "{'linear', 'poly', 'rbf', 'sigmoid', 'laplacian', 'precomputed'} or callable", "k(x, z); 'precomputed': X is the Gram matrix; a function of two rows", c.any_kernel(_PAIRWISE)),
         P("gamma", None, "float or None", "factor in all kernels but 'linear'; None: 1 / columns", gamma, "float | None"), _DEGREE,
         P("coef0", 1.0, "float", "constant in 'poly' and 'sigmoid'", number("coef0"), "float"),
         P("kernel_params", None, "dict or None", "words of a function as kernel", no_effect, "dict[str, Any] | None")),
