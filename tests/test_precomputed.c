@@ -164,10 +164,9 @@ static void test_refused(void **state) {
     sample *s = sample_make(ROWS, COLUMNS, 2, 0.1, 14);
     fill_gram(s);
     margin_data data = gram_data(s);
-    static const char *const specs[] = {"kernel-ridge(kernel=precomputed)",
-                                        "kernel-logistic(kernel=precomputed)",
-                                        "svm(kernel=precomputed, solver=gd, max_iter=3)",
-                                        "perceptron(kernel=precomputed)"};
+    static const char *const specs[] = {
+        "kernel-ridge(kernel=precomputed)", "kernel-logistic(kernel=precomputed)",
+        "svm(kernel=precomputed, solver=gd, max_iter=3)", "perceptron(kernel=precomputed)"};
     const double was = gram[5];
     for (int k = 0; k < MG_LENGTH(specs); k++) {
         margin_data narrow = sample_data(s, DENSE_F64);
@@ -214,8 +213,10 @@ static void test_nearly_symmetric(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_as_rows),     cmocka_unit_test(test_targets),
-        cmocka_unit_test(test_folds),            cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_same_as_rows),
+        cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_folds),
+        cmocka_unit_test(test_refused),
         cmocka_unit_test(test_nearly_symmetric),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
