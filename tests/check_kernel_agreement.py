@@ -120,7 +120,7 @@ def compare(name, spec, dual, primal, scores):
 
 def classes(name, x, y, C, spec, gram, **words):
     write(x, y)
-    peer = SVC(C=C, tol=1e-6, **words).fit(x, y)
+    peer = SVC(C=C, tol=1e-6, max_iter=10**7, **words).fit(x, y)
     b = peer.dual_coef_[0]
     norm = b @ gram(peer.support_vectors_) @ b / 2
     scores = peer.decision_function(x)
@@ -134,7 +134,7 @@ def classes(name, x, y, C, spec, gram, **words):
 def numbers(name, x, y, C, gamma):
     target = np.sin(x[:, 0]) + 0.1 * x[:, -1] + 0.2 * y
     write(x, target)
-    peer = SVR(C=C, gamma=gamma, epsilon=0.05, tol=1e-6).fit(x, target)
+    peer = SVR(C=C, gamma=gamma, epsilon=0.05, tol=1e-6, max_iter=10**7).fit(x, target)
     b = peer.dual_coef_[0]
     norm = b @ rbf_kernel(peer.support_vectors_, gamma=gamma) @ b / 2
     values = peer.predict(x)
@@ -150,7 +150,7 @@ def numbers(name, x, y, C, gamma):
 def one_class(name, x, C, gamma):
     nu = {1: 0.1, 100: 0.5, 0.01: 0.05, 10: 0.3, 1000: 0.8, 1e-4: 0.2, 1e5: 0.6}[C]
     write(x)
-    peer = OneClassSVM(nu=nu, gamma=gamma, tol=1e-7).fit(x)
+    peer = OneClassSVM(nu=nu, gamma=gamma, tol=1e-7, max_iter=10**7).fit(x)
     b = peer.dual_coef_[0]
     norm = b @ rbf_kernel(peer.support_vectors_, gamma=gamma) @ b / 2
     scores = peer.decision_function(x)
@@ -188,6 +188,8 @@ for number, (name, load) in enumerate(SETS.items()):
     x = x[:, x.std(axis=0) > 0]
     x = (x - x.mean(axis=0)) / x.std(axis=0)
     for C, gamma in PAIRS if everything else PAIRS[:2]:
+        if name == 'made 300 x 1' and C == 1e5:
+            continue  # the Gram matrix is singular to double precision: LIBSVM does not end
         classes(name, x, y, C, f'kernel=rbf, gamma={gamma}', lambda s, g=gamma: rbf_kernel(s, gamma=g), kernel='rbf', gamma=gamma)
         numbers(name, x, y, C, gamma)
         one_class(name, x, C, gamma)
