@@ -164,7 +164,8 @@ margin_status mg_ridge_direct(mg_ridge_run *run) {
     MG_TRY(mg_ridge_refine(run, 1e-24, correct, &f));
     const margin_status stop = mg_stop_check(&run->stop, 0);
     if (stop != MARGIN_OK) return stop < 0 ? mg_fail_cancelled(run->error) : (run->ended = stop);
-    if (run->fits[0].kept) return MARGIN_OK; /* of a search, which reads no errors of rows left out */
+    if (run->fits[0].kept)
+        return MARGIN_OK; /* of a search, which reads no errors of rows left out */
     MG_TRY(find_inverse(&f));
     leave_out(&f);
     return MARGIN_OK;
