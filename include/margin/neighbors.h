@@ -138,7 +138,8 @@ typedef struct margin_textbook_node {
     int64_t parent, left, right; /* row numbers, -1: none; left: before the row in that column */
     int64_t depth;               /* 0: root */
 } margin_textbook_node;          /* fixed: never grows */
-/* nodes: x.rows of them; nodes[i] is about row i. x is dense and finite. ARGUMENT, DATA, MEMORY. */
+/* nodes: x.rows of them; nodes[i] is about row i. x is dense and finite. ARGUMENT, DATA, MEMORY,
+ * LIMIT. */
 MARGIN_API MARGIN_CHECKED margin_status margin_textbook_tree(margin_context *context,
                                                              const margin_matrix *x,
                                                              margin_textbook_node *nodes,

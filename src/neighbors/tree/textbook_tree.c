@@ -30,8 +30,7 @@ typedef struct part {
 static margin_status check_rows(margin_context *context, const margin_matrix *x,
                                 const margin_textbook_node *nodes, const int64_t *root,
                                 margin_error *error) {
-    MG_GIVEN(error, {context, "context"}, {x, "matrix"}, {nodes, "place for the nodes"},
-             {root, "place for the root"});
+    MG_GIVEN(error, {x, "matrix"}, {nodes, "place for the nodes"}, {root, "place for the root"});
     MG_TRY(mg_matrix_check(context, x, "x", error));
     MG_REQUIRE(!mg_is_csr(x) && x->rows > 0 && x->columns > 0, error, MARGIN_ERROR_ARGUMENT,
                "the textbook's tree needs a dense matrix with rows and columns");
@@ -39,15 +38,13 @@ static margin_status check_rows(margin_context *context, const margin_matrix *x,
     return mg_matrix_check_finite(context, &data, false, error);
 }
 
-margin_status margin_textbook_tree(margin_context *context, const margin_matrix *x,
-                                   margin_textbook_node *nodes, int64_t *root,
-                                   margin_error *error) {
+static margin_status make_tree(margin_context *context, const margin_matrix *x,
+                               margin_textbook_node *nodes, int64_t *root, margin_error *error) {
     enum { MOST_DEPTH = 64 }; /* halves: at most 63 levels, one part of each waits */
     part waiting[MOST_DEPTH];
     int64_t *order = NULL, *scratch = NULL, top = -1;
     int height = 0;
     margin_status status;
-    MG_TRY(check_rows(context, x, nodes, root, error));
     MG_GO_NEW(context->heap, order, x->rows, "the textbook's tree", error);
     MG_GO_NEW(context->heap, scratch, x->rows, "the textbook's tree", error);
     for (int64_t i = 0; i < x->rows; i++)
@@ -72,4 +69,17 @@ margin_status margin_textbook_tree(margin_context *context, const margin_matrix 
 done:
     MG_FREE(context->heap, scratch, order);
     return status;
+}
+
+margin_status margin_textbook_tree(margin_context *context, const margin_matrix *x,
+                                   margin_textbook_node *nodes, int64_t *root,
+                                   margin_error *error) {
+    margin_context call;
+    margin_status status;
+    MG_REQUIRE(context, error, MARGIN_ERROR_ARGUMENT, "the context is NULL");
+    mg_context_call(context, &call);
+    MG_GO(check_rows(&call, x, nodes, root, error));
+    status = make_tree(&call, x, nodes, root, error);
+done:
+    return mg_call_status(&call, status, "before the tree was made", error);
 }
