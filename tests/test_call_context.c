@@ -254,6 +254,7 @@ static void *evaluate_while_kept(void *argument) {
     margin_model *made = NULL;
     h->status = margin_evaluate(h->call, h->model, &data, &metrics, &h->error);
     h->accuracy = metrics.accuracy;
+    if (h->status >= 0) margin_metrics_free(&metrics);
     margin_spec *endless = parse_text(h->base, "perceptron(passes=10000000, bound=no)");
     h->fitted = margin_fit_with(h->call, endless, &data, NULL, &made, NULL, NULL);
     assert_true((h->fitted < 0) == !made);
@@ -306,9 +307,9 @@ static void a_call_that_waits_for_the_pool_ends(void **state) {
         assert_true((h.status < 0) == (h.accuracy == 0.5));
         margin_context_free(h.call);
     }
-    assert_int_equal(margin_evaluate(h.base, h.model, &data,
-                                     &(margin_metrics){.size = sizeof(margin_metrics)}, NULL),
-                     MARGIN_OK);
+    margin_metrics metrics = {.size = sizeof metrics};
+    assert_int_equal(margin_evaluate(h.base, h.model, &data, &metrics, NULL), MARGIN_OK);
+    margin_metrics_free(&metrics);
     margin_model_free(model);
     margin_context_free(h.base);
 }
