@@ -170,7 +170,14 @@ static void test_refused(void **state) {
     const double was = gram[5];
     for (int k = 0; k < MG_LENGTH(specs); k++) {
         margin_data narrow = sample_data(s, DENSE_F64);
+        margin_spec *spec = parse_text(context, specs[k]);
+        double *values = malloc(ROWS * ROWS * sizeof *values);
+        int64_t rows = 0;
         fit_refused(context, specs[k], &narrow, MARGIN_ERROR_DATA, "not square");
+        assert_int_equal(margin_gram(context, spec, &narrow, ROWS * ROWS, values, &rows, NULL),
+                         MARGIN_ERROR_DATA);
+        free(values);
+        margin_spec_free(spec);
         narrow = sample_data(s, CSR_F64_I32_I64);
         fit_refused(context, specs[k], &narrow, MARGIN_ERROR_DATA, "sparse");
         gram[5] = 2;

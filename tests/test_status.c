@@ -20,6 +20,7 @@ static void names_are_distinct_and_never_null(void **state) {
     }
     assert_string_equal(margin_status_text(MARGIN_ERROR_MEMORY), "out of memory");
     assert_string_equal(margin_status_text((margin_status)77), "unknown status");
+    assert_string_equal(margin_status_text((margin_status)INT32_MAX), "unknown status");
     assert_string_equal(margin_status_text((margin_status)-77), "unknown status");
 }
 

@@ -219,12 +219,13 @@ bool mg_poll(const margin_context *context) {
     const long long now = clock_nanoseconds();
     long long next = atomic_load_explicit(context->poll_next, memory_order_relaxed);
     if (now < next ||
-        !atomic_compare_exchange_strong_explicit(context->poll_next, &next, now + poll_interval,
+        !atomic_compare_exchange_strong_explicit(context->poll_next, &next, INT64_MAX,
                                                  memory_order_relaxed, memory_order_relaxed))
-        return false;
-    if (context->options.poll(context->options.user) == 0) return false;
-    atomic_store_explicit(context->cancelled, 1, memory_order_relaxed);
-    return true;
+        return false; /* nor is it asked once more by what it calls itself */
+    const bool goes_on = context->options.poll(context->options.user) == 0;
+    atomic_store_explicit(context->poll_next, now + poll_interval, memory_order_relaxed);
+    if (!goes_on) atomic_store_explicit(context->cancelled, 1, memory_order_relaxed);
+    return !goes_on;
 }
 
 void mg_progress_tasks(margin_context *context, int64_t done, int64_t total) {

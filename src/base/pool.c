@@ -33,9 +33,7 @@
 
 /* Looks before sleeping: some 25 us, about what a sleep and a wake cost, so that a solver's passes
  * follow each other without the system's scheduler. */
-enum { SPIN = 1000 };
-
-enum { LEAST_STACK = 1 << 20, STEP_NANOSECONDS = 10 * 1000 * 1000 };
+enum { SPIN = 1000, LEAST_STACK = 1 << 20, STEP_NANOSECONDS = 10 * 1000 * 1000 };
 
 typedef struct pool_run {
     margin_context *context;
@@ -75,9 +73,8 @@ struct mg_pool {
     pool_worker workers[]; /* threads - 1 */
 };
 
-/* Which pool this thread works a task for, and as which worker: 0 is the caller. It is how a call
- * from inside a task is known for what it is; the only state of the library that is not in a
- * context. */
+/* Which pool this thread works a task for, and as which worker: 0 is the caller. So a call from
+ * inside a task is known; the only state of the library that is not in a context. */
 static _Thread_local struct {
     const mg_pool *pool;
     int worker;
@@ -329,7 +326,7 @@ static bool wait_a_step(mg_pool *pool, pthread_cond_t *condition, const margin_c
 /* Waits until no other thread's run keeps the pool; false: not that long, as the call is to end or
  * its time is over. What a solver then still has to do is done by its own thread. */
 static bool take_turn(mg_pool *pool, const margin_context *context) {
-    bool over = false;
+    bool over = mg_told_to_end(context) || mg_clock() >= context->deadline;
     pthread_mutex_lock(&pool->lock);
     while (pool->taken && !over)
         over = wait_a_step(pool, &pool->turn, context);
@@ -373,13 +370,15 @@ margin_status mg_parallel(margin_context *context, int64_t count, mg_task task, 
     mg_pool *pool = context->pool;
     pool_run run;
     run_init(&run, context, count, task, argument);
-    if (!inside.pool && run.threads > 1) adopt(pool);
-    if (inside.pool || run.threads == 1 || !take_turn(pool, context)) {
+    const bool alone = inside.pool || run.threads == 1;
+    if (!alone) adopt(pool);
+    const bool mine = !alone && take_turn(pool, context);
+    if (!alone) inside.pool = pool; /* as worker 0 */
+    if (!mine) {
         work(&run, mg_worker(context));
+        if (!alone) inside.pool = NULL;
         return outcome(&run, error);
     }
-    inside.pool = pool;
-    inside.worker = 0;
     start_workers(pool, &run);
     if (count > 1 && pool->started > 0) open_run(pool, &run);
     work(&run, 0);

@@ -25,7 +25,7 @@ const char *margin_status_text(margin_status status) {
         [MARGIN_ERROR_CANCELLED - LEAST] = "cancelled",
         [MARGIN_ERROR_INTERNAL - LEAST] = "internal error",
     };
-    const int at = (int)status - LEAST;
+    const int64_t at = (int64_t)status - LEAST;
     return at >= 0 && at < MG_LENGTH(texts) ? texts[at] : "unknown status";
 }
 

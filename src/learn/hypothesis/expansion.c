@@ -46,14 +46,14 @@ static margin_status attach_dense(mg_hypothesis *h, const mg_tensor *tensor, mar
     return MARGIN_OK;
 }
 
-static bool rows_are_sound(const margin_matrix *x, int64_t stored) {
+static bool rows_are_sound(const mg_bag *bag, const margin_matrix *x, int64_t stored) {
     const int64_t *starts = x->row_starts;
     bool sound = starts[0] == 0 && starts[x->rows] == stored;
     for (int64_t i = 0; i < x->rows; i++)
         sound = sound && starts[i] <= starts[i + 1];
     for (int64_t i = 0; i < x->rows && sound; i++) {
         int64_t previous = -1;
-        for (int64_t k = starts[i]; k < starts[i + 1]; k++) {
+        for (int64_t k = starts[i]; k < starts[i + 1] && !mg_bag_ended(bag, k); k++) {
             int64_t column = mg_column_index(x, k);
             sound = sound && column > previous && column < x->columns;
             previous = column;
@@ -79,7 +79,8 @@ static margin_status attach_sparse(mg_hypothesis *h, margin_error *error) {
                                   h->columns);
         support->value_type = values->type;
         support->index_type = indices->type;
-        sound = rows_are_sound(support, values->shape[0]);
+        sound = rows_are_sound(&h->bag, support, values->shape[0]);
+        if (mg_bag_ended(&h->bag, 0)) return mg_fail_cancelled(error);
     }
     MG_REQUIRE(sound, error, MARGIN_ERROR_MODEL,
                "the support rows of the expansion model are no sparse matrix of %lld columns",
@@ -103,6 +104,7 @@ static margin_status attach_coefficients(mg_hypothesis *h, margin_error *error) 
     for (int64_t f = 0; f < h->functions && sound; f++) {
         int64_t previous = -1;
         for (int64_t k = starts[f]; k < starts[f + 1]; k++) {
+            if (mg_bag_ended(&h->bag, k)) return mg_fail_cancelled(error);
             sound = sound && entries[k] > previous && isfinite(coefficients[k]) &&
                     entries[k] < h->view.expansion.support.rows;
             previous = entries[k];

@@ -11,8 +11,10 @@
  * Numerical Algorithms, 3.1). */
 #include "learn/hypothesis/expansion_rough.h"
 
+#include "base/sweep.h"
 #include "math/gram/gram_tiles.h"
 
+#include <fenv.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -32,7 +34,7 @@ struct mg_expansion_rough {
     double scale, *centre; /* x' = scale (x - centre) */
     float *panels;         /* left panels of all support rows, each over all columns */
     float *squares;        /* -|s'|^2 / 2 */
-    double reach, length;  /* greatest |s'| and |s| */
+    double reach, length;  /* at least the greatest |s'| and |s| */
     double *sizes;         /* of the coefficients */
     double *least;         /* of each function: what underflow may do */
     mg_arena arena;
@@ -44,7 +46,7 @@ static double dense_at(const margin_matrix *x, int64_t row, int64_t column) {
     return mg_stored_value(x, row * x->stride + column);
 }
 
-/* One point as a lane of a panel: returns |x'|^2 of the rounded numbers, adds |x|^2 to `square`. */
+/* One point as a lane of a panel: |x'|^2 of the rounded numbers; adds |x|^2 to `square`. */
 static double put_point(const mg_expansion_rough *r, const margin_matrix *x, int64_t row, int width,
                         float *to, double *square) {
     double sum = 0.0;
@@ -58,25 +60,44 @@ static double put_point(const mg_expansion_rough *r, const margin_matrix *x, int
     return sum;
 }
 
-static void pack_support(mg_expansion_rough *r) {
+/* A panel of support rows, filled up with zeros. */
+static margin_status pack_panel(const mg_block *block, void *argument) {
+    const mg_expansion_rough *r = argument;
     const margin_matrix *support = &r->h->view.expansion.support;
-    const int high = r->ops->rows;
-    for (int64_t i = 0; i < support->rows; i++) {
+    const int64_t high = r->ops->rows, first = block->first * high;
+    float *panel = r->panels + first * r->depth;
+    if (first + high > support->rows) memset(panel, 0, (size_t)(high * r->depth) * sizeof *panel);
+    for (int64_t i = first; i < first + high; i++) {
         double square = 0.0;
-        float *to = r->panels + i / high * high * r->depth + i % high;
-        const double length = put_point(r, support, i, high, to, &square);
-        r->squares[i] = (float)(-0.5 * length);
-        r->reach = fmax(r->reach, sqrt(length));
-        r->length = fmax(r->length, sqrt(square));
+        r->squares[i] =
+            i < support->rows
+                ? (float)(-0.5 * put_point(r, support, i, (int)high, panel + i - first, &square))
+                : 0.0f;
     }
+    return MARGIN_OK;
 }
 
+/* Upper bounds: the squares were rounded, and |s| <= |s'| / scale + |centre|. */
+static void find_reach(mg_expansion_rough *r) {
+    static const double rounding = 1.0 + 1e-6;
+    double least = 0.0, square = 0.0;
+    for (int64_t i = 0; i < r->h->view.expansion.support.rows; i++)
+        least = fmin(least, (double)r->squares[i]); /* NaN shows in the sums */
+    for (int64_t j = 0; j < r->depth; j++)
+        square += r->centre[j] * r->centre[j];
+    r->reach = rounding * sqrt(-2.0 * least);
+    r->length = rounding * (r->reach / r->scale + sqrt(square));
+}
+
+/* The mean of some support rows: any point near them would do. */
 static void find_units(mg_expansion_rough *r) {
+    enum { SOME = 256 };
     const margin_matrix *support = &r->h->view.expansion.support;
+    const int64_t count = MG_MIN(support->rows, SOME), step = support->rows / count;
     r->scale = sqrt(2.0 * r->h->view.expansion.kernel.gamma);
-    for (int64_t i = 0; i < support->rows; i++)
+    for (int64_t i = 0; i < count; i++)
         for (int64_t j = 0; j < r->depth; j++)
-            r->centre[j] += dense_at(support, i, j) / (double)support->rows;
+            r->centre[j] += dense_at(support, i * step, j) / (double)count;
 }
 
 static void find_sizes(mg_expansion_rough *r) {
@@ -103,7 +124,8 @@ static margin_status rough_arrays(mg_expansion_rough *r, int64_t rows, int64_t e
                      MG_PIECE(r->least, r->h->functions));
 }
 
-mg_expansion_rough *mg_expansion_rough_new(mg_heap *heap, const mg_hypothesis *h) {
+mg_expansion_rough *mg_expansion_rough_new(margin_context *context, const mg_hypothesis *h) {
+    mg_heap *heap = context->heap;
     if (!is_for_rough(h)) return NULL;
     const int64_t support = h->view.expansion.support.rows;
     const int64_t rows = (support + SUPPORT - 1) / SUPPORT * SUPPORT;
@@ -113,16 +135,18 @@ mg_expansion_rough *mg_expansion_rough_new(mg_heap *heap, const mg_hypothesis *h
     r->ops = MG_ISA_TABLE(h->isa, mg_gram_tile_ops);
     r->depth = h->columns;
     mg_arena_init(&r->arena, heap);
-    if (rough_arrays(r, rows, h->view.expansion.starts[h->functions]) < 0) {
+    margin_status status = rough_arrays(r, rows, h->view.expansion.starts[h->functions]);
+    if (status >= 0) {
+        memset(r->centre, 0, (size_t)r->depth * sizeof *r->centre);
+        memset(r->least, 0, (size_t)h->functions * sizeof *r->least);
+        find_units(r);
+        status = mg_sweep_each(context, rows / r->ops->rows, 1, pack_panel, r, NULL);
+    }
+    if (status < 0) {
         mg_expansion_rough_free(r);
         return NULL;
     }
-    memset(r->centre, 0, (size_t)r->depth * sizeof *r->centre);
-    memset(r->panels, 0, (size_t)(rows * r->depth) * sizeof *r->panels);
-    memset(r->squares, 0, (size_t)rows * sizeof *r->squares);
-    memset(r->least, 0, (size_t)h->functions * sizeof *r->least);
-    find_units(r);
-    pack_support(r);
+    find_reach(r);
     find_sizes(r);
     return r;
 }
@@ -248,15 +272,16 @@ static void add_values(const mg_expansion_rough *r, const rough_rows *q, int64_t
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
-/* What a kernel value may be off by, relative to itself: see above. */
-static double relative_error(const mg_expansion_rough *r, double reach, double length) {
-    const double unit = 0.5 * (double)FLT_EPSILON, gamma = r->h->view.expansion.kernel.gamma;
+/* What t may be off by: see above. */
+static double exponent_error(const mg_expansion_rough *r, double reach, double length) {
+    const bool nearest = fegetround() == FE_TONEAREST;
+    const double unit = (nearest ? 0.5 : 1.0) * (double)FLT_EPSILON;
+    const double gamma = r->h->view.expansion.kernel.gamma;
     const int64_t chain = MG_MIN(r->depth, DEPTH) + (r->depth + DEPTH - 1) / DEPTH;
     const double all = reach + r->reach, raw = length + r->length;
     const double share = 0.51 * (0.5 * (double)chain + 6.0) * unit;
     const double lost = 2.0 * gamma * (double)(r->depth + 8) * DBL_EPSILON;
-    const double off = share * all * all + lost * raw * raw;
-    return expm1(off) + 6.0 * unit * exp(off);
+    return share * all * all + lost * raw * raw;
 }
 
 static void give_scores(const mg_expansion_rough *r, const rough_rows *q, double *scores,
@@ -264,14 +289,15 @@ static void give_scores(const mg_expansion_rough *r, const rough_rows *q, double
     const mg_hypothesis *h = r->h;
     const int64_t *starts = h->view.expansion.starts;
     for (int64_t i = 0; i < q->count; i++) {
-        const double off = relative_error(r, q->reach[i], q->length[i]);
+        const double off = exponent_error(r, q->reach[i], q->length[i]);
+        const double share = expm1(off) + 6.0 * (double)FLT_EPSILON * exp(off); /* of a value */
         for (int64_t f = 0; f < h->functions; f++) {
             const double size = q->sizes[f * ROWS + i];
             const double terms = 2.0 * (double)(starts[f + 1] - starts[f] + 2);
             scores[i * h->functions + f] = q->sums[f * ROWS + i];
             errors[i * h->functions + f] =
-                1.0001 * size * off + r->least[f] +
-                terms * DBL_EPSILON * (size * (1.0 + off) + fabs(h->view.expansion.intercept[f]));
+                1.0001 * size * share + r->least[f] * exp(off) +
+                terms * DBL_EPSILON * (size * (1.0 + share) + fabs(h->view.expansion.intercept[f]));
         }
     }
 }

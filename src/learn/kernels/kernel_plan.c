@@ -65,8 +65,7 @@ static double scratch_bytes(const mg_kernel_sizes *s) {
     if (s->kernel == MG_KERNEL_PRECOMPUTED) return 8.0 * TILE;
     if (s->kernel == MG_KERNEL_FUNCTION) return 8.0 * (SIDES * columns + 2 * TILE);
     if (mg_is_csr(&s->x) && columns > 8.0 * mg_row_length(&s->x))
-        return 8.0 *
-               (TILE + 0.5 * columns + SIDE * fmin(columns, 2.0 * SIDE * mg_row_length(&s->x)));
+        return 8.0 * (TILE + 0.5 * columns + SIDE * (double)mg_sparse_lines(&s->x));
     return 8.0 * (TILE + SIDES * fmin(columns, DEPTH));
 }
 

@@ -40,22 +40,23 @@ static bool leaves_one_out(const mg_fit *fits, int64_t count) {
 }
 
 /* Each fold asks for the row that it does not learn from, and no other fold does. place: of each
- * row of x. */
+ * row of x, and behind them three numbers a sample. */
 static margin_status check_rows(left_out *l, bool *marks, int64_t *place, margin_error *error) {
     const mg_fold_products *p = &l->p;
-    int64_t row = -1, count;
-    double weight, target;
+    int64_t *tested = place + p->whole->x.rows, count;
+    double *numbers = (double *)(void *)(tested + p->whole->count);
     memset(marks, 0, (size_t)p->whole->x.rows * sizeof *marks);
     for (int64_t r = 0; r < p->whole->x.rows; r++)
         place[r] = -1;
     for (int64_t i = 0; i < p->whole->count; i++)
         place[l->rows[i]] = i;
     for (int64_t f = 0; f < p->folds; f++) {
-        const margin_status status = mg_fold_tested(p, f, marks, &row, &weight, &target, &count);
-        if (status < 0 || row != p->fits[f * p->count].asked[0] || place[row] < 0)
+        const margin_status status =
+            mg_fold_tested(p, f, marks, tested, numbers, numbers + p->whole->count, &count);
+        if (status < 0 || tested[0] != p->fits[f * p->count].asked[0] || place[tested[0]] < 0)
             return mg_folds_decline(error, "they do not leave out each row once");
-        l->sample[f] = place[row];
-        place[row] = -1;
+        l->sample[f] = place[tested[0]];
+        place[tested[0]] = -1;
     }
     return MARGIN_OK;
 }
@@ -144,7 +145,7 @@ static margin_status left_out_new(left_out *l, mg_arena *arena, const mg_fit *fi
                      MG_PIECE(l->targets, samples), MG_PIECE(l->mean, n),
                      MG_PIECE(l->vectors, n * n), MG_PIECE(l->values, n), MG_PIECE(l->turned, n),
                      MG_PIECE(l->room, 2 * n * workers), MG_PIECE(*marks, rows),
-                     MG_PIECE(*place, rows));
+                     MG_PIECE(*place, rows + 3 * samples));
 }
 
 margin_status mg_ridge_left_out(mg_fit *fits, int64_t count, const mg_linear_options *options) {

@@ -172,6 +172,9 @@ margin_status mg_kernel_multiply(mg_kernel_scratch *scratch, const mg_kernel_blo
 /* The sentence for a failure of these four. */
 margin_status mg_kernel_fail(margin_status status, margin_error *error);
 
+/* Lines of eight numbers that a thread's scratch has room for beside 4 bytes a column, where rows
+ * of x are multiplied one by one: by the longest of them. */
+int64_t mg_sparse_lines(const margin_matrix *x);
 /* squares[i] = |x_i|^2 of all rows, in parallel, with the sums of mg_kernel_fill: |x - x|^2 is
  * exactly 0. */
 margin_status mg_row_squares(margin_context *context, const margin_matrix *x, double *squares);

@@ -81,8 +81,7 @@ static int64_t line_room(const margin_matrix *x) {
     return (x->columns + 1) / 2;
 }
 
-/* Lines of values that a few left rows may need. */
-static int64_t most_lines(const margin_matrix *x) {
+int64_t mg_sparse_lines(const margin_matrix *x) {
     int64_t most = mg_is_csr(x) ? 0 : x->columns;
     for (int64_t i = 0; i < x->rows && mg_is_csr(x); i++)
         most = MG_MAX(most, mg_row_start(x, i + 1) - mg_row_start(x, i));
@@ -95,7 +94,7 @@ static int64_t room_behind(const mg_kernel_scratch *s, const margin_matrix *x) {
     if (s->kernel.kind == MG_KERNEL_PRECOMPUTED) return 0;
     if (s->kernel.kind == MG_KERNEL_FUNCTION)
         return (s->left + s->right) * x->columns + s->left * s->right;
-    if (s->sparse) return line_room(x) + MG_SPARSE_SIDE * most_lines(x);
+    if (s->sparse) return line_room(x) + MG_SPARSE_SIDE * mg_sparse_lines(x);
     return (s->left + s->right) * MG_MIN(DEPTH, x->columns);
 }
 

@@ -69,6 +69,7 @@ void mg_shared_free(mg_shared *shared);
 typedef struct mg_starts {
     mg_hypothesis **parts;
     int64_t count;
+    bool follows; /* another fit, which may use what this one keeps */
     mg_kept kept; /* of a problem of one part */
 } mg_starts;
 

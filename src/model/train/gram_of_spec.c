@@ -22,9 +22,10 @@ static margin_status fill(margin_context *context, const mg_spec_component *lear
     mg_kernel kernel;
     double *squares;
     MG_TRY(mg_kernel_resolve(context, &choice, learner->info->name, problem, &kernel, error));
+    const mg_kernel_points points = mg_kernel_points_of(problem);
+    MG_TRY(mg_kernel_check(context, &kernel, &points, error));
     MG_NEW(context->heap, squares, problem->x.rows, "the Gram matrix", error);
     margin_status status = mg_row_squares(context, &problem->x, squares);
-    const mg_kernel_points points = mg_kernel_points_of(problem);
     const bool given = kernel.kind == MG_KERNEL_PRECOMPUTED;
     const mg_kernel_block block = {.x = &problem->x,
                                    .z = &problem->x,

@@ -89,7 +89,7 @@ static margin_status group_make(const part_run *run, margin_context *context, in
                                   .trace = run->trace ? trace : NULL,
                                   .parts = run->split->parts,
                                   .start = started ? run->starts->parts[first + k] : NULL,
-                                  .kept = alone ? &run->starts->kept : NULL,
+                                  .kept = alone && run->starts->follows ? &run->starts->kept : NULL,
                                   .seed = context->options.seed,
                                   .error = error};
         mg_report_init(&group->fits[k].report);

@@ -259,6 +259,7 @@ margin_status mg_trainer_fit(mg_trainer *t, margin_context *context, const margi
     mg_free(model->heap, t->parts);
     t->parts = NULL;
     if (t->how->parts) MG_GO_NEW(model->heap, t->parts, split.parts, "the reports", error);
+    t->starts.follows = t->how->warm;
     status = mg_split_train(context, &split, learner, model, t->how->trace,
                             t->how->warm || t->how->start ? &t->starts : NULL, &model->hypothesis,
                             &model->report, t->parts, error);

@@ -1,7 +1,7 @@
 /* Fits to all folds but one, and what they say of the rows of that one. */
 #include "select/promise/cross_fit.h"
-#include "margin/split.h"
 #include "model/train/train.h"
+#include "select/split/split_deal.h"
 
 #include <string.h>
 
@@ -25,26 +25,12 @@ static margin_status read_targets(margin_context *context, const margin_model *m
     return mg_target_codes(context, data, &c->samples, model, c->codes, error);
 }
 
-/* Groups among the rows; where there are none, rows. */
-static margin_status count_groups(margin_context *context, const margin_data *data,
-                                  const mg_crossed *c, const margin_vector *groups, int64_t *count,
-                                  margin_error *error) {
-    const margin_split_options each = {
-        .size = sizeof each, .folds = MARGIN_LEAVE_ONE_OUT, .groups = *groups};
-    margin_splits *splits;
-    *count = c->samples.count;
-    if (!groups->values) return MARGIN_OK;
-    MG_TRY(margin_split(context, data, &each, &splits, error));
-    *count = margin_splits_folds(splits);
-    margin_splits_free(splits);
-    return MARGIN_OK;
-}
-
 /* 10, or as many as there are groups, or as the rarest class has rows. */
 static margin_status usual_folds(margin_context *context, const margin_model *model,
-                                 const margin_data *data, const mg_crossed *c,
-                                 const margin_vector *groups, int64_t *folds, margin_error *error) {
-    MG_TRY(count_groups(context, data, c, groups, folds, error));
+                                 const mg_crossed *c, const margin_vector *groups, int64_t *folds,
+                                 margin_error *error) {
+    *folds = c->samples.count;
+    if (groups->values) MG_TRY(mg_count_units(context, groups, &c->samples, "group", folds, error));
     *folds = MG_MIN((int64_t)10, *folds);
     for (int64_t k = 0; model->task == MARGIN_CLASSIFY && k < model->classes; k++) {
         int64_t rows = 0;
@@ -120,7 +106,7 @@ margin_status mg_cross_fit(margin_context *context, const margin_model *model,
                                   .seed = o->seed,
                                   .stratify = model->task == MARGIN_CLASSIFY,
                                   .groups = o->groups};
-    if (!o->folds) MG_TRY(usual_folds(context, model, data, c, &o->groups, &split.folds, error));
+    if (!o->folds) MG_TRY(usual_folds(context, model, c, &o->groups, &split.folds, error));
     MG_GO(margin_spec_parse(context, model->spec, &spec, error));
     MG_GO(margin_split(context, data, &split, &splits, error));
     c->functions = model->hypothesis->functions;

@@ -146,6 +146,16 @@ done:
     return status;
 }
 
+margin_status mg_count_units(margin_context *context, const margin_vector *v,
+                             const mg_samples *samples, const char *name, int64_t *count,
+                             margin_error *error) {
+    mg_units units = {0};
+    const margin_status status = number_units(context, v, samples, name, &units, error);
+    *count = units.count;
+    free_units(context->heap, &units);
+    return status;
+}
+
 /* ---- Enough of everything -------------------------------------------------------------------- */
 
 static void class_text(const margin_data *data, const mg_samples *samples, const mg_units *classes,

@@ -13,6 +13,12 @@ typedef struct mg_units {
     int64_t *starts; /* count + 1 places in order */
 } mg_units;
 
+/* How many different values a list has for these samples. DATA: a missing one; MEMORY, CANCELLED.
+ */
+margin_status mg_count_units(margin_context *context, const margin_vector *v,
+                             const mg_samples *samples, const char *name, int64_t *count,
+                             margin_error *error);
+
 /* One repeat: what is dealt, and to whom. */
 typedef struct mg_deal {
     margin_context *context;
