@@ -2,6 +2,7 @@
 #include "model_cases.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,21 @@ static void assert_as_alone(const char *text, const margin_data *data, bool clos
         for (int64_t i = 0; i < data->x.rows; i++)
             assert_close(a->predictions[i], b->predictions[i], 1e-8);
     }
+    margin_search_result_free(shared);
+    margin_search_result_free(alone);
+}
+
+static void assert_close_to_alone(const char *text, const margin_data *data) {
+    margin_search_result *shared = search(text, data, 0.0), *alone = search(text, data, 1e6);
+    for (int64_t k = 0; k < shared->count; k++)
+        for (int64_t f = 0; f < shared->splits; f++) {
+            const double a = margin_search_cell_at(shared, k)->values[f],
+                         b = margin_search_cell_at(alone, k)->values[f];
+            if (fabs(a - b) > 1e-6 * (fabs(b) + margin_search_cell_at(alone, k)->mean))
+                fail_msg("%s, row %d: %.10g, %.10g alone, gaps %g %g", text, (int)f, a, b,
+                         margin_search_cell_at(shared, k)->gap,
+                         margin_search_cell_at(alone, k)->gap);
+        }
     margin_search_result_free(shared);
     margin_search_result_free(alone);
 }
@@ -84,6 +100,22 @@ static void awkward_tables(void **unused) {
         x[i * COLUMNS + 3] = i == 8 ? 1e3 : 0.0;
     assert_as_alone("ridge(alpha={1e-4,1})", &data, false);
     assert_as_alone("ridge(intercept=no, alpha={0.1,1})", &data, false);
+    for (int64_t i = 0; i < ROWS; i++) /* one row that nearly decides, and columns nearly alike */
+        x[i * COLUMNS + 3] = x[i * COLUMNS] + 1e-4 * support_normal(&state) + (i == 8 ? 30.0 : 0.0);
+    for (int k = 1; k < 8; k++) {
+        const double alpha = pow(10.0, -k);
+        char text[80];
+        snprintf(text, sizeof text, "ridge(alpha={%g,%g})", alpha, 2.0 * alpha);
+        assert_close_to_alone(text, &data);
+    }
+    double weights[ROWS];
+    for (int k = 4; k < 15; k++) { /* one row that weighs more than all others */
+        for (int64_t i = 0; i < ROWS; i++)
+            weights[i] = i == 5 ? pow(10.0, k) : 1.0 + (double)(i % 3);
+        data.weights = margin_values_f64(weights, ROWS);
+        assert_close_to_alone("ridge(alpha={0.1,1})", &data);
+    }
+    data.weights = (margin_vector){0};
     assert_as_alone("standardize | ridge(alpha={0.1,1})", &data,
                     true); /* by eigenvectors of each fold */
 }

@@ -32,8 +32,11 @@ static margin_status ridge_fold(const mg_fold_products *p, int64_t f, mg_fold_sy
                                 double *values, const mg_linear_options *options) {
     const int64_t n = p->columns, count = p->count;
     const mg_stop stop = mg_stop_make(p->fits[0].context, -1);
-    double *turned = values + n;
+    double *turned = values + n, lost = 1.0; /* how much larger the sums were */
     int64_t info = 0;
+    for (int64_t j = 0; j < n; j++)
+        if (s->matrix[j * n + j] > 0.0)
+            lost = fmax(lost, s->length[j] * s->length[j] / s->matrix[j * n + j]);
     MG_TRY(mg_lapack_dsyevd(&stop, 'V', 'U', n, s->matrix, n, values, &info, NULL));
     if (info != 0) return MARGIN_ERROR_LIMIT;
     for (int64_t l = 0; l < n; l++) {
@@ -44,7 +47,7 @@ static margin_status ridge_fold(const mg_fold_products *p, int64_t f, mg_fold_sy
     }
     for (int64_t k = f * count; k < (f + 1) * count; k++) {
         const double alpha = options[k].penalty.alpha;
-        if (!(values[n - 1] + alpha <= MOST_CONDITION * (values[s->constant] + alpha)))
+        if (!(lost * (values[n - 1] + alpha) <= MOST_CONDITION * (values[s->constant] + alpha)))
             return MARGIN_ERROR_LIMIT;
         MG_TRY(make_fit(p, k, s, options, values, turned, turned + n));
     }

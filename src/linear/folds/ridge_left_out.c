@@ -16,8 +16,9 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_CONDITION 1e9  /* of eigenvalues */
-#define LEAST_REST     1e-5 /* of 1 - h */
+/* Rounding grows with the condition of A, with 1 / (1 - h), and with W / (W - g). */
+#define MOST_GROWTH 1e8
+#define LEAST_REST  1e-6
 
 typedef struct left_out {
     mg_fold_products p;
@@ -96,13 +97,13 @@ static bool predict_left_out(const left_out *l, double alpha, const double *z, d
     const int64_t n = l->p.columns;
     const double rest = l->total - weight, c = weight * l->total / rest;
     double fitted = 0.0, h = 0.0;
-    if (!(l->values[n - 1] + alpha <= MOST_CONDITION * (l->values[0] + alpha))) return false;
     for (int64_t e = 0; e < n; e++) {
         const double inverse = 1.0 / (l->values[e] + alpha);
         fitted += z[e] * l->turned[e] * inverse;
         h += c * z[e] * z[e] * inverse;
     }
-    if (!(1.0 - h >= LEAST_REST)) return false;
+    const double growth = (l->values[n - 1] + alpha) / ((l->values[0] + alpha) * (1.0 - h));
+    if (!(growth > 0.0 && growth <= MOST_GROWTH && rest >= LEAST_REST * l->total)) return false;
     const double without = fitted + h * (fitted - y) / (1.0 - h);
     *score = l->p.level + l->level - weight * y / rest + l->total / rest * without;
     return isfinite(*score);

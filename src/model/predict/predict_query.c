@@ -42,7 +42,7 @@ static bool is_gathered(const margin_model *model, const margin_matrix *x, const
 }
 
 mg_layout mg_layout_of(const margin_model *model, margin_output what, const margin_matrix *x,
-                        const int64_t *rows) {
+                       const int64_t *rows) {
     mg_layout need = {.row = 0};
     if (x && is_gathered(model, x, rows)) need.row = x->columns;
     const mg_fitted_stage *entering = entering_stage(model);
@@ -90,7 +90,8 @@ int64_t mg_together_room(const mg_fitted_stage *stage) {
 
 /* ---- Features -------------------------------------------------------------------------------- */
 
-static void stage_rows(const mg_query *q, int64_t row, int64_t count, double *way, double *features) {
+static void stage_rows(const mg_query *q, int64_t row, int64_t count, double *way,
+                       double *features) {
     const margin_model *model = q->model;
     const mg_fitted_stage *last = q->together ? mg_joint_stage(model) : NULL;
     const int64_t width = model->hypothesis->columns;
@@ -157,8 +158,8 @@ void mg_leave_refused(const mg_query *q, int64_t at, int64_t count, double *way,
 }
 
 /* Of rows as the hypothesis takes them; errors follow rough scores. */
-static margin_status ask_scores(const mg_query *q, const margin_matrix *x, int64_t row, int64_t count,
-                                double *scores) {
+static margin_status ask_scores(const mg_query *q, const margin_matrix *x, int64_t row,
+                                int64_t count, double *scores) {
     const mg_hypothesis *h = q->model->hypothesis;
     if (!q->rough) return h->kind->scores(h, x, row, count, scores);
     mg_expansion_rough_scores(q->rough, x, row, count, q->rough_room, scores,
@@ -167,8 +168,8 @@ static margin_status ask_scores(const mg_query *q, const margin_matrix *x, int64
 }
 
 /* Scores of `count` rows that follow each other in x, through the stages. */
-static margin_status score_rows(const mg_query *q, int64_t row, int64_t count, const mg_layout *need,
-                                double *scratch, double *scores) {
+static margin_status score_rows(const mg_query *q, int64_t row, int64_t count,
+                                const mg_layout *need, double *scratch, double *scores) {
     const margin_model *model = q->model;
     if (mg_query_takes_rows(model, q->x)) return ask_scores(q, q->x, row, count, scores);
     double *features = scratch + need->way + need->votes;
@@ -195,7 +196,7 @@ static void answer_row(const mg_query *q, const double *scores, double *votes, d
 }
 
 void mg_answer_rows(const mg_query *q, int64_t at, int64_t count, const double *scores,
-                        double *votes) {
+                    double *votes) {
     const margin_model *model = q->model;
     int64_t functions = model->hypothesis->functions;
     if (q->what == MARGIN_OUTPUT_LABELS) {
@@ -235,7 +236,8 @@ static int64_t most_rows(const mg_query *q) {
 }
 
 /* Rows at.. of a query, as rows 0.. of one to the matrix `x` over `room`. */
-static mg_query gathered(const mg_query *q, int64_t at, int64_t count, void *room, margin_matrix *x) {
+static mg_query gathered(const mg_query *q, int64_t at, int64_t count, void *room,
+                         margin_matrix *x) {
     mg_query made = *q;
     const int64_t columns = q->x->columns, size = mg_type_size(q->x->value_type);
     if (mg_is_by_columns(q->x))
@@ -253,7 +255,7 @@ static mg_query gathered(const mg_query *q, int64_t at, int64_t count, void *roo
 }
 
 margin_status mg_answer_range(const mg_query *q, int64_t first, int64_t count, double *scratch,
-                                  int64_t room) {
+                              int64_t room) {
     const mg_layout need = mg_query_layout(q);
     const int64_t per_row = need.features + need.scores + need.row;
     int64_t batch = per_row > 0 ? (room - need.way - need.votes) / per_row : BATCH;
