@@ -37,10 +37,6 @@ def _probable(classifier: Any) -> bool:
     return classifier._has_probabilities()
 
 
-def _is_plain(y: Any) -> bool:
-    return type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iu"
-
-
 class Classifier(ClassifierMixin, MarginEstimator):
     """Labels of any kind; `classes_` in ascending order."""
 
@@ -62,7 +58,7 @@ class Classifier(ClassifierMixin, MarginEstimator):
         """
         X, known, weights = self._prepare(X, y, sample_weight, reset=True)
         facts = self._facts(X, known, weights, sample_weight)
-        if 2 * facts.classes > X.shape[0] and _is_plain(y):
+        if 2 * facts.classes > X.shape[0]:
             check_classification_targets(y)  # warns where there are too many
         if facts.classes < 2:
             raise ValueError(
@@ -87,7 +83,7 @@ class Classifier(ClassifierMixin, MarginEstimator):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Any, Target, Any]:
         X, y = self._rows_and(X, y, reset)
-        if not _is_plain(y):  # there the checks take longer than the fit
+        if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iu"):  # there the checks take longer than the fit
             check_classification_targets(y)
             y = column_or_1d(y, warn=True)
         weights = self._weights(X, sample_weight)
