@@ -2,8 +2,7 @@
  *
  *   bench_calls     a line a spec: microseconds of a fit of 50 x 5 numbers, nanoseconds of one row
  *                   predicted (processor seconds of one thread, the least of several batches); then
- *                   megabytes that a fit of 20,000 x 50 holds beside the table, in rows and by
- * columns
+ *                   megabytes that a fit of 20,000 x 50 holds beside the table, by rows, by columns
  */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"

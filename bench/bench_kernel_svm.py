@@ -16,17 +16,16 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import dump_svmlight_file, make_classification
-from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+import bench_sparse
 import common
 
 
@@ -116,13 +115,7 @@ def compare(given, title, x, y, C, gamma):
 
 
 def news(folder, count):
-    texts, labels = [], []
-    with tarfile.open(folder / 'text/20news-bydate.tar.gz') as tar:
-        for member in tar:
-            if member.isfile() and 'bydate-train' in member.name:
-                texts.append(tar.extractfile(member).read().decode('latin-1'))
-                labels.append(member.name.split('/')[-2])
-    x, y = TfidfVectorizer().fit_transform(texts).tocsr(), np.unique(labels, return_inverse=True)[1]
+    x, y = bench_sparse.news(folder)
     chosen = np.random.default_rng(0).permutation(len(y))[:count]
     return x[chosen], np.where(y[chosen] < 10, 1, -1)
 

@@ -17,8 +17,8 @@ typedef struct mg_query {
     double *rough_room;
 } mg_query;
 
-/* Scratch in numbers: `fixed` once (rows on their way through the stages, votes), then for each row
- * of a batch its features, unless they are the answer its scores, and what `row` says. */
+/* Scratch in numbers: `way` (rows on their way through the stages) and `votes` once, then for each
+ * row of a batch its features, its scores unless they are the answer, and what `row` says. */
 typedef struct mg_layout {
     int64_t way, votes, features, scores;
     int64_t row; /* of data that are gathered */
