@@ -15,7 +15,7 @@
 
 enum { ROWS = 60000, COLUMNS = 40, CLASSES = 30, CATEGORIES = 200000 };
 static const double limit = 0.2, allowed = 20;
-static const double long_enough = 3; /* for a first model, whatever else the machine does */
+static const double long_enough = 3, longest = 100; /* for a first model */
 
 static double *values, *labels;
 
@@ -61,7 +61,7 @@ static margin_status fit_in_time(double seconds_given, const char *text, const m
     const double start = mg_clock();
     const margin_status status = margin_fit(context, spec, data, &model, report, &error);
     const double seconds = mg_clock() - start;
-    if (seconds > allowed) fail_msg("%s: %g seconds", text, seconds);
+    if (seconds > seconds_given + allowed) fail_msg("%s: %g seconds", text, seconds);
     if (status == MARGIN_ERROR_LIMIT) {
         assert_contains(error.text, "seconds was reached before");
         assert_null(model);
@@ -71,6 +71,17 @@ static margin_status fit_in_time(double seconds_given, const char *text, const m
     margin_model_free(model);
     margin_spec_free(spec);
     margin_context_free(context);
+    return status;
+}
+
+/* As fit_in_time, with the time for a first model, which nobody knows where sanitizers and other
+ * programs take their share. */
+static margin_status fit_until_there_is_one(const char *text, const margin_data *data,
+                                            margin_report *report) {
+    double given = long_enough;
+    margin_status status = fit_in_time(given, text, data, report);
+    while (status == MARGIN_ERROR_LIMIT && given < longest)
+        status = fit_in_time(given *= 4, text, data, report);
     return status;
 }
 
@@ -342,7 +353,7 @@ static void restarts_share_the_time(void **state) {
     (void)state;
     const margin_data data = {.x = margin_dense_f64(values, 2000, COLUMNS, COLUMNS)};
     margin_report report = {0};
-    assert_int_equal(fit_in_time(long_enough, "kmeans(k=3, restarts=10000)", &data, &report),
+    assert_int_equal(fit_until_there_is_one("kmeans(k=3, restarts=10000)", &data, &report),
                      MARGIN_STOPPED_TIME);
     assert_int_equal(report.status, MARGIN_STOPPED_TIME);
     assert_contains(report.reason, "of the 10000 asked for");
@@ -393,7 +404,7 @@ static void parts_share_the_time(void **state) {
     const margin_data data = some_data(1000);
     margin_report report = {0};
     assert_int_equal(
-        fit_in_time(long_enough, "perceptron(passes=10000000, bound=no)", &data, &report),
+        fit_until_there_is_one("perceptron(passes=10000000, bound=no)", &data, &report),
         MARGIN_STOPPED_TIME);
     assert_int_equal(report.subproblems, CLASSES);
     assert_contains(report.reason, "30 of 30 sub-problems stopped early");
