@@ -8,6 +8,9 @@
 enum { DIRECT_ROWS = 2048 };
 /* A factor takes as long as so many rows / this steps. */
 enum { STEPS_OF_FACTOR = 16 };
+/* From so many penalties on a band form is made for them: it takes as long as four factors, and
+ * with it each penalty a quarter of one. */
+enum { PENALTIES_OF_FORM = 6 };
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
@@ -92,18 +95,48 @@ static margin_status solve_conjugate(mg_ridge_run *run) {
     return mg_ridge_direct(run);
 }
 
+static bool wants_form(const mg_ridge_run *run) {
+    const mg_kept *kept = run->fits[0].kept;
+    return kept && kept->following + 1 >= PENALTIES_OF_FORM;
+}
+
+/* By the form, if there is one, and where that does not prove, by a factor. */
+static margin_status solve_direct(mg_ridge_run *run, bool reduce) {
+    margin_status status = reduce ? mg_ridge_reduce(run) : MARGIN_OK;
+    bool proven = false;
+    if (status == MARGIN_OK && run->form.scale) {
+        MG_TRY(mg_ridge_by_form(run, &proven));
+        status = mg_stop_check(&run->stop, 0);
+    }
+    if (status != MARGIN_OK) return status < 0 ? status : (run->ended = status);
+    if (proven) return MARGIN_OK;
+    mg_ridge_form_free(run->context->heap, &run->form);
+    return mg_ridge_direct(run);
+}
+
 static margin_status kernel_ridge_solve(mg_ridge_run *run) {
     const mg_ridge_options *options = run->options;
     const bool direct = options->direct || (options->automatic && run->count <= DIRECT_ROWS);
-    mg_kernel_plan plan = plan_of(run, direct ? MG_WAY_FACTOR : MG_WAY_CONJUGATE);
     mg_kernel kernel;
+    MG_TRY(mg_kernel_of_fit(&run->fits[0], &options->choice, own->name, &kernel));
+    if (direct && mg_ridge_take(run, &kernel)) {
+        MG_TRY(mg_ridge_begin(run));
+        return solve_direct(run, false);
+    }
+    bool reduce = direct && wants_form(run);
+    mg_kernel_plan plan = plan_of(run, reduce   ? MG_WAY_FORM
+                                       : direct ? MG_WAY_FACTOR
+                                                : MG_WAY_CONJUGATE);
+    if (!plan.chosen && reduce) {
+        reduce = false;
+        plan = plan_of(run, MG_WAY_FACTOR);
+    }
     if (!plan.chosen && options->automatic) plan = plan_of(run, MG_WAY_CONJUGATE);
     MG_TRY(mg_announce(run->context, &plan.says, run->error));
-    MG_TRY(mg_kernel_of_fit(&run->fits[0], &run->options->choice, own->name, &kernel));
     MG_TRY(mg_ridge_begin(run));
     MG_TRY(mg_kernel_system_make(run->context, run->problem, &kernel, plan.storage, &run->system,
                                  run->error));
-    return plan.storage == MG_GRAM_SQUARE ? mg_ridge_direct(run) : solve_conjugate(run);
+    return plan.storage == MG_GRAM_SQUARE ? solve_direct(run, reduce) : solve_conjugate(run);
 }
 
 /* ---- Report ---------------------------------------------------------------------------------- */
@@ -179,6 +212,7 @@ static margin_status fit_targets(mg_fit *fits, int64_t count) {
         status = MARGIN_OK;
     }
     if (status >= 0) status = mg_ridge_hand_over(&run);
+    if (status >= 0) status = mg_ridge_leave(&run);
     mg_ridge_end(&run);
     if (status < 0) mg_fits_undo(fits, count);
     return status < 0 ? status : MARGIN_OK;
@@ -214,6 +248,8 @@ static margin_status kernel_ridge_share(mg_shared *shared) {
     return MARGIN_OK;
 }
 
+static const mg_learner_more more = {.keeps_rows = true};
+
 const mg_learner mg_learner_kernel_ridge = {
     .info = {.name = "kernel-ridge",
              .kind = MARGIN_LEARNER,
@@ -233,5 +269,6 @@ const mg_learner mg_learner_kernel_ridge = {
     .fit_many = kernel_ridge_fit_many,
     .differ = MG_DIFFER_SIGNS | MG_DIFFER_TARGETS | MG_DIFFER_OPTIONS,
     .verify = mg_kernel_ridge_verify,
+    .more = &more,
     .told = " rate condition rank freedom gcv_rmse leave_one_out_rmse ",
 };
