@@ -40,8 +40,8 @@ static void multiply(const double *a, int64_t n, double shift, const double *x, 
 static void check(margin_context *context, int64_t n, int64_t rank, double ratio) {
     const mg_stop stop = mg_stop_make(context, -1);
     double *a = made(n, rank, ratio, 3 + (uint64_t)n), *changed = numbers(n * n),
-           *turns = numbers(n * MG_BAND),
-           *factor = numbers(n * (MG_BAND + 1)), *x = numbers(n), *b = numbers(n);
+           *turns = numbers(n * MG_BAND), *factor = numbers(n * (MG_BAND + 1)), *x = numbers(n),
+           *b = numbers(n);
     double most = 0;
     memcpy(changed, a, (size_t)(n * n) * sizeof *a);
     for (int64_t i = 0; i < n; i++)
@@ -70,7 +70,8 @@ static void check(margin_context *context, int64_t n, int64_t rank, double ratio
 
 static void shifted_equations_are_solved(void **state) {
     (void)state;
-    static const int64_t sizes[] = {1, 2, 3, 31, 32, 33, 34, 35, 50, 63, 64, 65, 66, 67, 97, 130, 165, 300};
+    static const int64_t sizes[] = {1,  2,  3,  31, 32, 33, 34,  35,  50,
+                                    63, 64, 65, 66, 67, 97, 130, 165, 300};
     margin_context *context = support_context(NULL, 1);
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         check(context, sizes[k], sizes[k] + 3, 1);

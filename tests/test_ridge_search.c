@@ -4,6 +4,8 @@
 
 #include "kernel_cases.h"
 
+#include "base/context.h"
+
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -216,6 +218,43 @@ static void test_one_matrix(void **state) {
     regression_free(&r);
 }
 
+/* One matrix for all folds where they have one kernel and there is room; settings that are solved
+ * together have equal shares of the time. */
+static void test_together(void **state) {
+    (void)state;
+    static const struct {
+        const char *spec;
+        int64_t limit;
+        bool together;
+    } cases[] = {{"kernel-ridge(gamma=0.4, alpha={0.1..10 log 6})", 0, true},
+                 {"kernel-ridge(gamma=0.4, alpha={0.1..10 log 3})", 0, true},
+                 {"kernel-ridge(gamma=0.4, alpha={0.1..10 log 6})", 1 << 21, false},
+                 {"kernel-ridge(gamma=0.4, alpha={0.1..10 log 6}, solver=cg)", 0, false},
+                 {"kernel-ridge(alpha={0.1..10 log 6})", 0, false},
+                 {"minmax | kernel-ridge(gamma=0.4, alpha={0.1..10 log 6})", 0, false}};
+    regression r = regression_make(ROWS, COLUMNS, 0, 1, 3);
+    kernel_targets(&r, 4);
+    const margin_data data = regression_data(&r);
+    margin_splits *splits = folds_of(&data, 1);
+    for (int k = 0; k < MG_LENGTH(cases); k++) {
+        const margin_context_options options = {
+            .size = sizeof options, .threads = 2, .memory_limit = cases[k].limit};
+        margin_context *limited;
+        assert_int_equal(margin_context_create(&options, &limited, NULL), MARGIN_OK);
+        margin_search_result *found = search(limited, cases[k].spec, &data, splits, "rmse");
+        const margin_search_cell *one = margin_search_cell_at(found, 0),
+                                 *next = margin_search_cell_at(found, 1);
+        assert_int_equal(one->status, MARGIN_OK);
+        if ((one->fit_seconds == next->fit_seconds) != cases[k].together)
+            fail_msg("%s: case %d", cases[k].spec, k);
+        assert_close(one->values[1], plain_value(one->spec, &data, splits, 1, "rmse"), 1e-5);
+        margin_search_result_free(found);
+        margin_context_free(limited);
+    }
+    margin_splits_free(splits);
+    regression_free(&r);
+}
+
 static margin_status attempt_search(margin_context *in, void *user, margin_error *error) {
     const margin_data *data = user;
     const margin_split_options folds = {.size = sizeof folds, .folds = 2};
@@ -242,9 +281,9 @@ static void test_failing_allocations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),      cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_numbers),        cmocka_unit_test(test_classes),
         cmocka_unit_test(test_weak_penalties), cmocka_unit_test(test_one_matrix),
-        cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_together),       cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -95,9 +95,12 @@ static margin_status solve_conjugate(mg_ridge_run *run) {
     return mg_ridge_direct(run);
 }
 
-static bool wants_form(const mg_ridge_run *run) {
-    const mg_kept *kept = run->fits[0].kept;
-    return kept && kept->following + 1 >= PENALTIES_OF_FORM;
+bool mg_ridge_is_direct(const mg_ridge_options *options, int64_t rows) {
+    return options->direct || (options->automatic && rows <= DIRECT_ROWS);
+}
+
+bool mg_ridge_wants_form(int64_t penalties) {
+    return penalties >= PENALTIES_OF_FORM;
 }
 
 /* By the form, if there is one, and where that does not prove, by a factor. */
@@ -114,16 +117,17 @@ static margin_status solve_direct(mg_ridge_run *run, bool reduce) {
     return mg_ridge_direct(run);
 }
 
-static margin_status kernel_ridge_solve(mg_ridge_run *run) {
+margin_status mg_ridge_solve(mg_ridge_run *run) {
     const mg_ridge_options *options = run->options;
-    const bool direct = options->direct || (options->automatic && run->count <= DIRECT_ROWS);
+    const mg_kept *kept = run->fits[0].kept;
+    const bool direct = mg_ridge_is_direct(options, run->count);
+    bool reduce = direct && kept && mg_ridge_wants_form(kept->following + 1);
     mg_kernel kernel;
     MG_TRY(mg_kernel_of_fit(&run->fits[0], &options->choice, own->name, &kernel));
     if (direct && mg_ridge_take(run, &kernel)) {
         MG_TRY(mg_ridge_begin(run));
-        return solve_direct(run, false);
+        return solve_direct(run, reduce && !run->worn);
     }
-    bool reduce = direct && wants_form(run);
     mg_kernel_plan plan = plan_of(run, reduce   ? MG_WAY_FORM
                                        : direct ? MG_WAY_FACTOR
                                                 : MG_WAY_CONJUGATE);
@@ -174,7 +178,7 @@ static void describe_end(const mg_ridge_run *run, margin_report *report) {
         mg_report_reason(report, "%s; kernel %s", run->method, kernel.text);
 }
 
-static void describe(mg_ridge_run *run, int64_t t) {
+void mg_ridge_say(mg_ridge_run *run, int64_t t) {
     margin_report *report = &run->fits[t].report;
     const double factor = run->options->penalty.factor;
     mg_ridge_describe(run->options, &run->system.kernel, report);
@@ -191,7 +195,7 @@ static void describe(mg_ridge_run *run, int64_t t) {
 
 margin_status mg_ridge_hand_over(mg_ridge_run *run) {
     for (int64_t t = 0; t < run->targets; t++) {
-        describe(run, t);
+        mg_ridge_say(run, t);
         MG_TRY(mg_kernel_system_hand_over(&run->system, run->a + t * run->count, run->b[t] + 0.0,
                                           &run->fits[t]));
     }
@@ -206,7 +210,7 @@ static margin_status fit_targets(mg_fit *fits, int64_t count) {
     mg_context_copy(fits[0].context, &context);
     mg_ridge_run run = mg_ridge_run_of(fits, count, &context, &options);
     run.iteration_name = "steps";
-    margin_status status = kernel_ridge_solve(&run);
+    margin_status status = mg_ridge_solve(&run);
     if (run.y && mg_timed_out(&context, status)) { /* the last that was judged */
         run.ended = MARGIN_STOPPED_TIME;
         status = MARGIN_OK;
@@ -236,12 +240,18 @@ static margin_status kernel_ridge_fit(mg_fit *fit) {
 }
 
 static margin_status kernel_ridge_fit_many(mg_fit *fits, int64_t count) {
-    const bool penalties = (fits[0].shared->differ & MG_DIFFER_OPTIONS) != 0;
-    return penalties ? mg_kernel_ridge_path(fits, count) : fit_targets(fits, count);
+    const unsigned differ = fits[0].shared->differ;
+    if (differ & MG_DIFFER_FOLDS) return mg_kernel_ridge_folds(fits, count);
+    return differ & MG_DIFFER_OPTIONS ? mg_kernel_ridge_path(fits, count)
+                                      : fit_targets(fits, count);
 }
 
 static margin_status kernel_ridge_share(mg_shared *shared) {
     const mg_kernel_choice choice = mg_kernel_options_of(own, shared->options);
+    if (shared->differ & MG_DIFFER_FOLDS) { /* which have each a gamma of their own */
+        shared->together = shared->fits;
+        return MARGIN_OK;
+    }
     MG_TRY(mg_kernel_share(shared, &choice, own->name));
     const bool descent = mg_option_is(own, shared->options, "solver", "gd");
     if (!descent || (shared->differ & MG_DIFFER_OPTIONS)) shared->together = shared->fits;
@@ -267,7 +277,7 @@ const mg_learner mg_learner_kernel_ridge = {
     .share = kernel_ridge_share,
     .fit = kernel_ridge_fit,
     .fit_many = kernel_ridge_fit_many,
-    .differ = MG_DIFFER_SIGNS | MG_DIFFER_TARGETS | MG_DIFFER_OPTIONS,
+    .differ = MG_DIFFER_SIGNS | MG_DIFFER_TARGETS | MG_DIFFER_OPTIONS | MG_DIFFER_FOLDS,
     .verify = mg_kernel_ridge_verify,
     .more = &more,
     .told = " rate condition rank freedom gcv_rmse leave_one_out_rmse ",

@@ -97,10 +97,24 @@ void mg_ridge_form_free(mg_heap *heap, mg_ridge_form *form);
  * fits that are to follow. */
 bool mg_ridge_take(mg_ridge_run *run, const mg_kernel *kernel);
 margin_status mg_ridge_leave(mg_ridge_run *run);
+/* Leaves a system that no fit has had yet. */
+margin_status mg_ridge_keep(mg_kept *to, const mg_kernel_system *system);
 margin_status mg_ridge_conjugate(mg_ridge_run *run);
 
 /* kernel_path.c: fits that differ in their penalty. */
 margin_status mg_kernel_ridge_path(mg_fit *fits, int64_t count);
+/* ridge_folds.c: all folds and penalties of a search. */
+margin_status mg_kernel_ridge_folds(mg_fit *fits, int64_t count);
+
+/* The lower triangle of S K S into `out`, which may be K. */
+void mg_ridge_scaled(const mg_ridge_run *run, const double *scale, double *out);
+/* By the way that options and sizes choose, from the beginning. */
+margin_status mg_ridge_solve(mg_ridge_run *run);
+/* Whether that is a factor, or a form; whether a form is made for so many penalties. */
+bool mg_ridge_is_direct(const mg_ridge_options *options, int64_t rows);
+bool mg_ridge_wants_form(int64_t penalties);
+/* The report of a target. */
+void mg_ridge_say(mg_ridge_run *run, int64_t target);
 
 /* The plain numbers of a fit's options. */
 mg_ridge_options mg_ridge_options_of(const mg_fit *fit);

@@ -21,14 +21,13 @@ typedef struct form_work {
 
 /* ---- The form -------------------------------------------------------------------------------- */
 
-static void scale_lower(const mg_ridge_run *run) {
+void mg_ridge_scaled(const mg_ridge_run *run, const double *scale, double *out) {
     const int64_t m = run->count;
-    const double *scale = run->form.scale;
-    double *gram = run->system.gram;
+    const double *gram = run->system.gram;
     for (int64_t i = 0; i < m; i++) {
         for (int64_t j = 0; j < i; j++)
-            gram[i * m + j] = scale[i] * scale[j] * gram[j * m + i];
-        gram[i * (m + 1)] = scale[i] * scale[i] * run->system.diagonal[i];
+            out[i * m + j] = scale[i] * scale[j] * gram[j * m + i];
+        out[i * (m + 1)] = scale[i] * scale[i] * run->system.diagonal[i];
     }
 }
 
@@ -38,7 +37,7 @@ margin_status mg_ridge_reduce(mg_ridge_run *run) {
     run->form.band = (mg_band_form){m, m, run->system.gram, run->form.scale + m};
     for (int64_t i = 0; i < m; i++)
         run->form.scale[i] = sqrt(run->c[i]);
-    scale_lower(run);
+    mg_ridge_scaled(run, run->form.scale, run->system.gram);
     run->worn = true;
     mg_heap_announce(run->context->heap, 8 * mg_band_room(m)); /* beside fits begun since */
     return mg_band_reduce(&run->stop, &run->form.band, run->error);

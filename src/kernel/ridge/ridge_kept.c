@@ -8,6 +8,7 @@
 typedef struct ridge_kept {
     mg_kernel_system system; /* context, problem and error are those of a fit that is over */
     mg_ridge_form form;
+    bool worn;
 } ridge_kept;
 
 static void kept_free(mg_heap *heap, void *data) {
@@ -33,15 +34,14 @@ bool mg_ridge_take(mg_ridge_run *run, const mg_kernel *kernel) {
     if (!kept) return false;
     from->data = NULL;
     const bool same = mg_kernel_same(&kept->system.kernel, kernel) &&
-                      kept->system.count == run->count &&
-                      has_weights(&kept->form, run->problem);
+                      kept->system.count == run->count && has_weights(&kept->form, run->problem);
     if (same) {
         run->system = kept->system;
         run->system.context = run->context;
         run->system.problem = run->problem;
         run->system.error = run->error;
         run->form = kept->form;
-        run->worn = true;
+        run->worn = kept->worn;
         mg_free(heap, kept);
     } else {
         kept_free(heap, kept);
@@ -49,20 +49,28 @@ bool mg_ridge_take(mg_ridge_run *run, const mg_kernel *kernel) {
     return same;
 }
 
-margin_status mg_ridge_leave(mg_ridge_run *run) {
-    mg_kept *to = run->fits[0].kept;
-    mg_heap *heap = run->context->heap;
+static margin_status keep(mg_kept *to, const mg_kernel_system *system, const mg_ridge_form *form,
+                          bool worn) {
     ridge_kept *kept;
-    if (!to || to->following <= 0 || !run->system.gram ||
-        run->system.storage != MG_GRAM_SQUARE)
-        return MARGIN_OK;
-    MG_NEW(heap, kept, 1, "what the penalties share", run->error);
-    mg_kernel_scratch_free(run->system.scratch); /* which makes kernel values, of this context */
-    run->system.scratch = NULL;
-    *kept = (ridge_kept){run->system, run->form};
-    memset(&run->system, 0, sizeof run->system);
-    run->form = (mg_ridge_form){0};
+    MG_NEW(system->context->heap, kept, 1, "what the penalties share", system->error);
+    *kept = (ridge_kept){*system, *form, worn};
     to->data = kept;
     to->release = kept_free;
+    return MARGIN_OK;
+}
+
+margin_status mg_ridge_keep(mg_kept *to, const mg_kernel_system *system) {
+    return keep(to, system, &(mg_ridge_form){0}, false);
+}
+
+margin_status mg_ridge_leave(mg_ridge_run *run) {
+    mg_kept *to = run->fits[0].kept;
+    if (!to || to->following <= 0 || !run->system.gram || run->system.storage != MG_GRAM_SQUARE)
+        return MARGIN_OK;
+    mg_kernel_scratch_free(run->system.scratch); /* which makes kernel values, of this context */
+    run->system.scratch = NULL;
+    MG_TRY(keep(to, &run->system, &run->form, run->worn));
+    memset(&run->system, 0, sizeof run->system);
+    run->form = (mg_ridge_form){0};
     return MARGIN_OK;
 }

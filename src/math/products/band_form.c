@@ -88,8 +88,7 @@ static void make_turns(const reduction *r, const panel *p, const double *tau) {
     for (int j = 0; j < p->count; j++) {
         double products[MG_BAND];
         for (int i = 0; i < j; i++)
-            products[i] =
-                r->ops->dot(r->v + i * p->rows + j, r->v + j * p->rows + j, p->rows - j);
+            products[i] = r->ops->dot(r->v + i * p->rows + j, r->v + j * p->rows + j, p->rows - j);
         for (int i = 0; i < j; i++)
             for (int k = i; k < j; k++)
                 p->turns[i * MG_BAND + j] -= tau[j] * p->turns[i * MG_BAND + k] * products[k];
@@ -179,20 +178,27 @@ margin_status mg_band_reduce(const mg_stop *stop, const mg_band_form *form, marg
 
 /* ---- Solves ---------------------------------------------------------------------------------- */
 
-/* Row i of the factor begins at column i - MG_BAND. */
+enum { WIDTH = MG_BAND + 1 }; /* of a column of the factor, from the diagonal down */
+
+/* Columns are followed by zeros meanwhile, so that all of them have one length. */
 bool mg_band_factor(const mg_band_form *form, double shift, double *factor) {
-    enum { WIDTH = MG_BAND + 1 };
-    const mg_vector_ops *ops = mg_vector_ops_for(mg_isa_level());
-    memset(factor, 0, (size_t)MG_MIN(form->n, MG_BAND) * WIDTH * sizeof *factor);
-    for (int64_t i = 0; i < form->n; i++) {
-        double *row = factor + i * WIDTH;
-        for (int64_t j = MG_MAX(i - MG_BAND, 0); j <= i; j++) {
-            const int64_t at = j - i + MG_BAND, from = MG_BAND - at;
-            const double *other = factor + j * WIDTH;
-            const double sum = form->a[i * form->ld + j] + (i == j ? shift : 0.0) -
-                               ops->dot(row, other + from, at);
-            if (i == j && !(sum > 0.0)) return false;
-            row[at] = i == j ? sqrt(sum) : sum / other[MG_BAND];
+    double column[2 * MG_BAND + 1] = {0};
+    memset(factor, 0, (size_t)(form->n * WIDTH) * sizeof *factor);
+    for (int64_t i = 0; i < form->n; i++)
+        for (int64_t j = MG_MAX(i - MG_BAND, 0); j <= i; j++)
+            factor[j * WIDTH + i - j] = form->a[i * form->ld + j];
+    for (int64_t j = 0; j < form->n; j++) {
+        double *own = factor + j * WIDTH;
+        const double pivot = own[0] + shift, root = sqrt(pivot);
+        if (!(pivot > 0.0)) return false;
+        own[0] = root;
+        for (int64_t i = 1; i < WIDTH; i++)
+            own[i] /= root;
+        memcpy(column, own, WIDTH * sizeof *own);
+        for (int64_t k = 1; k <= MG_MIN(form->n - 1 - j, MG_BAND); k++) {
+            double *other = own + k * WIDTH;
+            for (int64_t i = 0; i < MG_BAND; i++)
+                other[i] -= column[k] * column[k + i];
         }
     }
     return true;
@@ -223,21 +229,18 @@ static void turn(const mg_band_form *form, const mg_vector_ops *ops, int64_t fir
 }
 
 void mg_band_solve(const mg_band_form *form, const double *factor, double *x) {
-    enum { WIDTH = MG_BAND + 1 };
     const mg_vector_ops *ops = mg_vector_ops_for(mg_isa_level());
     const int64_t n = form->n, panels = MG_MAX(n - 2, 0) / MG_BAND;
     for (int64_t k = 0; k < panels; k++)
         turn(form, ops, k * MG_BAND, true, x);
-    for (int64_t i = 0; i < n; i++) {
-        const double *row = factor + i * WIDTH;
-        const int64_t count = MG_MIN(i, MG_BAND);
-        x[i] = (x[i] - ops->dot(row + MG_BAND - count, x + i - count, count)) / row[MG_BAND];
+    for (int64_t j = 0; j < n; j++) {
+        const double *own = factor + j * WIDTH;
+        x[j] /= own[0];
+        ops->add(x + j + 1, -x[j], own + 1, MG_MIN(n - 1 - j, MG_BAND));
     }
-    for (int64_t i = n - 1; i >= 0; i--) {
-        const double *row = factor + i * WIDTH;
-        const int64_t count = MG_MIN(i, MG_BAND);
-        x[i] /= row[MG_BAND];
-        ops->add(x + i - count, -x[i], row + MG_BAND - count, count);
+    for (int64_t j = n - 1; j >= 0; j--) {
+        const double *own = factor + j * WIDTH;
+        x[j] = (x[j] - ops->dot(own + 1, x + j + 1, MG_MIN(n - 1 - j, MG_BAND))) / own[0];
     }
     for (int64_t k = panels - 1; k >= 0; k--)
         turn(form, ops, k * MG_BAND, false, x);
