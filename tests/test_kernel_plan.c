@@ -172,7 +172,10 @@ static void test_search_peak(void **state) {
     (void)state;
     SUPPORT_LARGE_CASE();
     static const char *const specs[] = {"svm(kernel=rbf, gamma=0.01, C={1,10})",
-                                        "standardize | svm(kernel=rbf, gamma=0.01, C={1,10})"};
+                                        "standardize | svm(kernel=rbf, gamma=0.01, C={1,10})",
+                                        "kernel-ridge(gamma=0.01, alpha={0.1..10 log 6})",
+                                        "standardize | kernel-ridge(alpha={0.1..10 log 6})",
+                                        "standardize | kernel-ridge(alpha={0.1,1})"};
     table t = table_make(1500, 5, 2, F64);
     for (int k = 0; k < 2 * MG_LENGTH(specs); k++) {
         margin_context *context = open_context(NULL, 1 + k % 2, 0, NULL);

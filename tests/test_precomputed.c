@@ -218,6 +218,39 @@ static void test_nearly_symmetric(void **state) {
     sample_free(s);
 }
 
+/* An inner product of rows that are all 0; with one pair that is not 0 there is none. */
+static void test_zeros(void **state) {
+    (void)state;
+    static const char *const specs[] = {
+        "kernel-ridge(kernel=precomputed)",
+        "kernel-ridge(kernel=precomputed, solver=cg)",
+        "kernel-ridge(kernel=precomputed, intercept=yes, task=regress)",
+        "kernel-logistic(kernel=precomputed)",
+        "kernel-logistic(kernel=precomputed, solver=cg)",
+        "svm(kernel=precomputed)"};
+    sample *s = sample_make(ROWS, COLUMNS, 2, 0.1, 16);
+    const margin_data data = gram_data(s);
+    for (int pair = 0; pair < 2; pair++)
+        for (int k = 0; k < MG_LENGTH(specs); k++) {
+            margin_report report = {0}, found = {0};
+            margin_model *model = NULL;
+            margin_error error = {0};
+            margin_spec *spec = parse_text(context, specs[k]);
+            memset(gram, 0, sizeof gram);
+            gram[1] = gram[ROWS] = pair ? 1e-9 : 0;
+            const margin_status status = margin_fit(context, spec, &data, &model, &report, &error);
+            const bool refuted = strstr(status < 0 ? error.text : report.reason, "not positive") &&
+                                 status != MARGIN_OK;
+            if (refuted != (pair == 1) || (!pair && status != MARGIN_OK))
+                fail_msg("%s: %s %s", specs[k], error.text, report.reason);
+            if (!pair && margin_verify(context, model, &data, &found, &error) != MARGIN_OK)
+                fail_msg("%s is not verified: %s %s", specs[k], error.text, found.reason);
+            margin_model_free(model);
+            margin_spec_free(spec);
+        }
+    sample_free(s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_as_rows),
@@ -225,6 +258,7 @@ int main(void) {
         cmocka_unit_test(test_folds),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_nearly_symmetric),
+        cmocka_unit_test(test_zeros),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -135,6 +135,7 @@ typedef struct mg_shared {
 typedef struct mg_kept {
     void *data; /* NULL: nothing */
     void (*release)(mg_heap *heap, void *data);
+    int64_t following; /* fits that are to follow and differ in their penalty only */
 } mg_kept;
 
 typedef struct mg_fit {
@@ -206,6 +207,9 @@ typedef struct mg_learner_more {
     /* Its model is where it walked to from the start: fits of a chain begin as if alone, and only a
      * start of the caller's counts. One class is enough to walk. */
     bool walks;
+    /* What a fit keeps (mg_kept) is of the rows alone: where all parts of a call go through one
+     * `fit_many`, they keep one for all. */
+    bool keeps_rows;
     /* Whether a category that training never saw leaves a row without a prediction. NULL: no. */
     bool (*refuses_unknown)(const mg_hypothesis *h);
 } mg_learner_more;

@@ -198,7 +198,8 @@ static margin_status keep_counts(mg_fit *fit, const mg_bayes_layout *layout,
     }
     copy_counts(layout, counts, &kept->counts);
     if (fit->kept->data) fit->kept->release(heap, fit->kept->data);
-    *fit->kept = (mg_kept){kept, release_counts};
+    fit->kept->data = kept;
+    fit->kept->release = release_counts;
     return MARGIN_OK;
 }
 

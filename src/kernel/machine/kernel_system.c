@@ -114,6 +114,33 @@ margin_status mg_kernel_system_make(margin_context *context, const mg_problem *p
     return status;
 }
 
+margin_status mg_kernel_system_part(const mg_kernel_system *whole, const int64_t *position,
+                                    margin_context *context, const mg_problem *problem,
+                                    mg_kernel_system *part, margin_error *error) {
+    const int64_t m = problem->count, rows = problem->x.rows;
+    *part = *whole;
+    part->context = context;
+    part->problem = problem;
+    part->count = m;
+    part->error = error;
+    part->scratch = NULL;
+    part->squares = part->gram = part->diagonal = NULL;
+    MG_NEW(context->heap, part->gram, m * m, purpose, error);
+    MG_NEW(context->heap, part->diagonal, m, purpose, error);
+    if (whole->squares) {
+        MG_NEW(context->heap, part->squares, rows, purpose, error);
+        memcpy(part->squares, whole->squares, (size_t)rows * sizeof *part->squares);
+    }
+    for (int64_t i = 0; i < m; i++) {
+        const int64_t place = position[mg_sample_row(problem, i)];
+        const double *from = whole->gram + place * whole->count;
+        part->diagonal[i] = whole->diagonal[place];
+        for (int64_t j = 0; j < m; j++)
+            part->gram[i * m + j] = from[position[mg_sample_row(problem, j)]];
+    }
+    return MARGIN_OK;
+}
+
 /* ---- Products -------------------------------------------------------------------------------- */
 
 typedef struct multiplication {

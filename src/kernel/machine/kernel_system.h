@@ -25,6 +25,11 @@ typedef struct mg_kernel_system {
 margin_status mg_kernel_system_make(margin_context *context, const mg_problem *problem,
                                     const mg_kernel *kernel, mg_gram_storage storage,
                                     mg_kernel_system *system, margin_error *error);
+/* Of some samples of the problem of a stored square: those of `problem`, whose row r of x is its
+ * sample position[r]. The values are copied. */
+margin_status mg_kernel_system_part(const mg_kernel_system *whole, const int64_t *position,
+                                    margin_context *context, const mg_problem *problem,
+                                    mg_kernel_system *part, margin_error *error);
 void mg_kernel_system_free(mg_kernel_system *system);
 
 /* out = K v for `vectors` vectors, one after the other in both (count numbers each). */

@@ -127,9 +127,7 @@ static margin_status decompose(path_run *run) {
     mg_ridge_run *ridge = &run->ridge;
     const int64_t m = ridge->count;
     int64_t info = 0;
-    for (int64_t i = 0; i < m; i++)
-        for (int64_t j = 0; j < m; j++)
-            run->vectors[i * m + j] = run->scale[i] * run->scale[j] * ridge->system.gram[i * m + j];
+    mg_ridge_scaled(ridge, run->scale, run->vectors);
     const margin_status status = mg_lapack_dsyevd(&ridge->stop, 'V', 'U', m, run->vectors, m,
                                                   run->values, &info, ridge->error);
     MG_TRY(status);

@@ -8,6 +8,9 @@
 enum { DIRECT_ROWS = 2048 };
 /* A factor takes as long as so many rows / this steps. */
 enum { STEPS_OF_FACTOR = 16 };
+/* From so many penalties on a band form is made for them: it takes as long as four factors, and
+ * with it each penalty a quarter of one. */
+enum { PENALTIES_OF_FORM = 6 };
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
@@ -92,18 +95,52 @@ static margin_status solve_conjugate(mg_ridge_run *run) {
     return mg_ridge_direct(run);
 }
 
-static margin_status kernel_ridge_solve(mg_ridge_run *run) {
+bool mg_ridge_is_direct(const mg_ridge_options *options, int64_t rows) {
+    return options->direct || (options->automatic && rows <= DIRECT_ROWS);
+}
+
+bool mg_ridge_wants_form(int64_t penalties) {
+    return penalties >= PENALTIES_OF_FORM;
+}
+
+/* By the form, if there is one, and where that does not prove, by a factor. */
+static margin_status solve_direct(mg_ridge_run *run, bool reduce) {
+    margin_status status = reduce ? mg_ridge_reduce(run) : MARGIN_OK;
+    bool proven = false;
+    if (status == MARGIN_OK && run->form.scale) {
+        MG_TRY(mg_ridge_by_form(run, &proven));
+        status = mg_stop_check(&run->stop, 0);
+    }
+    if (status != MARGIN_OK) return status < 0 ? status : (run->ended = status);
+    if (proven) return MARGIN_OK;
+    mg_ridge_form_free(run->context->heap, &run->form);
+    return mg_ridge_direct(run);
+}
+
+margin_status mg_ridge_solve(mg_ridge_run *run) {
     const mg_ridge_options *options = run->options;
-    const bool direct = options->direct || (options->automatic && run->count <= DIRECT_ROWS);
-    mg_kernel_plan plan = plan_of(run, direct ? MG_WAY_FACTOR : MG_WAY_CONJUGATE);
+    const mg_kept *kept = run->fits[0].kept;
+    const bool direct = mg_ridge_is_direct(options, run->count);
+    bool reduce = direct && kept && mg_ridge_wants_form(kept->following + 1);
     mg_kernel kernel;
+    MG_TRY(mg_kernel_of_fit(&run->fits[0], &options->choice, own->name, &kernel));
+    if (direct && mg_ridge_take(run, &kernel)) {
+        MG_TRY(mg_ridge_begin(run));
+        return solve_direct(run, reduce && !run->worn);
+    }
+    mg_kernel_plan plan = plan_of(run, reduce   ? MG_WAY_FORM
+                                       : direct ? MG_WAY_FACTOR
+                                                : MG_WAY_CONJUGATE);
+    if (!plan.chosen && reduce) {
+        reduce = false;
+        plan = plan_of(run, MG_WAY_FACTOR);
+    }
     if (!plan.chosen && options->automatic) plan = plan_of(run, MG_WAY_CONJUGATE);
     MG_TRY(mg_announce(run->context, &plan.says, run->error));
-    MG_TRY(mg_kernel_of_fit(&run->fits[0], &run->options->choice, own->name, &kernel));
     MG_TRY(mg_ridge_begin(run));
     MG_TRY(mg_kernel_system_make(run->context, run->problem, &kernel, plan.storage, &run->system,
                                  run->error));
-    return plan.storage == MG_GRAM_SQUARE ? mg_ridge_direct(run) : solve_conjugate(run);
+    return plan.storage == MG_GRAM_SQUARE ? solve_direct(run, reduce) : solve_conjugate(run);
 }
 
 /* ---- Report ---------------------------------------------------------------------------------- */
@@ -141,7 +178,7 @@ static void describe_end(const mg_ridge_run *run, margin_report *report) {
         mg_report_reason(report, "%s; kernel %s", run->method, kernel.text);
 }
 
-static void describe(mg_ridge_run *run, int64_t t) {
+void mg_ridge_say(mg_ridge_run *run, int64_t t) {
     margin_report *report = &run->fits[t].report;
     const double factor = run->options->penalty.factor;
     mg_ridge_describe(run->options, &run->system.kernel, report);
@@ -158,7 +195,7 @@ static void describe(mg_ridge_run *run, int64_t t) {
 
 margin_status mg_ridge_hand_over(mg_ridge_run *run) {
     for (int64_t t = 0; t < run->targets; t++) {
-        describe(run, t);
+        mg_ridge_say(run, t);
         MG_TRY(mg_kernel_system_hand_over(&run->system, run->a + t * run->count, run->b[t] + 0.0,
                                           &run->fits[t]));
     }
@@ -173,12 +210,13 @@ static margin_status fit_targets(mg_fit *fits, int64_t count) {
     mg_context_copy(fits[0].context, &context);
     mg_ridge_run run = mg_ridge_run_of(fits, count, &context, &options);
     run.iteration_name = "steps";
-    margin_status status = kernel_ridge_solve(&run);
+    margin_status status = mg_ridge_solve(&run);
     if (run.y && mg_timed_out(&context, status)) { /* the last that was judged */
         run.ended = MARGIN_STOPPED_TIME;
         status = MARGIN_OK;
     }
     if (status >= 0) status = mg_ridge_hand_over(&run);
+    if (status >= 0) status = mg_ridge_leave(&run);
     mg_ridge_end(&run);
     if (status < 0) mg_fits_undo(fits, count);
     return status < 0 ? status : MARGIN_OK;
@@ -202,17 +240,25 @@ static margin_status kernel_ridge_fit(mg_fit *fit) {
 }
 
 static margin_status kernel_ridge_fit_many(mg_fit *fits, int64_t count) {
-    const bool penalties = (fits[0].shared->differ & MG_DIFFER_OPTIONS) != 0;
-    return penalties ? mg_kernel_ridge_path(fits, count) : fit_targets(fits, count);
+    const unsigned differ = fits[0].shared->differ;
+    if (differ & MG_DIFFER_FOLDS) return mg_kernel_ridge_folds(fits, count);
+    return differ & MG_DIFFER_OPTIONS ? mg_kernel_ridge_path(fits, count)
+                                      : fit_targets(fits, count);
 }
 
 static margin_status kernel_ridge_share(mg_shared *shared) {
     const mg_kernel_choice choice = mg_kernel_options_of(own, shared->options);
+    if (shared->differ & MG_DIFFER_FOLDS) { /* which have each a gamma of their own */
+        shared->together = shared->fits;
+        return MARGIN_OK;
+    }
     MG_TRY(mg_kernel_share(shared, &choice, own->name));
     const bool descent = mg_option_is(own, shared->options, "solver", "gd");
     if (!descent || (shared->differ & MG_DIFFER_OPTIONS)) shared->together = shared->fits;
     return MARGIN_OK;
 }
+
+static const mg_learner_more more = {.keeps_rows = true};
 
 const mg_learner mg_learner_kernel_ridge = {
     .info = {.name = "kernel-ridge",
@@ -231,7 +277,8 @@ const mg_learner mg_learner_kernel_ridge = {
     .share = kernel_ridge_share,
     .fit = kernel_ridge_fit,
     .fit_many = kernel_ridge_fit_many,
-    .differ = MG_DIFFER_SIGNS | MG_DIFFER_TARGETS | MG_DIFFER_OPTIONS,
+    .differ = MG_DIFFER_SIGNS | MG_DIFFER_TARGETS | MG_DIFFER_OPTIONS | MG_DIFFER_FOLDS,
     .verify = mg_kernel_ridge_verify,
+    .more = &more,
     .told = " rate condition rank freedom gcv_rmse leave_one_out_rmse ",
 };

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "kernel/machine/kernel_fit.h"
+#include "math/products/band_form.h"
 
 typedef struct mg_ridge_options {
     mg_kernel_choice choice;
@@ -26,6 +27,12 @@ typedef struct mg_ridge_options {
     bool automatic, direct, descends; /* the solver asked for; none of them: cg */
     int64_t max_iterations;           /* < 0: none */
 } mg_ridge_options;
+
+/* S K S = Q B Q', S = sqrt(c), B a band; both lie in the lower triangle of the Gram matrix. */
+typedef struct mg_ridge_form {
+    double *scale; /* count: S; NULL: there is no form; owned, and behind it band.turns */
+    mg_band_form band;
+} mg_ridge_form;
 
 /* What `targets` fits over the same samples have in common, and their numbers one target after the
  * other. */
@@ -39,6 +46,8 @@ typedef struct mg_ridge_run {
     mg_pace pace; /* of conjugate gradients */
     mg_arena arena;
     mg_kernel_system system;
+    bool worn; /* below the diagonal of its square there is no K */
+    mg_ridge_form form;
     int64_t count, targets;
     double total; /* of the weights */
     double alpha;
@@ -80,10 +89,32 @@ margin_status mg_ridge_fail_indefinite(const mg_ridge_run *run);
 
 /* The ways. */
 margin_status mg_ridge_direct(mg_ridge_run *run);
+/* Makes the form; STOPPED_TIME: not in time. Then a solution by it, proven or not. */
+margin_status mg_ridge_reduce(mg_ridge_run *run);
+margin_status mg_ridge_by_form(mg_ridge_run *run, bool *proven);
+void mg_ridge_form_free(mg_heap *heap, mg_ridge_form *form);
+/* ridge_kept.c: the system and the form that the fit before left, if they will do; leaves them for
+ * fits that are to follow. */
+bool mg_ridge_take(mg_ridge_run *run, const mg_kernel *kernel);
+margin_status mg_ridge_leave(mg_ridge_run *run);
+/* Leaves a system that no fit has had yet. */
+margin_status mg_ridge_keep(mg_kept *to, const mg_kernel_system *system);
 margin_status mg_ridge_conjugate(mg_ridge_run *run);
 
 /* kernel_path.c: fits that differ in their penalty. */
 margin_status mg_kernel_ridge_path(mg_fit *fits, int64_t count);
+/* ridge_folds.c: all folds and penalties of a search. */
+margin_status mg_kernel_ridge_folds(mg_fit *fits, int64_t count);
+
+/* The lower triangle of S K S into `out`, which may be K. */
+void mg_ridge_scaled(const mg_ridge_run *run, const double *scale, double *out);
+/* By the way that options and sizes choose, from the beginning. */
+margin_status mg_ridge_solve(mg_ridge_run *run);
+/* Whether that is a factor, or a form; whether a form is made for so many penalties. */
+bool mg_ridge_is_direct(const mg_ridge_options *options, int64_t rows);
+bool mg_ridge_wants_form(int64_t penalties);
+/* The report of a target. */
+void mg_ridge_say(mg_ridge_run *run, int64_t target);
 
 /* The plain numbers of a fit's options. */
 mg_ridge_options mg_ridge_options_of(const mg_fit *fit);

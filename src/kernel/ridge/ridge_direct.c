@@ -46,7 +46,7 @@ static margin_status make_factor(mg_ridge_run *run) {
     const int64_t m = run->count;
     int64_t failed = 1;
     for (int k = 0; k < MG_LENGTH(ridges) && failed; k++) {
-        if (k > 0)
+        if (k > 0 || run->worn)
             copy_lower(run, ridges[k]);
         else
             for (int64_t i = 0; i < m; i++)
@@ -157,15 +157,18 @@ margin_status mg_ridge_direct(mg_ridge_run *run) {
     run->iteration_name = "solves";
     snprintf(run->method, sizeof run->method, "solved by Cholesky factor of the Gram matrix");
     MG_ARENA_NEW(&run->arena, work, 2 * m, "the condition", run->error);
-    const double norm = norm_of(run);
+    const bool searched = run->fits[0].kept != NULL; /* where nobody reads more than the gap */
+    const double norm = searched ? 0.0 : norm_of(run);
     MG_TRY(make_factor(run));
-    run->condition = 1.0 / mg_cholesky_condition(run->context, m, run->system.gram, m, norm, work);
+    run->worn = true;
+    if (!searched)
+        run->condition =
+            1.0 / mg_cholesky_condition(run->context, m, run->system.gram, m, norm, work);
     if (run->options->intercept) MG_TRY(solve_ones(&f));
     MG_TRY(mg_ridge_refine(run, 1e-24, correct, &f));
     const margin_status stop = mg_stop_check(&run->stop, 0);
     if (stop != MARGIN_OK) return stop < 0 ? mg_fail_cancelled(run->error) : (run->ended = stop);
-    if (run->fits[0].kept)
-        return MARGIN_OK; /* of a search, which reads no errors of rows left out */
+    if (searched) return MARGIN_OK;
     MG_TRY(find_inverse(&f));
     leave_out(&f);
     return MARGIN_OK;

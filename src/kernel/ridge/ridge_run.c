@@ -132,6 +132,7 @@ margin_status mg_ridge_begin(mg_ridge_run *run) {
 
 void mg_ridge_end(mg_ridge_run *run) {
     mg_kernel_system_free(&run->system);
+    mg_ridge_form_free(run->context->heap, &run->form);
     mg_arena_free(&run->arena);
 }
 

@@ -376,7 +376,8 @@ margin_status mg_svm_train(mg_fit *fit, const mg_svm_shared *shared) {
     MG_GO(mg_svm_decide_definite(m));
     status = hand_over(m, ended);
     if (status >= 0 && keeps) {
-        *fit->kept = (mg_kept){m, mg_svm_machine_free};
+        fit->kept->data = m;
+        fit->kept->release = mg_svm_machine_free;
         return status;
     }
 done:

@@ -32,9 +32,8 @@ mg_svm_machine *mg_svm_kept(const mg_fit *fit, const mg_svm_options *options,
     if (!m) return NULL;
     fit->kept->data = NULL;
     const bool same = m->options.regression == options->regression &&
-                      m->options.epsilon == options->epsilon && m->kernel.kind == kernel->kind &&
-                      m->kernel.gamma == kernel->gamma && m->kernel.coef0 == kernel->coef0 &&
-                      m->kernel.degree == kernel->degree && m->smo.count == fit->problem->count;
+                      m->options.epsilon == options->epsilon &&
+                      mg_kernel_same(&m->kernel, kernel) && m->smo.count == fit->problem->count;
     if (!same) mg_svm_machine_free(fit->context->heap, m);
     return same ? m : NULL;
 }

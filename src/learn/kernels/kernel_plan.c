@@ -4,6 +4,7 @@
 #include "learn/kernels/kernel_plan.h"
 
 #include "math/gram/gram.h"
+#include "math/products/band_form.h"
 #include "math/products/symmetric_product.h"
 
 #include <math.h>
@@ -18,6 +19,7 @@ static const struct way {
 } ways[] = {[MG_WAY_ROWS] = {MG_GRAM_ROWS, 85.0, 0.0, 64.0, 4, 3.0, 0.0},
             [MG_WAY_SHARED] = {MG_GRAM_ROWS, 85.0, 0.0, 64.0, 8, 3.0, 0.0},
             [MG_WAY_FACTOR] = {MG_GRAM_SQUARE, 48.0, 48.0, 512.0, 4, 0.0, 1.0},
+            [MG_WAY_FORM] = {MG_GRAM_SQUARE, 312.0, 48.0, 272.0, 4, 0.0, 4.0},
             [MG_WAY_CONJUGATE] = {MG_GRAM_TRIANGLE, 56.0, 88.0, 536.0, 4, 50.0, 0.0},
             [MG_WAY_PATH] = {MG_GRAM_SQUARE, 1000.0, 0.0, 0.0, 4, 0.0, 30.0},
             [MG_WAY_NEWTON_FACTOR] = {MG_GRAM_SQUARE, 144.0, 0.0, 512.0, 4, 0.0, 10.0},
@@ -112,6 +114,7 @@ static double equations_bytes(const mg_kernel_sizes *s, const struct way *w, dou
     const double width = mg_symmetric_ops_for(mg_isa_level(), false)->width;
     double rank = 0.0, most = 8.0 * (fmax(log2(m / BLOCK), 0.0) + s->threads);
     if (w == &ways[MG_WAY_FACTOR]) most = 8.0 * width * s->threads;
+    if (w == &ways[MG_WAY_FORM]) most = 8.0 * (double)mg_band_room(s->count) / m;
     if (w == &ways[MG_WAY_PATH]) most = 24.0 * m; /* eigenvectors, and the workspace of LAPACK */
     if (w == &ways[MG_WAY_CONJUGATE]) {
         rank = fmin(2.0 * sqrt(m), RANK);

@@ -16,6 +16,7 @@ typedef enum mg_kernel_way {
     MG_WAY_ROWS,          /* svm by rows of its own */
     MG_WAY_SHARED,        /* several svm by one matrix in f32 */
     MG_WAY_FACTOR,        /* kernel ridge by a Cholesky factor */
+    MG_WAY_FORM,          /* by a band form, in a search */
     MG_WAY_CONJUGATE,     /* by conjugate gradients */
     MG_WAY_PATH,          /* by eigenvectors, for a path of penalties */
     MG_WAY_NEWTON_FACTOR, /* Newton's method, also gradient descent */

@@ -41,6 +41,12 @@ typedef struct mg_kernel {
     void *user;
 } mg_kernel;
 
+/* Of one call, where functions of the program are the same. */
+MG_INLINE bool mg_kernel_same(const mg_kernel *a, const mg_kernel *b) {
+    return a->kind == b->kind && a->gamma == b->gamma && a->coef0 == b->coef0 &&
+           a->degree == b->degree;
+}
+
 /* What a kernel machine is about: point i is row rows[i] of x. Of a precomputed kernel x holds the
  * values themselves: k(point i, point j) is the number in row rows[i] and column places[j], so that
  * a selection of points picks rows and columns. */

@@ -86,13 +86,15 @@ const char *mg_kernel_doubt(mg_kernel_curvature curvature) {
                : "need not be positive definite, and the rows are too many to decide";
 }
 
-/* With what its values may have lost to rounding, a share of 1e-6 each, more on the diagonal. */
+/* With what its values may have lost to rounding, a share of 1e-6 each, more on the diagonal; a
+ * diagonal of zeros gets hardly anything, so that zeros alone have a factor. */
 margin_status mg_kernel_decide(margin_context *context, const mg_kernel *kernel,
                                const mg_kernel_points *points, mg_kernel_curvature *found,
                                margin_error *error) {
     const int64_t n = points->count, bytes = mg_gram_bytes(n, MARGIN_F64, n);
     const mg_gram_request request = {*kernel, *points, MARGIN_F64, bytes, false};
     int64_t failed = 0;
+    static const double least = 1e-300;
     double most = 0.0;
     mg_gram *gram;
     *found = mg_kernel_is_definite(kernel) ? MG_KERNEL_DEFINITE : MG_KERNEL_UNDECIDED;
@@ -105,7 +107,7 @@ margin_status mg_kernel_decide(margin_context *context, const mg_kernel *kernel,
     for (int64_t i = 0; i < n; i++)
         most = fmax(most, fabs(gram->diagonal[i]));
     for (int64_t i = 0; i < n; i++)
-        square[i * (gram->ld + 1)] += 1e-6 * sqrt((double)n) * most;
+        square[i * (gram->ld + 1)] += fmax(1e-6 * sqrt((double)n) * most, least);
     if (status >= 0) status = mg_cholesky_factor(context, n, square, gram->ld, &failed, error);
     *found = failed ? MG_KERNEL_INDEFINITE : MG_KERNEL_DEFINITE;
     mg_gram_free(gram);

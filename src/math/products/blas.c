@@ -31,8 +31,8 @@ mg_blas_call *mg_blas_now(double work) {
     return call;
 }
 
-/* Room for the products. */
-static margin_status blas_prepare(mg_blas_call *call, int64_t order, margin_error *error) {
+/* Sizes, and the numbers of all the room. */
+static int64_t blas_size(mg_blas_call *call, int64_t order) {
     enum { DEPTH = 128, TALL = 240, WIDE = 768, BLOCK = 64, CHUNK = 240 };
     const mg_isa isa = mg_isa_level();
     const margin_matrix shape = margin_dense_f64(NULL, 1, 1, 1);
@@ -45,14 +45,23 @@ static margin_status blas_prepare(mg_blas_call *call, int64_t order, margin_erro
     call->wide = MG_MIN(WIDE, order);
     call->block = MG_MIN(BLOCK, order);
     call->chunk = MG_MIN(CHUNK, order);
-    const int64_t left = mg_symmetric_packed(call->tiles, call->tall, call->depth);
-    const int64_t right = mg_symmetric_packed(call->tiles, call->wide, call->depth);
-    const int64_t square = call->block * call->block, part = call->block * call->chunk;
-    MG_NEW(call->stop->context->heap, call->left, left + right + square + part,
-           "the workspace of a matrix factorisation", error);
-    call->right = call->left + left;
-    call->square = call->right + right;
-    call->part = call->square + square;
+    return mg_symmetric_packed(call->tiles, call->tall, call->depth) +
+           mg_symmetric_packed(call->tiles, call->wide, call->depth) +
+           call->block * (call->block + call->chunk);
+}
+
+int64_t mg_blas_room(int64_t order) {
+    mg_blas_call call = {0};
+    return blas_size(&call, order);
+}
+
+static margin_status blas_prepare(mg_blas_call *call, int64_t order, margin_error *error) {
+    const int64_t count = blas_size(call, order);
+    MG_NEW(call->stop->context->heap, call->left, count, "the workspace of a matrix factorisation",
+           error);
+    call->right = call->left + mg_symmetric_packed(call->tiles, call->tall, call->depth);
+    call->square = call->right + mg_symmetric_packed(call->tiles, call->wide, call->depth);
+    call->part = call->square + call->block * call->block;
     return MARGIN_OK;
 }
 

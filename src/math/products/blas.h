@@ -33,6 +33,9 @@ typedef struct mg_blas_call {
 margin_status mg_blas_run(const mg_stop *stop, int64_t order, void (*body)(void *), void *argument,
                           margin_error *error);
 
+/* Numbers of that room. */
+int64_t mg_blas_room(int64_t order);
+
 /* c = alpha op(a) op(b) + beta c */
 void mg_blas_dgemm(const char *transpose_a, const char *transpose_b, const int *m, const int *n,
                    const int *k, const double *alpha, const double *a, const int *lda,

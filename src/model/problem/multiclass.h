@@ -70,7 +70,7 @@ typedef struct mg_starts {
     mg_hypothesis **parts;
     int64_t count;
     bool follows; /* another fit, which may use what this one keeps */
-    mg_kept kept; /* of a problem of one part */
+    mg_kept kept; /* of a problem of one part, or of the rows of all (keeps_rows) */
 } mg_starts;
 
 /* Trains every part, side by side, each on one thread (a single part: on all threads; with a trace:

@@ -70,7 +70,9 @@ static margin_status group_make(const part_run *run, margin_context *context, in
     static const char purpose[] = "the problems of several classes or targets";
     mg_heap *heap = run->split->heap;
     const bool started = run->starts && run->starts->count > 0,
-               alone = run->starts && run->split->parts == 1;
+               all = count == run->split->parts &&
+                     (count == 1 || mg_learner_more_of(run->learner)->keeps_rows),
+               keeps = all && run->starts && run->starts->follows;
     MG_NEW(heap, group->fits, count, purpose, error);
     MG_NEW(heap, group->traces, count, purpose, error);
     MG_NEW_ZERO(heap, group->parts, count, purpose, error);
@@ -89,7 +91,7 @@ static margin_status group_make(const part_run *run, margin_context *context, in
                                   .trace = run->trace ? trace : NULL,
                                   .parts = run->split->parts,
                                   .start = started ? run->starts->parts[first + k] : NULL,
-                                  .kept = alone && run->starts->follows ? &run->starts->kept : NULL,
+                                  .kept = keeps ? &run->starts->kept : NULL,
                                   .seed = context->options.seed,
                                   .error = error};
         mg_report_init(&group->fits[k].report);

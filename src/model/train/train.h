@@ -7,6 +7,7 @@ typedef struct mg_train_how {
     margin_task task;          /* 0: what learner and data tell */
     const mg_trace *trace;     /* NULL: none */
     bool warm;                 /* a trainer's next fit may begin at its last one */
+    int64_t following;         /* such fits that differ in the penalty only */
     const margin_model *start; /* the first one may begin here; NULL: as always */
     bool parts;                /* keep the reports of the parts */
     bool judged;               /* the training rows will be predicted */

@@ -260,6 +260,7 @@ margin_status mg_trainer_fit(mg_trainer *t, margin_context *context, const margi
     t->parts = NULL;
     if (t->how->parts) MG_GO_NEW(model->heap, t->parts, split.parts, "the reports", error);
     t->starts.follows = t->how->warm;
+    t->starts.kept.following = t->how->following;
     status = mg_split_train(context, &split, learner, model, t->how->trace,
                             t->how->warm || t->how->start ? &t->starts : NULL, &model->hypothesis,
                             &model->report, t->parts, error);

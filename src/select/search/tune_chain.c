@@ -203,6 +203,14 @@ static margin_status time_cell(chain_run *run, const mg_tune_task *task, mg_cell
     return run_cell(run, &part, cell, error);
 }
 
+/* Settings after number k that differ from it in their penalty only. */
+static int64_t count_near(const mg_tune *s, const mg_chain *chain, int64_t k) {
+    int64_t end = k + 1;
+    while (end < chain->count && mg_cells_near(s, chain->cells[k], chain->cells[end]))
+        end++;
+    return end - k - 1;
+}
+
 margin_status mg_tune_chain(const mg_tune_task *task, margin_error *error) {
     mg_tune *s = task->search;
     margin_status status = MARGIN_OK;
@@ -213,6 +221,7 @@ margin_status mg_tune_chain(const mg_tune_task *task, margin_error *error) {
     if (done) return MARGIN_OK;
     mg_arena_init(&run.arena, s->heap);
     for (int64_t k = 0; k < task->chain->count && status >= 0; k++) {
+        run.how.following = count_near(s, task->chain, k);
         status = time_cell(&run, task, task->chain->cells[k], error);
         if (status >= 0) mg_tune_done(task, task->chain->cells[k]);
     }
