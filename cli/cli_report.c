@@ -77,9 +77,11 @@ void text_penalty(cli_text *text, const margin_report *report) {
 void text_details(cli_text *text, const margin_report *report) {
     bool first = true;
     for (int64_t i = 0; i < report->item_count; i++) {
-        if (isnan(report->items[i].value) || is_penalty(report->items[i].name)) continue;
+        const char *name = report->items[i].name;
+        if (isnan(report->items[i].value) || is_penalty(name) || !strcmp(name, "scored_rows"))
+            continue; /* those stand elsewhere */
         text_puts(text, first ? "details     " : ", ");
-        for (const char *c = report->items[i].name; *c; c++)
+        for (const char *c = name; *c; c++)
             text_add(text, *c == '_' ? " " : c, 1);
         text_puts(text, " ");
         text_short(text, report->items[i].value);

@@ -126,6 +126,7 @@ static void describe_classes(cli_text *text, const margin_model *model, const ma
 }
 
 static void describe_training(cli_text *text, const margin_report *report) {
+    const double scored = margin_report_item_value(report, "scored_rows");
     if (isnan(report->train_accuracy) && isnan(report->train_rmse)) return;
     text_puts(text, "training    ");
     if (!isnan(report->train_accuracy)) {
@@ -137,6 +138,7 @@ static void describe_training(cli_text *text, const margin_report *report) {
         text_puts(text, ", r2 ");
         text_short(text, report->train_r2);
     }
+    if (!isnan(scored)) text_printf(text, ", on %.0f of these rows, spread evenly", scored);
     text_puts(text, "\n");
 }
 

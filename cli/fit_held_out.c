@@ -104,24 +104,34 @@ static void look_at_cost(const cli_session *session, cli_fit_rows *rows) {
                  rows->cost, rows->least_cost);
 }
 
-/* Much better on the rows that were learned from: by two standard errors of the figure on the
- * others, of a share that of a binomial, of r2 that of a mean of normal squares. */
+/* Squared, of the figure on so many rows: of a share that of a binomial, of r2 that of a mean of
+ * normal squares. */
+static double squared_error(double figure, double rows, bool classes) {
+    return classes ? figure * (1 - figure) / rows : (1 - figure) * (1 - figure) * 2 / rows;
+}
+
+/* Much better on the rows that were learned from: by two standard errors of the difference, of
+ * which the rows held out have their part, and the others where the figure is that of some of them.
+ */
 static void look_at_training(const cli_session *session, const margin_report *report, double least,
                              cli_fit_rows *rows) {
     const margin_metrics *m = &rows->held_out;
     const bool classes = m->task == MARGIN_CLASSIFY;
     const double known = classes ? report->train_accuracy : report->train_r2;
-    const double found = classes ? m->accuracy : m->r2, count = (double)m->rows;
-    const double error =
-        classes ? sqrt(found * (1 - found) / count) : (1 - found) * sqrt(2 / count);
+    const double found = classes ? m->accuracy : m->r2;
+    const double scored = margin_report_item_value(report, "scored_rows");
+    const double error = sqrt(squared_error(found, (double)m->rows, classes) +
+                              (isnan(scored) ? 0 : squared_error(known, scored, classes)));
     cli_finding *made = NULL;
     if (known - found > 2 * error && known - found > (found - least) / 10)
         made = cli_find(session, &rows->findings, "overfit",
                         "a stronger penalty, more neighbours, a lower degree, or more rows");
     if (made)
-        snprintf(made->words, sizeof made->words,
-                 "%s is %.4g on the rows that were learned from and %.4g on those held out",
-                 classes ? "accuracy" : "r2", known, found);
+        snprintf(made->words, sizeof made->words, "%s is %.4g on %s and %.4g on those held out",
+                 classes ? "accuracy" : "r2", known,
+                 isnan(scored) ? "the rows that were learned from"
+                               : "a sample of the rows that were learned from",
+                 found);
 }
 
 /* No more than the most frequent class, or the mean, of the training rows would have said. */

@@ -419,6 +419,79 @@ static void test_verify(void **state) {
     margin_context_free(context);
 }
 
+/* Of rows 0 ... count - 1 of `kept` those numbered i count / 1000: the share, by weight, that the
+ * model answers right; of a regression the rmse. */
+static double plain_score(const margin_model *model, const margin_data *data, const int64_t *kept,
+                          int64_t count) {
+    const bool classes = margin_model_task(model) == MARGIN_CLASSIFY;
+    const int64_t columns = data->x.columns;
+    double sum = 0, total = 0;
+    for (int64_t i = 0; i < 1000; i++) {
+        const int64_t row = kept[i * count / 1000];
+        const double y = ((const double *)data->y.values)[row];
+        const double w = data->weights.values ? ((const double *)data->weights.values)[row] : 1;
+        const margin_matrix x =
+            margin_dense_f64((const double *)data->x.values + row * columns, 1, columns, columns);
+        int64_t label = 0;
+        double value = 0;
+        if (classes) assert_int_equal(margin_predict(model, &x, &label, NULL), MARGIN_OK);
+        if (!classes) assert_int_equal(margin_predict_values(model, &x, &value, NULL), MARGIN_OK);
+        sum += w * (classes ? (double)((double)label == y) : (value - y) * (value - y));
+        total += w;
+    }
+    return classes ? sum / total : sqrt(sum / total);
+}
+
+static double told_score(const margin_report *report) {
+    return report->task == MARGIN_CLASSIFY ? report->train_accuracy : report->train_rmse;
+}
+
+static void check_scored(margin_context *context, const char *spec, const margin_data *data,
+                         const int64_t *kept, int64_t count) {
+    margin_report report = {0}, found = {0};
+    margin_error error = {0};
+    margin_model *model = fit_text(context, spec, data, &report);
+    assert_true(margin_report_item_value(&report, "scored_rows") == 1000);
+    assert_close(told_score(&report), plain_score(model, data, kept, count), 1e-12);
+    assert_int_equal(margin_verify(context, model, data, &found, &error), MARGIN_OK);
+    assert_true(margin_report_item_value(&found, "scored_rows") == 1000);
+    assert_close(told_score(&found), told_score(&report), 1e-12);
+    mg_report_set(&model->report, "scored_rows", 1000.5);
+    assert_int_equal(margin_verify(context, model, data, &found, &error), MARGIN_STOPPED_STALLED);
+    assert_contains(found.reason, "scored_rows is 1000 on this data and 1000.5");
+    margin_model_free(model);
+}
+
+/* The training accuracy of many rows is that of 1,000 of them. */
+static void test_scored_rows(void **state) {
+    enum { ROWS = 2345 };
+    static double x[ROWS * 2], y[ROWS], weights[ROWS];
+    static int64_t kept[ROWS], weighed[ROWS];
+    int64_t count = 0;
+    uint64_t random = 7;
+    (void)state;
+    for (int64_t i = 0; i < ROWS; i++) {
+        kept[i] = i;
+        x[2 * i] = support_uniform(&random), x[2 * i + 1] = support_uniform(&random);
+        y[i] = (double)(x[2 * i] + 0.2 * support_normal(&random) > 0.5);
+        weights[i] = (double)(support_random(&random) % 4) / 2;
+        if (weights[i] > 0) weighed[count++] = i;
+    }
+    for (int threads = 1; threads <= 4; threads += 3) {
+        margin_context *context = support_context(NULL, threads);
+        margin_data data = points_data(x, ROWS, 2, y);
+        check_scored(context, "knn", &data, kept, ROWS);
+        check_scored(context, "knn(task=regress, method=brute)", &data, kept, ROWS);
+        data.weights = margin_values_f64(weights, ROWS);
+        check_scored(context, "standardize | knn(method=tree)", &data, weighed, count);
+        margin_report report = {0};
+        data = points_data(x, 1000, 2, y);
+        margin_model_free(fit_text(context, "knn", &data, &report));
+        assert_true(isnan(margin_report_item_value(&report, "scored_rows")));
+        margin_context_free(context);
+    }
+}
+
 /* Data whose weights are not those of the fit and do not add up to k. */
 static void test_verify_weights(void **state) {
     double x[6], y[6], weights[6];
@@ -476,21 +549,14 @@ static void test_verify_shares_of_ties(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_six_points),
-        cmocka_unit_test(test_votes),
-        cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_many_neighbours),
-        cmocka_unit_test(test_iris_classes),
-        cmocka_unit_test(test_iris_values),
-        cmocka_unit_test(test_optdigits),
-        cmocka_unit_test(test_ionosphere),
-        cmocka_unit_test(test_ways_to_predict),
-        cmocka_unit_test(test_missing_and_large),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_tasks),
-        cmocka_unit_test(test_verify),
-        cmocka_unit_test(test_verify_weights),
-        cmocka_unit_test(test_verify_shares_of_ties),
+        cmocka_unit_test(test_six_points),      cmocka_unit_test(test_votes),
+        cmocka_unit_test(test_weights),         cmocka_unit_test(test_many_neighbours),
+        cmocka_unit_test(test_iris_classes),    cmocka_unit_test(test_iris_values),
+        cmocka_unit_test(test_optdigits),       cmocka_unit_test(test_ionosphere),
+        cmocka_unit_test(test_ways_to_predict), cmocka_unit_test(test_missing_and_large),
+        cmocka_unit_test(test_refused),         cmocka_unit_test(test_tasks),
+        cmocka_unit_test(test_verify),          cmocka_unit_test(test_scored_rows),
+        cmocka_unit_test(test_verify_weights),  cmocka_unit_test(test_verify_shares_of_ties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

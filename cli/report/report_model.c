@@ -61,6 +61,8 @@ int report_model(cli_session *session, cli_text *page, const margin_model *model
         text_puts(page, ", rmse there ");
         html_number(page, report->train_rmse);
     }
+    const double scored = margin_report_item_value(report, "scored_rows");
+    if (!isnan(scored)) text_printf(page, " (on %.0f of them, spread evenly)", scored);
     text_puts(page, ".</p>\n");
     return EXIT_DONE;
 }

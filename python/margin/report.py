@@ -92,6 +92,8 @@ class Report:
             lines.append(("details", ", ".join(f"{k} {v:.6g}" for k, v in self.items.items())))
         scores = {"accuracy": self.train_accuracy, "rmse": self.train_rmse, "r2": self.train_r2}
         known = [f"{name} {value:.6g}" for name, value in scores.items() if not math.isnan(value)]
+        if known and not math.isnan(self.items.get("scored_rows", math.nan)):
+            known.append(f"on {self.items['scored_rows']:.0f} of these rows, spread evenly")
         if known:
             lines.append(("training", ", ".join(known)))
         return lines

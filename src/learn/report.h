@@ -18,6 +18,10 @@ void mg_report_init(margin_report *report);
 void mg_report_set(margin_report *report, const char *name, double value);
 void mg_report_formula(margin_report *report, const char *text);
 void mg_report_reason(margin_report *report, const char *format, ...) MG_PRINTF(2, 3);
+/* The item of a learner whose answers for all training rows would cost more than its fit: of how
+ * many of them, spread evenly, the report's accuracy, rmse and r2 are; NaN: nothing is known of
+ * any. */
+#define MG_SCORED_ROWS "scored_rows"
 /* Joins the report of the next sub-problem to that of those before it (the first one is simply
  * copied): objectives, iterations and counts of sub-problems add up, and so do the distances from
  * the optimum, so that gap is that of the sum: sum_k gap_k max(1, P_k) / max(1, sum_k P_k), NaN if

@@ -69,6 +69,9 @@ int64_t mg_bayes_slots(const mg_bayes_layout *layout, int64_t column);
  * rounded to single precision. */
 int64_t mg_bayes_level(const mg_bayes_layout *layout, int64_t column, double value);
 
+/* How many columns from linear[n] on lie next to each other and have one distribution. */
+int64_t mg_bayes_run(const mg_bayes_layout *layout, int64_t n);
+
 /* Chosen distribution of every column. `kinds` has an entry for each; SPEC, DATA. */
 margin_status mg_bayes_choose_kinds(mg_heap *heap, const mg_problem *problem,
                                     const mg_option_value *options, int32_t *kinds,
@@ -121,6 +124,7 @@ typedef struct mg_bayes_view {
     double *linear_on, *linear_off; /* linears x classes: multinomial log theta and 0; bernoulli
                                        log p - log(1 - p) and log(1 - p) */
     double *linear_one;             /* linears x classes: bernoulli log p */
+    double *linear_across;          /* classes x linears: linear_on, for dense rows */
     double *words;                  /* classes: sum of all multinomial columns */
     int64_t word_columns;           /* how many those are */
     bool impossible_zeros;          /* a bernoulli log(1 - p) is -infinity */

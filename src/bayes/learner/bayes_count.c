@@ -2,9 +2,10 @@
  *
  * Dense numbers are summed about a pivot, the first row of their class in the block, so that
  * variances do not cancel; where weights make them cancel all the same, the block is summed once
- * more, about the means. Blocks are joined by Chan's formula. A block with gaps, and sparse data,
- * go value by value (West, "Updating mean and variance estimates: an improved method", 1979). What
- * sparse data do not store is made up for at the end: all of it is 0. */
+ * more, about the means. Blocks are joined by Chan's formula. Counts and 0/1 numbers are summed a
+ * block at a time, too. A block with gaps, and sparse data, go value by value (West, "Updating mean
+ * and variance estimates: an improved method", 1979). What sparse data do not store is made up for
+ * at the end: all of it is 0. */
 #include "bayes/learner/bayes.h"
 
 #include <string.h>
@@ -14,13 +15,16 @@ typedef struct counter {
     margin_context *context;
     const mg_problem *problem;
     const mg_bayes_layout *layout;
-    const mg_bayes_rows *rows;
+    const mg_bayes_rows *rows, *rows_of_data; /* of gathered numbers, if they are; never */
     int64_t state_numbers;
     double *scratch; /* per worker: pivot, first, second, weights of classes; gathered rows */
     int64_t scratch_numbers, table_numbers; /* classes x stride */
     int64_t stride;                         /* gaussians rounded up: rows of tables are aligned */
     bool gather;                            /* gaussian columns lie between others */
     int64_t ahead;                          /* rows fetched ahead of those that are summed */
+    int64_t linear_stride;                  /* of a table of counts and 0/1 numbers */
+    double *linear;                         /* per worker: such a table, weights of classes */
+    int64_t linear_numbers;
 } counter;
 
 enum { CHUNK = 64, LEAST_BLOCK = 2048 };
@@ -229,6 +233,65 @@ static bool add_numbers(const counter *c, const mg_block *block, double *state) 
     return true;
 }
 
+/* ---- A block of counts and 0/1 numbers ------------------------------------------------------- */
+
+/* Into the table; false: there is a gap, and it is void. */
+static bool tally_block(const counter *c, const mg_block *block, double *table) {
+    const mg_problem *p = c->problem;
+    const mg_bayes_layout *layout = c->layout;
+    const int64_t size = mg_type_size(p->x.value_type);
+    const void *rows[CHUNK];
+    bool good = true;
+    for (int64_t at = block->first; at < block->first + block->count && good; at += CHUNK) {
+        const int64_t count = MG_MIN(CHUNK, block->first + block->count - at);
+        const double *weights = p->weight ? p->weight + at : NULL;
+        for (int64_t n = 0, run; n < layout->linears; n += run) {
+            const int64_t j = layout->linear[n];
+            run = mg_bayes_run(layout, n);
+            for (int64_t i = 0; i < count; i++)
+                rows[i] =
+                    (const char *)p->x.values + (mg_sample_row(p, at + i) * p->x.stride + j) * size;
+            good &=
+                c->rows_of_data->tally(rows, p->code + at, weights, count, run, c->linear_stride,
+                                       layout->kinds[j] == MG_BAYES_MULTINOMIAL, table + n);
+        }
+    }
+    return good;
+}
+
+static void join_tally(const counter *c, const double *table, const double *weights,
+                       double *state) {
+    const mg_bayes_layout *layout = c->layout;
+    for (int64_t k = 0; k < layout->classes; k++) {
+        double *statistics = state_statistics(c, state) + k * layout->slots;
+        for (int64_t n = 0; n < layout->linears && weights[k] > 0; n++) {
+            double *slots = statistics + layout->first[layout->linear[n]];
+            const double sum = table[k * c->linear_stride + n];
+            if (layout->kinds[layout->linear[n]] == MG_BAYES_MULTINOMIAL) {
+                slots[0] += sum;
+                continue;
+            }
+            slots[MG_BAYES_SEEN] += weights[k];
+            slots[MG_BAYES_ONES] += sum;
+        }
+    }
+}
+
+static bool add_linears(const counter *c, const mg_block *block, double *state) {
+    const mg_problem *p = c->problem;
+    const int64_t table_numbers = c->layout->classes * c->linear_stride;
+    double *table = c->linear + block->worker * c->linear_numbers;
+    double *weights = table + table_numbers;
+    if (c->layout->linears == 0) return true;
+    memset(table, 0, (size_t)c->linear_numbers * sizeof *table);
+    for (int64_t i = block->first; i < block->first + block->count; i++)
+        weights[p->code[i]] += mg_sample_weight(p, i);
+    if (!tally_block(c, block, table))
+        return add_listed(c, state, block, c->layout->linear, c->layout->linears);
+    join_tally(c, table, weights, state);
+    return true;
+}
+
 /* ---- The sweep ------------------------------------------------------------------------------- */
 
 static void init_state(void *state, void *argument) {
@@ -250,7 +313,7 @@ static margin_status bayes_count_add_block(void *state, const mg_block *block, v
     } else {
         good = add_numbers(c, block, state);
         good &= add_listed(c, state, block, layout->table, layout->tables);
-        good &= add_listed(c, state, block, layout->linear, layout->linears);
+        good &= add_linears(c, block, state);
     }
     return good ? MARGIN_OK : MARGIN_ERROR_DATA;
 }
@@ -353,8 +416,12 @@ static margin_status bayes_count_prepare(counter *c, double **state, double **ro
     c->scratch_numbers = (c->scratch_numbers + 7) / 8 * 8;
     c->state_numbers =
         classes + 1 + classes * layout->slots + (sparse ? classes * layout->columns : 0);
-    c->rows =
-        mg_bayes_rows_for(mg_isa_level(), !c->gather && c->problem->x.value_type == MARGIN_F32);
+    c->rows_of_data = mg_bayes_rows_for(mg_isa_level(), c->problem->x.value_type == MARGIN_F32);
+    c->rows = c->gather ? mg_bayes_rows_for(mg_isa_level(), false) : c->rows_of_data;
+    c->linear_stride = (layout->linears + 7) / 8 * 8;
+    c->linear_numbers =
+        sparse || layout->linears == 0 ? 0 : (classes * (c->linear_stride + 1) + 7) / 8 * 8;
+    MG_NEW(heap, c->linear, mg_threads(c->context) * c->linear_numbers, purpose, error);
     MG_NEW(heap, c->scratch, mg_threads(c->context) * c->scratch_numbers, purpose, error);
     MG_NEW(heap, *state, c->state_numbers, purpose, error);
     MG_NEW(heap, *row, c->problem->x.columns, purpose, error);
@@ -391,6 +458,6 @@ margin_status mg_bayes_count(margin_context *context, const mg_problem *problem,
            (size_t)(layout->classes * layout->slots) * sizeof *state);
     counts->missing = *state_missing(&c, state);
 done:
-    MG_FREE(context->heap, row, state, c.scratch);
+    MG_FREE(context->heap, row, state, c.scratch, c.linear);
     return status;
 }

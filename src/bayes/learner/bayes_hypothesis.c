@@ -254,6 +254,7 @@ static margin_status set_linears(const mg_bag *bag, mg_bayes_view *view, margin_
             const int64_t at = n * layout->classes + k;
             if (layout->kinds[layout->linear[n]] == MG_BAYES_MULTINOMIAL) {
                 view->linear_on[at] = log_share(own[0], view->words[k], (double)words, lambda);
+                view->linear_across[k * layout->linears + n] = view->linear_on[at];
                 view->linear_off[at] = view->linear_one[at] = 0;
                 continue;
             }
@@ -261,6 +262,7 @@ static margin_status set_linears(const mg_bag *bag, mg_bayes_view *view, margin_
             view->linear_one[at] = log_share(ones, seen, 2, lambda);
             view->linear_off[at] = log_share(MG_MAX(seen - ones, 0.0), seen, 2, lambda);
             view->linear_on[at] = view->linear_one[at] - view->linear_off[at];
+            view->linear_across[k * layout->linears + n] = view->linear_on[at];
             view->base[k] += view->linear_off[at];
             view->impossible_zeros |= isinf(view->linear_off[at]);
         }
@@ -280,7 +282,7 @@ static margin_status make_view(mg_hypothesis *h, const mg_bayes_view *draft, mg_
         rows += layout->levels[layout->table[t]] + 1;
     const int64_t head = (int64_t)(sizeof **view + 63) / 64 * 64;
     const int64_t numbers = 3 * classes + layout->gaussians + 3 * classes * layout->gaussians +
-                            rows * classes + 3 * layout->linears * classes + 3 * n + n;
+                            rows * classes + 4 * layout->linears * classes + 3 * n + n;
     MG_REQUIRE(rows <= INT64_MAX / 64 / classes, error, MARGIN_ERROR_LIMIT,
                "the tables of the model are too large");
     char *block = mg_new_zero(h->heap, head + 8 * numbers, 1);
@@ -300,6 +302,7 @@ static margin_status make_view(mg_hypothesis *h, const mg_bayes_view *draft, mg_
     v->linear_on = at, at += layout->linears * classes;
     v->linear_off = at, at += layout->linears * classes;
     v->linear_one = at, at += layout->linears * classes;
+    v->linear_across = at, at += layout->linears * classes;
     v->table_row = (int64_t *)(void *)at;
     /* the layout's lists move here: freed with the view */
     int64_t *lists = v->table_row + n;

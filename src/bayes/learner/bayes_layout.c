@@ -101,6 +101,15 @@ int64_t mg_bayes_slots(const mg_bayes_layout *layout, int64_t j) {
     }
 }
 
+int64_t mg_bayes_run(const mg_bayes_layout *layout, int64_t n) {
+    const int64_t *column = layout->linear + n;
+    int64_t run = 1;
+    while (n + run < layout->linears && column[run] == column[0] + run &&
+           layout->kinds[column[run]] == layout->kinds[column[0]])
+        run++;
+    return run;
+}
+
 static margin_status check_column(const mg_bayes_layout *layout, int64_t j, margin_error *error) {
     const int32_t kind = layout->kinds[j];
     const bool listed = kind == MG_BAYES_CODES || kind == MG_BAYES_VALUES;

@@ -1,9 +1,9 @@
 /* log P(c) + sum_j log P(x_j | c) for rows.
  *
  * A fused pass adds the columns family by family: gaussian ones four rows at a time, those with
- * tables cell by cell, counts and 0/1 columns only where they are not 0. What the pass cannot do,
- * gaps and factors that are 0 where a product needs care, shows as NaN or is known before; such
- * rows are added up again value by value. */
+ * tables cell by cell, counts and 0/1 columns in vectors, or of sparse rows only where they are not
+ * 0. What the pass cannot do, gaps and factors that are 0 where a product needs care, shows as NaN
+ * or is known before; such rows are added up again value by value. */
 #include "bayes/learner/bayes.h"
 
 #include <string.h>
@@ -164,14 +164,9 @@ static void add_linear(const mg_bayes_view *v, int64_t n, double value, double *
         bayes_scores_add_row(out, on, classes);
 }
 
-static void add_linears(const mg_bayes_view *v, const margin_matrix *x, int64_t row, double *out) {
+static void add_sparse_linears(const mg_bayes_view *v, const margin_matrix *x, int64_t row,
+                               double *out) {
     const mg_bayes_layout *layout = &v->layout;
-    if (layout->linears == 0) return;
-    if (!mg_is_csr(x)) {
-        for (int64_t n = 0; n < layout->linears; n++)
-            add_linear(v, n, mg_stored_value(x, row * x->stride + layout->linear[n]), out);
-        return;
-    }
     const bool all = layout->linears == layout->columns;
     int64_t n = 0;
     for (int64_t e = mg_row_start(x, row); e < mg_row_start(x, row + 1); e++) {
@@ -182,6 +177,32 @@ static void add_linears(const mg_bayes_view *v, const margin_matrix *x, int64_t 
         if (n < layout->linears && layout->linear[n] == j)
             add_linear(v, n, mg_stored_value(x, e), out);
     }
+}
+
+static void add_dense_linears(const mg_bayes_view *v, const margin_matrix *x, int64_t row,
+                              int64_t rows, double *out) {
+    const mg_bayes_layout *layout = &v->layout;
+    const mg_bayes_rows *kernel = mg_bayes_rows_for(v->isa, x->value_type == MARGIN_F32);
+    const void *at[GROUP];
+    for (int64_t n = 0, run; n < layout->linears; n += run) {
+        const int64_t j = layout->linear[n];
+        run = mg_bayes_run(layout, n);
+        for (int64_t i = 0; i < rows; i++)
+            at[i] =
+                (const char *)x->values + ((row + i) * x->stride + j) * mg_type_size(x->value_type);
+        kernel->weigh(at, rows, run, layout->kinds[j] == MG_BAYES_MULTINOMIAL, v->linear_across + n,
+                      layout->linears, layout->classes, out);
+    }
+}
+
+static void bayes_scores_add_linears(const mg_bayes_view *v, const margin_matrix *x, int64_t row,
+                                     int64_t rows, double *out) {
+    if (!mg_is_csr(x)) {
+        add_dense_linears(v, x, row, rows, out);
+        return;
+    }
+    for (int64_t i = 0; i < rows && v->layout.linears > 0; i++)
+        add_sparse_linears(v, x, row + i, out + i * v->layout.classes);
 }
 
 /* A row that no class can have made tells nothing: the priors stand alone. A row that the pass
@@ -208,10 +229,10 @@ margin_status mg_bayes_scores(const mg_hypothesis *h, const margin_matrix *x, in
             for (int64_t k = 0; k < classes; k++)
                 scores[i * classes + k] = v->base[k];
         add_gaussians(v, x, first + at, rows, scores);
+        bayes_scores_add_linears(v, x, first + at, rows, scores);
         for (int64_t i = 0; i < rows; i++) {
             double *row = scores + i * classes;
             if (v->layout.tables > 0) add_tables(v, x, first + at + i, row);
-            add_linears(v, x, first + at + i, row);
             settle_row(v, x, first + at + i, row);
         }
     }

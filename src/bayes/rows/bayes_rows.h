@@ -1,4 +1,5 @@
-/* Rows of numbers: sums about a pivot for a fit, squared distances in deviations for prediction.
+/* Rows of numbers: sums about a pivot for a fit, squared distances in deviations for prediction;
+ * sums of 0/1 numbers and counts for both.
  *
  * One table per instruction set, an entry for f64 and one for f32 rows; sums are f64. Sums of a fit
  * have the same bits for every instruction set; those of a prediction are added up lane by lane, so
@@ -8,6 +9,7 @@
 #include "base/machine/cpu.h"
 #include "base/status.h"
 
+#include <math.h>
 #include <stdbool.h>
 
 typedef struct mg_bayes_rows {
@@ -23,6 +25,15 @@ typedef struct mg_bayes_rows {
     void (*scores)(const void *const *rows, int64_t ahead, int64_t count, int64_t n,
                    const double *centre, const double *slope, const double *offset, int64_t stride,
                    int64_t classes, double *out);
+    /* Of 0/1 numbers, or with `counts` of those from 0 on, n in each row: table[k] += w where x >
+     * 0, or w x. False: one is NaN, infinite, or with `counts` negative (-0 is), and sums are void.
+     */
+    bool (*tally)(const void *const *rows, const int32_t *codes, const double *weights,
+                  int64_t count, int64_t n, int64_t stride, bool counts, double *table);
+    /* out[i * classes + k] += sum over x_j > 0 of on[k][j], or with `counts` of x_j on[k][j]; NaN
+     * where tally would say false. */
+    void (*weigh)(const void *const *rows, int64_t count, int64_t n, bool counts, const double *on,
+                  int64_t stride, int64_t classes, double *out);
 } mg_bayes_rows;
 
 /* The most rows that are fetched ahead. */

@@ -8,4 +8,5 @@ enum { TOGETHER = 4, BESIDE = 2 }; /* rows and classes at a time */
 #include "math/vectors/value_types_tmpl.h"
 
 const mg_bayes_kernels mg_bayes_kernels_avx2 = {
-    .rows = {{moments_f64, scores_f64}, {moments_f32, scores_f32}}};
+    .rows = {{moments_f64, scores_f64, tally_f64, weigh_f64},
+             {moments_f32, scores_f32, tally_f32, weigh_f32}}};

@@ -125,3 +125,84 @@ static void NAME(scores)(const void *const *rows, int64_t ahead, int64_t count, 
     else
         NAME(all_scores)(rows, ahead, count, n, NULL, slope, offset, stride, classes, out);
 }
+
+/* ---- 0/1 numbers and counts; whether they are counts is a constant where these are called -----
+ */
+
+/* a, or x a of counts, where x > 0; *gap: NaN where x is none of its kind. */
+MG_INLINE vec NAME(part_of)(vec x, vec a, bool counts, vec *gap) {
+    const vec none = vec_multiply(x, vec_zero());
+    *gap = vec_add(*gap, counts ? vec_if_negative(x, vec_set((double)NAN), none) : none);
+    return vec_if_negative(vec_subtract(vec_zero(), x), counts ? vec_multiply(x, a) : a,
+                           vec_zero());
+}
+
+MG_INLINE vec NAME(tally_row)(const REAL *x, int64_t n, double weight, bool counts, double *sums) {
+    const vec w = vec_set(weight);
+    vec gap = vec_zero();
+    int64_t j = 0;
+    for (; j + LANES <= n; j += LANES)
+        vec_store(sums + j,
+                  vec_add(vec_load(sums + j), NAME(part_of)(LOAD(x + j), w, counts, &gap)));
+    if (j == n) return gap;
+    const vec part = NAME(part_of)(LOAD_PART(x + j, n - j), w, counts, &gap);
+    vec_store_part(sums + j, vec_add(vec_load_part(sums + j, n - j), part), n - j);
+    return gap;
+}
+
+MG_INLINE bool NAME(tally_rows)(const void *const *rows, const int32_t *codes,
+                                const double *weights, int64_t count, int64_t n, int64_t stride,
+                                bool counts, double *table) {
+    vec gap = vec_zero();
+    for (int64_t i = 0; i < count; i++)
+        gap = vec_add(gap, NAME(tally_row)(rows[i], n, weights ? weights[i] : 1.0, counts,
+                                           table + codes[i] * stride));
+    return vec_sum(gap) == 0;
+}
+
+static bool NAME(tally)(const void *const *rows, const int32_t *codes, const double *weights,
+                        int64_t count, int64_t n, int64_t stride, bool counts, double *table) {
+    return counts ? NAME(tally_rows)(rows, codes, weights, count, n, stride, true, table)
+                  : NAME(tally_rows)(rows, codes, weights, count, n, stride, false, table);
+}
+
+/* `classes` is a constant. */
+MG_INLINE void NAME(weigh_row)(const REAL *x, int64_t n, bool counts, const double *on,
+                               int64_t stride, int classes, double *out) {
+    vec sum[BESIDE], gap = vec_zero();
+    int64_t j = 0;
+    for (int k = 0; k < classes; k++)
+        sum[k] = vec_zero();
+    for (; j < n; j += LANES) {
+        const int64_t left = n - j;
+        const bool whole = left >= LANES;
+        const vec value = whole ? LOAD(x + j) : LOAD_PART(x + j, left);
+        for (int k = 0; k < classes; k++) {
+            const double *at = on + k * stride + j;
+            vec mine = vec_zero();
+            const vec a = whole ? vec_load(at) : vec_load_part(at, left);
+            sum[k] = vec_add(sum[k], NAME(part_of)(value, a, counts, k == 0 ? &gap : &mine));
+        }
+    }
+    for (int k = 0; k < classes; k++)
+        out[k] += vec_sum(vec_add(sum[k], gap));
+}
+
+MG_INLINE void NAME(weigh_rows)(const void *const *rows, int64_t count, int64_t n, bool counts,
+                                const double *on, int64_t stride, int64_t classes, double *out) {
+    for (int64_t i = 0; i < count; i++, out += classes) {
+        int64_t k = 0;
+        for (; k + BESIDE <= classes; k += BESIDE)
+            NAME(weigh_row)(rows[i], n, counts, on + k * stride, stride, BESIDE, out + k);
+        for (; k < classes; k++)
+            NAME(weigh_row)(rows[i], n, counts, on + k * stride, stride, 1, out + k);
+    }
+}
+
+static void NAME(weigh)(const void *const *rows, int64_t count, int64_t n, bool counts,
+                        const double *on, int64_t stride, int64_t classes, double *out) {
+    if (counts)
+        NAME(weigh_rows)(rows, count, n, true, on, stride, classes, out);
+    else
+        NAME(weigh_rows)(rows, count, n, false, on, stride, classes, out);
+}

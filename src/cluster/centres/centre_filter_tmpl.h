@@ -15,11 +15,13 @@ static void filter_load(const float *const *rows, int64_t depth, float *to) {
         }
 }
 
-/* The values of a group; `members` is a constant where this is called. */
+/* The values of `groups` groups, one behind the other; both counts are constants where this is
+ * called, their product at most MG_FILTER_MEMBERS. */
 MG_INLINE void filter_product(const float *rows, int64_t columns, const float *strip,
-                              const float *start, int members, fvec c[MG_FILTER_MEMBERS][VECTORS]) {
+                              const float *start, int groups, int members,
+                              fvec c[MG_FILTER_MEMBERS][VECTORS]) {
 #pragma GCC unroll 8
-    for (int t = 0; t < members; t++)
+    for (int t = 0; t < groups * members; t++)
 #pragma GCC unroll 2
         for (int v = 0; v < VECTORS; v++)
             c[t][v] = fvec_set(start[t]);
@@ -29,8 +31,8 @@ MG_INLINE void filter_product(const float *rows, int64_t columns, const float *s
         for (int v = 0; v < VECTORS; v++)
             a[v] = fvec_load(rows + v * FLANES);
 #pragma GCC unroll 8
-        for (int t = 0; t < members; t++) {
-            const fvec b = fvec_set(strip[t]);
+        for (int t = 0; t < groups * members; t++) {
+            const fvec b = fvec_set(strip[t / members * columns * members + t % members]);
 #pragma GCC unroll 2
             for (int v = 0; v < VECTORS; v++)
                 c[t][v] = fvec_fma(a[v], b, c[t][v]);
@@ -38,11 +40,8 @@ MG_INLINE void filter_product(const float *rows, int64_t columns, const float *s
     }
 }
 
-/* One group into what is found so far. */
-MG_INLINE void filter_group(const float *rows, int64_t columns, const float *strip,
-                            const float *start, int members, int64_t g, mg_filter_found *found) {
-    fvec c[MG_FILTER_MEMBERS][VECTORS];
-    filter_product(rows, columns, strip, start, members, c);
+/* The values of one group into what is found so far. */
+MG_INLINE void filter_take(fvec c[][VECTORS], int members, int64_t g, mg_filter_found *found) {
 #pragma GCC unroll 2
     for (int v = 0; v < VECTORS; v++) {
         fvec least = c[0][v], next = fvec_set(FLT_MAX);
@@ -65,11 +64,23 @@ MG_INLINE void filter_group(const float *rows, int64_t columns, const float *str
     }
 }
 
+/* Few members leave the sums of several groups room in registers. groups: a multiple of 8. */
+MG_INLINE void filter_groups(const float *rows, int64_t columns, const float *strip,
+                             const float *start, int64_t groups, int members,
+                             mg_filter_found *found) {
+    const int together = members == 1 ? 8 : members == 2 ? 4 : members <= 4 ? 2 : 1;
+    for (int64_t g = 0; g < groups; g += together) {
+        fvec c[MG_FILTER_MEMBERS][VECTORS];
+        filter_product(rows, columns, strip + g * columns * members, start + g * members, together,
+                       members, c);
+        for (int t = 0; t < together; t++)
+            filter_take(c + t * members, members, g + t, found);
+    }
+}
+
 #define EACH_GROUP(members)                                                                        \
     case members:                                                                                  \
-        for (int64_t g = 0; g < groups; g++)                                                       \
-            filter_group(rows, columns, strip + g * columns * (members), start + g * (members),    \
-                         members, g, found);                                                       \
+        filter_groups(rows, columns, strip, start, groups, members, found);                        \
         break
 
 static void filter_nearest(const float *rows, int64_t columns, const float *strip,
@@ -133,7 +144,7 @@ MG_INLINE void filter_judge(const float *rows, int64_t columns, const float *str
                             const float *start, int members, mg_filter_draw *d) {
     fvec c[MG_FILTER_MEMBERS][VECTORS], may[VECTORS];
     const fvec zero = fvec_set(0);
-    filter_product(rows, columns, strip, start, members, c);
+    filter_product(rows, columns, strip, start, 1, members, c);
     for (int v = 0; v < VECTORS; v++)
         may[v] = zero;
     for (int t = 0; t < members; t++) {

@@ -198,6 +198,7 @@ static margin_status make_run(const mg_kmeans_task *task, mg_kmeans_run *run, mg
                            .n = n,
                            .tile_count = tiles,
                            .distances = mg_tile_distances_for(mg_isa_level()),
+                           .ops = mg_row_ops_for(task->x, mg_isa_level()),
                            .block_rows = LEAST_BLOCK};
     while (run->block_rows < 8 * k)
         run->block_rows *= 2;

@@ -21,6 +21,7 @@
 #include "cluster/centres/centre_filter.h"
 #include "cluster/centres/centre_tiles.h"
 #include "data/matrix/matrix.h"
+#include "math/rows/row_ops.h"
 
 typedef enum mg_kmeans_start { MG_START_PLUS, MG_START_SAMPLE, MG_START_GIVEN } mg_kmeans_start;
 
@@ -56,7 +57,8 @@ typedef struct mg_kmeans_result {
 
 /* Fills centres (k x columns), weights (k, of the rows of each cluster) and, if not NULL, labels
  * (count). DATA: fewer different rows than clusters. Memory: the tiles, 4 (k / 8 + 2) bytes and
- * three labels a row, from 32 centres on the rows once more in f32; k x columns numbers a thread.
+ * three labels a row, from 9 centres on at least 64 bytes and the rows once more in f32; k x
+ * columns numbers a thread.
  */
 margin_status mg_kmeans(const mg_kmeans_task *task, double *centres, double *weights,
                         int32_t *labels, mg_kmeans_result *result);
@@ -69,6 +71,7 @@ typedef struct mg_kmeans_run {
     double whole_pass; /* seconds the first took; < 0: there was none yet */
     int64_t n, tile_count;
     mg_tile_distances distances;
+    const mg_row_ops *ops;
     double *centres; /* k x n, in the order of the result */
     double *means;   /* k x n: of the rows of each cluster after a pass */
     double *sums;    /* k x n: of the rows of each cluster */

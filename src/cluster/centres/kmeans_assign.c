@@ -287,32 +287,23 @@ static int64_t state_numbers(const mg_kmeans_run *run) {
     return HEAD + run->task->k * (run->n + 1);
 }
 
-static void assign_add_row(double *sum, const double *x, double weight, int64_t n) {
-    if (weight == 1) {
-        for (int64_t j = 0; j < n; j++)
-            sum[j] += x[j];
-        return;
-    }
-    for (int64_t j = 0; j < n; j++)
-        sum[j] += weight * x[j];
-}
-
 /* Takes the labels of a chunk over, and adds up its rows. */
 static void assign_add_chunk(const pass *p, const chunk *c, double *sums) {
     mg_kmeans_run *run = p->run;
+    const margin_matrix *x = run->task->x;
     const int64_t n = run->n;
     double *weights = sums + HEAD, *totals = weights + run->task->k;
     for (int64_t i = c->first; i < c->first + c->count; i++) {
         const double weight = run->task->weight ? run->task->weight[i] : 1.0;
         const int32_t old = run->labels[i], label = c->labels[i - c->first];
+        const int64_t row = run->task->index ? run->task->index[i] : i;
         run->labels[i] = label;
         weights[label] += weight;
         if (!p->changes) {
-            assign_add_row(totals + label * n, mg_kmeans_row(run, i, c->worker), weight, n);
+            run->ops->add(x, row, weight, totals + label * n);
         } else if (label != old) {
-            const double *x = mg_kmeans_row(run, i, c->worker);
-            assign_add_row(totals + label * n, x, weight, n);
-            assign_add_row(totals + old * n, x, -weight, n);
+            run->ops->add(x, row, weight, totals + label * n);
+            run->ops->add(x, row, -weight, totals + old * n);
         }
         sums[MOVED] += label != old;
     }

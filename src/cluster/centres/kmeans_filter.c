@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    LEAST_CENTRES = 32,
+    LEAST_CENTRES = MG_TILE + 1,
     MOST_CENTRES = 1 << 20, /* places are numbers in f32 */
     LEAST_COLUMNS = 4,
     MOST_COLUMNS = 1 << 16, /* the slack is proven while columns 2^-24 is small */

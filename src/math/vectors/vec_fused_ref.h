@@ -12,9 +12,6 @@ MG_INLINE vec vec_fma(vec a, vec b, vec c) { /* a b + c */
 MG_INLINE vec vec_min(vec a, vec b) {
     return a < b ? a : b;
 }
-MG_INLINE vec vec_if_negative(vec sign, vec a, vec b) { /* a where the sign bit is set, else b */
-    return signbit(sign) ? a : b;
-}
 MG_INLINE vec vec_round(vec a) { /* to the nearest whole number */
     return nearbyint(a);
 }

@@ -33,6 +33,9 @@ MG_INLINE void vec_store(double *p, vec a) {
 MG_INLINE void vec_store_part(double *p, vec a, int64_t n) {
     if (n > 0) *p = a;
 }
+MG_INLINE vec vec_if_negative(vec sign, vec a, vec b) { /* a where the sign bit is set, else b */
+    return signbit(sign) ? a : b;
+}
 MG_INLINE vec vec_absolute(vec a) {
     return fabs(a);
 }

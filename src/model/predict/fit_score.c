@@ -28,6 +28,22 @@ done:
     return status;
 }
 
+/* Samples number count k / rows, k = 0, 1, ... of `rows`. */
+static margin_status choose_scored(const mg_samples *all, double rows, mg_samples *scored,
+                                   margin_error *error) {
+    const int64_t count = rows < 1 ? 1 : rows < (double)all->count ? (int64_t)rows : all->count;
+    *scored = (mg_samples){.heap = all->heap, .count = count};
+    MG_NEW(all->heap, scored->owned_rows, count, "the rows to answer for", error);
+    if (all->weights) MG_NEW(all->heap, scored->weights, count, "their weights", error);
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t i = all->count / count * k + all->count % count * k / count;
+        scored->owned_rows[k] = mg_samples_row(all, i);
+        if (all->weights) scored->weights[k] = all->weights[i];
+    }
+    scored->rows = scored->owned_rows;
+    return MARGIN_OK;
+}
+
 static margin_status score_classifier(margin_context *context, const margin_data *data,
                                       const mg_samples *samples, const int64_t *known,
                                       const margin_model *model, margin_report *report,
@@ -113,9 +129,21 @@ margin_status mg_fit_score(margin_context *context, const margin_data *data,
                            const mg_samples *samples, const int64_t *known,
                            const margin_model *model, margin_report *report, mg_verified *verified,
                            margin_error *error) {
+    const double told = margin_report_item_value(&model->report, MG_SCORED_ROWS);
+    mg_samples scored = {0};
+    margin_status status = MARGIN_OK;
+    if (!isnan(told) && !known) {
+        MG_GO(choose_scored(samples, told, &scored, error));
+        mg_report_set(report, MG_SCORED_ROWS, (double)scored.count);
+        samples = &scored;
+    }
     if (model->task == MARGIN_CLASSIFY)
-        return score_classifier(context, data, samples, known, model, report, error);
-    if (model->task == MARGIN_REGRESS)
-        return score_regression(context, data, samples, model, report, verified, error);
-    return mg_cancelled(context) ? mg_fail_cancelled(error) : MARGIN_OK;
+        status = score_classifier(context, data, samples, known, model, report, error);
+    else if (model->task == MARGIN_REGRESS)
+        status = score_regression(context, data, samples, model, report, verified, error);
+    else if (mg_cancelled(context))
+        status = mg_fail_cancelled(error);
+done:
+    mg_samples_free(&scored);
+    return status;
 }

@@ -72,6 +72,8 @@ static margin_status score(margin_context *context, const margin_data *data,
                          "for its training rows: how well it does on them is not known",
                          mg_number(context->options.time_limit).text);
     if (report->status >= 0) report->status = MARGIN_STOPPED_TIME;
+    if (!isnan(margin_report_item_value(report, MG_SCORED_ROWS)))
+        mg_report_set(report, MG_SCORED_ROWS, (double)NAN);
     return MARGIN_OK;
 }
 

@@ -14,6 +14,10 @@ enum {
     OPTION_EMPTY
 };
 
+/* Answering for all training rows costs many times what the index does (of 60,000 images 24 s): so
+ * many tell the training accuracy to a standard error of 1.6 % at most. */
+enum { SCORED = 1000 };
+
 static const margin_option options[] = {
     MG_INTEGER("k", "5", "how many neighbours take part; a row of weight w counts as w rows",
                .low = 1, .high = 1e9, MG_SIMPLER),
@@ -127,6 +131,7 @@ static margin_status knn_fit(mg_fit *fit) {
     knn_describe(fit, h, &choice);
     describe_rule(fit, &voting);
     MG_GO(mg_knn_claim(fit, h));
+    if (problem->count > SCORED) mg_report_set(&fit->report, MG_SCORED_ROWS, SCORED);
     fit->hypothesis = h;
     h = NULL;
 done:
