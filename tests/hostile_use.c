@@ -46,9 +46,9 @@ static void read_class(const margin_model *model, int64_t c, int64_t features) {
 }
 
 static int64_t bytes_of(const margin_tensor *tensor) {
-    const int64_t size = tensor->type == MARGIN_U8                                   ? 1
+    const int64_t size = tensor->type == MARGIN_U8                                  ? 1
                          : tensor->type == MARGIN_F32 || tensor->type == MARGIN_I32 ? 4
-                                                                                     : 8;
+                                                                                    : 8;
     return tensor->shape[0] * tensor->shape[1] * size;
 }
 
@@ -258,7 +258,8 @@ static void use_mapped(use *u, const void *bytes, int64_t length) {
     if (!file) return;
     const bool written = fwrite(bytes, 1, (size_t)length, file) == (size_t)length;
     if (fclose(file) != 0 || !written) return;
-    if (margin_model_load(u->context, u->path, &loaded, u->error) < 0) u->wrong = "margin_model_load";
+    if (margin_model_load(u->context, u->path, &loaded, u->error) < 0)
+        u->wrong = "margin_model_load";
     margin_model_free(loaded);
     loaded = NULL;
     if (margin_model_map(u->context, u->path, &loaded, u->error) < 0) {
@@ -295,8 +296,7 @@ static void use_fits(use *u) {
     if (note(u, margin_context_with(u->context, &moment, &hurried, u->error),
              "margin_context_with") < 0)
         return;
-    if (note(u,
-             margin_promise(hurried, u->model, &u->set->data, &promise, &made, u->error),
+    if (note(u, margin_promise(hurried, u->model, &u->set->data, &promise, &made, u->error),
              "margin_promise") >= 0)
         read_model(made);
     margin_model_free(made);
@@ -304,8 +304,7 @@ static void use_fits(use *u) {
     if (margin_model_weights(u->model, 0) &&
         note(u, margin_spec_parse(u->context, margin_model_spec(u->model), &spec, u->error),
              "margin_spec_parse") >= 0 &&
-        note(u,
-             margin_fit_with(hurried, spec, &u->set->data, &options, &made, NULL, u->error),
+        note(u, margin_fit_with(hurried, spec, &u->set->data, &options, &made, NULL, u->error),
              "margin_fit_with") >= 0)
         read_model(made);
     margin_model_free(made);
