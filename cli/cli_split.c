@@ -25,15 +25,16 @@ bool cli_is_classes(const margin_data *data, const margin_spec *spec) {
     if (spec &&
         !(margin_spec_learner(spec)->abilities & (MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS)))
         return false;
-    const double *y = data->y.values;
-    for (int64_t i = 0; i < data->x.rows; i++) {
+    const int64_t rows = data->selection ? data->selected : data->x.rows;
+    for (int64_t i = 0; i < rows; i++) {
+        const double y = ((const double *)data->y.values)[data->selection ? data->selection[i] : i];
         int64_t k = 0;
-        if (isnan(y[i])) continue;
-        while (k < count && seen[k] != y[i])
+        if (isnan(y)) continue;
+        while (k < count && seen[k] != y)
             k++;
         if (k < count) continue;
-        if (count == MOST || y[i] != floor(y[i])) return false;
-        seen[count++] = y[i];
+        if (count == MOST || y != floor(y)) return false;
+        seen[count++] = y;
     }
     return true;
 }

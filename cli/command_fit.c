@@ -238,6 +238,34 @@ static char *full_spec(const cli_arguments *arguments) {
     return text;
 }
 
+static bool has_task(const margin_component *learner) {
+    for (int k = 0; k < learner->option_count; k++)
+        if (!strcmp(learner->options[k].name, "task")) return true;
+    return false;
+}
+
+/* A target of numbers, of which the rows of training might have so few that they pass for classes:
+ * the whole table decides, and the spec says so. *settled: NULL where nothing is to be said. */
+static margin_status settle_task(cli_session *session, const margin_spec *spec,
+                                 const margin_table *table, const margin_data *train,
+                                 margin_spec **settled) {
+    const margin_data all = margin_table_data(table);
+    const char *text = margin_spec_text(spec);
+    const size_t length = strlen(text), room = length + sizeof "(, task=regress)";
+    const bool listed = text[length - 1] == ')';
+    if (!train->selection || !all.y.values || strstr(text, "task=") ||
+        !has_task(margin_spec_learner(spec)) || cli_is_classes(&all, spec) ||
+        !cli_is_classes(train, spec))
+        return MARGIN_OK;
+    char *told = malloc(room);
+    if (!told) return MARGIN_ERROR_MEMORY;
+    snprintf(told, room, "%.*s%stask=regress)", (int)(length - listed), text, listed ? ", " : "(");
+    const margin_status status =
+        margin_spec_parse(session->context, told, settled, &session->error);
+    free(told);
+    return status;
+}
+
 static bool all_whole(const margin_data *data) {
     const double *y = data->y.values;
     for (int64_t i = 0; i < data->y.count; i++)
@@ -246,13 +274,11 @@ static bool all_whole(const margin_data *data) {
 }
 
 /* Whole numbers may be classes or measurements: which of them, where the learner chose. */
-static void text_task(cli_text *text, const margin_model *model, const margin_data *data) {
-    const margin_component *learner = margin_model_learner(model);
-    bool both = false;
-    for (int k = 0; k < learner->option_count; k++)
-        both |= !strcmp(learner->options[k].name, "task");
-    if (!both || !data->target || data->target->kind == MARGIN_CATEGORICAL || data->targets > 1 ||
-        strstr(margin_model_spec(model), "task=") || !all_whole(data))
+static void text_task(cli_text *text, const margin_model *model, const margin_data *data,
+                      const char *spec) {
+    if (!has_task(margin_model_learner(model)) || !data->target ||
+        data->target->kind == MARGIN_CATEGORICAL || data->targets > 1 || strstr(spec, "task=") ||
+        !all_whole(data))
         return;
     text_puts(text, margin_model_task(model) == MARGIN_CLASSIFY
                         ? "task        classification (task=regress predicts the numbers)\n"
@@ -295,7 +321,7 @@ static int save_and_report(cli_session *session, const margin_report *report,
         if (!rows->test_rows) cli_note_columns(session, &rows->train);
         cli_note_counts(session, model, &rows->train);
         text_target(&text, model, session->target_why);
-        text_task(&text, model, &rows->train);
+        text_task(&text, model, &rows->train, session->spec);
         text_left_out(&text, model, &rows->train, session->target_why);
         print_report(&text, report, model, rows, &training);
         print_file(&text, arguments->output);
@@ -333,11 +359,14 @@ static int fit_table(cli_session *session, const margin_spec *spec, const margin
     trace_writer trace = {.weight_count = -1};
     margin_fit_options options = {.size = sizeof options, .user = &trace};
     if (session->arguments->trace) options.trace = trace_step;
+    margin_spec *settled = NULL;
     int code = cli_hold_out(session, spec, table, &rows);
     if (!code) code = cli_declare_classes(session, &rows.train, &declared);
     if (!code) {
-        const margin_status status = margin_fit_with(session->context, spec, &rows.train, &options,
-                                                     &model, &report, &session->error);
+        margin_status status = settle_task(session, spec, table, &rows.train, &settled);
+        if (status >= 0)
+            status = margin_fit_with(session->context, settled ? settled : spec, &rows.train,
+                                     &options, &model, &report, &session->error);
         if (status < 0) advise_fit(session, table);
         if (status < 0) code = cli_failed(session, status);
     }
@@ -346,6 +375,7 @@ static int fit_table(cli_session *session, const margin_spec *spec, const margin
     if (!code) code = cli_judge_held_out(session, model, &rows);
     if (!code) code = save_and_report(session, &report, model, &rows, &trace);
     text_free(&trace.text);
+    margin_spec_free(settled);
     margin_model_free(model);
     cli_fit_rows_free(&rows);
     cli_declared_free(&declared);

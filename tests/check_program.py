@@ -1035,6 +1035,16 @@ def held_back_rows(d, iris, cars):
         p = run('evaluate', '--verify', held, table, '--holdout', '0.3', '--seed', '77')
         expect('proof       holds' not in p.stdout or table == points, f'{spec}: other rows: {p.stdout}')
     refuses(1, 'evaluate', held, iris, '--groups', 'sepal_width', says=('give --holdout, too',))
+    # 21 whole numbers are a regression, though the rows of training may hold 20 of them alone
+    (d / 'whole.csv').write_text('a,b,y\n' + ''.join(f'{i * 7919 % 101},{i * 31 % 97},{i if i < 21 else i % 19}\n' for i in range(60)))
+    for learner in ('knn', 'knn(k=3)', 'standardize | svm(kernel=rbf)'):
+        specs = set()
+        for seed in range(1, 5):
+            fitted = answer('fit', learner, d / 'whole.csv', '--holdout', '0.3', '--seed', seed, '-o', held)
+            specs.add(answer('inspect', held)['spec'])
+            expect(fitted['task'] == 'regression' and 'rmse' in fitted['held_out'], f'{learner}: the whole table has numbers: {fitted}')
+            expect(answer('evaluate', '--verify', held, d / 'whole.csv', '--holdout', '0.3', '--seed', seed)['verification']['holds'], f'{learner}: and holds')
+        expect(any('task=regress' in spec for spec in specs), f'{learner}: the spec says so where the rows of training do not: {specs}')
 
 
 def clusters_and_curves(d, model, line, logistic):

@@ -83,6 +83,12 @@ fi
 if grep -rnE '"[^"]*--[a-z]' src; then
     complain "a sentence of the library names a flag of the program (above)"
 fi
+# every public function that takes a model is called on hostile ones, too
+sed -z 's,/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/,,g; s,\n, ,g' include/margin/*.h | grep -aoE 'margin_[a-z_]+\([^;]*margin_model \*[^;]*\);' |
+    sed 's,(.*,,' | sort -u | while read -r name; do
+    grep -q "[^a-z_]$name(" tests/hostile_*.c || [ "$name" = margin_fit ] ||
+        echo "tests/hostile_use.c does not call $name"
+done | { ! grep .; } || bad=1
 # Includes point downwards, room by room (src/rooms.txt). What is above the library knows its public
 # headers only.
 python3 "$(dirname "$0")/check_rooms.py" || bad=1

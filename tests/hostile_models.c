@@ -89,14 +89,7 @@ int hostile_cases(hostile_case cases[HOSTILE_MOST]) {
 /* ---- Data ------------------------------------------------------------------------------------ */
 
 /* Rows for columns, and targets. */
-typedef struct data_set {
-    margin_data data;
-    double *x, *y;
-    margin_column target;
-    const char **names;
-} data_set;
-
-static void free_data(data_set *set) {
+void hostile_data_free(hostile_data *set) {
     free(set->x);
     free(set->y);
     free((void *)set->names);
@@ -109,7 +102,7 @@ static double value_at(const margin_column *column, int64_t i, int64_t j) {
 }
 
 /* False: the columns are too many, or there is no memory. */
-static bool make_data(const margin_column *columns, int64_t n, int64_t targets, data_set *set) {
+static bool make_data(const margin_column *columns, int64_t n, int64_t targets, hostile_data *set) {
     enum { MOST = 1 << 16 };
     memset(set, 0, sizeof *set);
     if (n > MOST / HOSTILE_ROWS || targets > MOST / HOSTILE_ROWS) return false;
@@ -130,7 +123,7 @@ static bool make_data(const margin_column *columns, int64_t n, int64_t targets, 
 }
 
 /* Turns the targets into `count` classes: names where they are given, else numbers. */
-static void make_classes(data_set *set, const char *const *names, int64_t count,
+static void make_classes(hostile_data *set, const char *const *names, int64_t count,
                          const double *numbers) {
     for (int64_t i = 0; i < HOSTILE_ROWS && count > 0; i++) {
         const int64_t c = (i + i / 3 + (i == 7)) % count;
@@ -173,10 +166,10 @@ margin_status hostile_train(margin_context *context, const hostile_case *c, marg
     static const char *const animals[] = {"ant", "bee", "cat"};
     static const double labels[] = {-1, 5};
     const int64_t targets = c->target == NO_TARGET ? 0 : c->target == TWO_VALUES ? 2 : 1;
-    data_set set;
+    hostile_data set;
     margin_spec *spec = NULL;
     if (!make_data(c->named ? named_columns : plain_columns, 3, targets, &set)) {
-        free_data(&set);
+        hostile_data_free(&set);
         return MARGIN_ERROR_MEMORY;
     }
     if (c->target == TWO_CLASSES) make_classes(&set, NULL, 2, labels);
@@ -185,12 +178,11 @@ margin_status hostile_train(margin_context *context, const hostile_case *c, marg
     if (status >= 0) status = margin_fit(context, spec, &set.data, model, NULL, error);
     if (status >= 0 && c->promise) status = promise(context, c, &set.data, model, error);
     margin_spec_free(spec);
-    free_data(&set);
+    hostile_data_free(&set);
     return status;
 }
 
-/* The training data of an honest model; for others something like it. */
-static bool model_data(const margin_model *model, data_set *set) {
+bool hostile_data_of(const margin_model *model, hostile_data *set) {
     int64_t n;
     const margin_column *columns = margin_model_columns(model, &n);
     const int64_t classes = margin_model_class_count(model);
@@ -535,238 +527,4 @@ hostile_file hostile_promise(const hostile_file *file, const hostile_file *other
     json_decref(details);
     json_decref(header);
     return made;
-}
-
-/* ---- Use ------------------------------------------------------------------------------------- */
-
-static volatile double sink; /* what an accessor points to is read */
-
-static void read_columns(const margin_column *columns, int64_t count) {
-    for (int64_t j = 0; j < count && columns; j++) {
-        sink += (double)strlen(columns[j].name);
-        for (int64_t k = 0; k < columns[j].category_count; k++)
-            sink += (double)strlen(columns[j].categories[k]);
-    }
-}
-
-static void read_score(const margin_model *model, int64_t score, int64_t features) {
-    const int64_t *rows = NULL;
-    const double *coefficients = NULL, *signs = NULL, *updates = NULL;
-    const double *weights = margin_model_weights(model, score);
-    int64_t first, second;
-    for (int64_t j = 0; weights && j < features; j++)
-        sink += weights[j];
-    sink += margin_model_intercept(model, score);
-    margin_model_score_classes(model, score, &first, &second);
-    const int64_t duals = margin_model_dual(model, score, &rows, &coefficients, &signs, &updates);
-    for (int64_t k = 0; k < duals; k++)
-        sink += (double)rows[k] + coefficients[k] + signs[k] + updates[k];
-}
-
-static void read_class(const margin_model *model, int64_t c, int64_t features) {
-    margin_telling telling[4];
-    margin_likelihood likelihood = {0};
-    double weight, probabilities[8];
-    const char *name = margin_model_class_name(model, c);
-    const double *centre = margin_model_centre(model, c);
-    if (name) sink += (double)strlen(name);
-    for (int64_t j = 0; centre && j < features; j++)
-        sink += centre[j];
-    sink += margin_model_cluster_size(model, c) + margin_model_prior(model, c, &weight);
-    sink += (double)margin_model_telling(model, c, 4, telling);
-    for (int64_t j = -1; j <= features; j++)
-        sink += margin_model_likelihood(model, c, j, &likelihood, 8, probabilities);
-}
-
-static void read_model(const margin_model *model) {
-    int64_t n, features;
-    const margin_column *columns = margin_model_columns(model, &n);
-    read_columns(columns, n);
-    const margin_column *seen = margin_model_features(model, &features);
-    read_columns(seen, features);
-    read_columns(margin_model_target(model), margin_model_target_count(model));
-    sink += (double)strlen(margin_model_spec(model)) + (double)margin_model_report(model)->rows;
-    sink += (double)margin_model_unknown(model) + margin_model_has_probabilities(model);
-    for (int64_t score = -1; score <= margin_model_score_count(model); score++)
-        read_score(model, score, features);
-    for (int64_t c = -1; c <= margin_model_class_count(model); c++)
-        read_class(model, c, features);
-}
-
-/* Calls in turn; stops at the first that is wrong. */
-typedef struct use {
-    margin_context *context;
-    const margin_model *model;
-    const data_set *set;
-    const char *path;
-    margin_error *error;
-    const char *wrong;
-} use;
-
-/* A failure has a sentence and is no defect of the library. */
-static margin_status note(use *u, margin_status status, const char *name) {
-    if (status < 0 && !u->wrong && (status == MARGIN_ERROR_INTERNAL || strlen(u->error->text) < 10))
-        u->wrong = name;
-    return status;
-}
-
-static void use_prediction(use *u) {
-    const margin_model *model = u->model;
-    const margin_matrix *x = &u->set->data.x;
-    const int64_t width = margin_model_score_count(model) + margin_model_class_count(model) + 1;
-    double *out = calloc((size_t)width * HOSTILE_ROWS, sizeof *out);
-    int64_t *labels = calloc(HOSTILE_ROWS, sizeof *labels);
-    void *scratch = malloc((size_t)margin_model_scratch_size(model) + 1);
-    margin_context *c = u->context;
-    if (out && labels && scratch) {
-        note(u, margin_predict(model, x, labels, u->error), "margin_predict");
-        note(u, margin_predict_values(model, x, out, u->error), "margin_predict_values");
-        note(u, margin_scores(model, x, out, u->error), "margin_scores");
-        note(u, margin_probabilities(model, x, out, u->error), "margin_probabilities");
-        for (int what = MARGIN_OUTPUT_LABELS; what <= MARGIN_OUTPUT_PROBABILITIES; what++) {
-            const margin_output o = (margin_output)what;
-            void *to = o == MARGIN_OUTPUT_LABELS ? (void *)labels : out;
-            note(u, margin_predict_scratch(model, x, o, to, scratch, u->error),
-                 "margin_predict_scratch");
-            note(u, margin_predict_parallel(c, model, x, o, to, u->error),
-                 "margin_predict_parallel");
-            note(u, margin_predict_data(c, model, &u->set->data, o, to, u->error),
-                 "margin_predict_data");
-        }
-    }
-    free(scratch);
-    free(labels);
-    free(out);
-}
-
-static void use_transform(use *u) {
-    int64_t features;
-    margin_transformed made = {.size = sizeof made};
-    if (note(u, margin_transform(u->context, u->model, &u->set->data, &made, u->error),
-             "margin_transform") >= 0)
-        margin_transformed_free(&made);
-    margin_model_features(u->model, &features);
-    double *out = features < 1 << 16 ? calloc((size_t)features * HOSTILE_ROWS, sizeof *out) : NULL;
-    if (out)
-        note(u, margin_model_transform(u->context, u->model, &u->set->data.x, out, u->error),
-             "margin_model_transform");
-    for (int64_t j = -1; j <= features; j++) {
-        double shift, scale;
-        (void)margin_model_scale(u->model, j, &shift, &scale);
-    }
-    free(out);
-}
-
-static void use_judges(use *u, margin_status *verified) {
-    const margin_data *data = &u->set->data;
-    const int64_t parts = margin_model_report(u->model)->subproblems;
-    margin_metrics metrics = {.size = sizeof metrics};
-    margin_report found = {.size = sizeof found};
-    margin_report *each = parts < 1000 ? calloc((size_t)parts, sizeof *each) : NULL;
-    margin_statistics_result statistics = {0};
-    double functional[HOSTILE_ROWS], geometric[HOSTILE_ROWS];
-    if (note(u, margin_evaluate(u->context, u->model, data, &metrics, u->error),
-             "margin_evaluate") >= 0)
-        margin_metrics_free(&metrics);
-    note(u, margin_margins(u->context, u->model, data, functional, geometric, u->error),
-         "margin_margins");
-    *verified =
-        note(u, margin_verify(u->context, u->model, data, &found, u->error), "margin_verify");
-    if (each)
-        note(u, margin_verify_parts(u->context, u->model, data, &found, each, parts, u->error),
-             "margin_verify_parts");
-    if (note(u, margin_statistics(u->context, u->model, data, NULL, &statistics, u->error),
-             "margin_statistics") >= 0)
-        margin_statistics_free(&statistics);
-    free(each);
-}
-
-static void use_promises(use *u) {
-    const margin_data *data = &u->set->data;
-    const int64_t classes = margin_model_class_count(u->model);
-    const margin_importance_options shuffle = {.size = sizeof shuffle, .repeats = 1};
-    margin_coverage_found found = {.size = sizeof found};
-    margin_importance *importance;
-    margin_model *changed;
-    double lower[HOSTILE_ROWS], upper[HOSTILE_ROWS];
-    uint8_t *sets = classes < 10000 ? calloc((size_t)classes + 1, HOSTILE_ROWS) : NULL;
-    note(u, margin_predict_intervals(u->context, u->model, data, lower, upper, u->error),
-         "margin_predict_intervals");
-    if (sets)
-        note(u, margin_predict_sets(u->context, u->model, data, sets, u->error),
-             "margin_predict_sets");
-    note(u, margin_coverage(u->context, u->model, data, &found, u->error), "margin_coverage");
-    if (note(u, margin_model_with_threshold(u->context, u->model, 0.5, &changed, u->error),
-             "margin_model_with_threshold") >= 0)
-        margin_model_free(changed);
-    if (note(u,
-             margin_importance_measure(u->context, u->model, data, &shuffle, &importance, u->error),
-             "margin_importance_measure") >= 0)
-        margin_importance_free(importance);
-    free(sets);
-}
-
-static void use_neighbors(use *u) {
-    margin_neighbors *index = NULL;
-    margin_neighbors_lists lists = {0};
-    margin_neighbors_info info = {0};
-    int64_t rows[HOSTILE_ROWS];
-    double distances[HOSTILE_ROWS];
-    if (note(u, margin_neighbors_load(u->context, u->path, &index, u->error),
-             "margin_neighbors_load") < 0)
-        return;
-    const margin_matrix *x = &u->set->data.x;
-    margin_neighbors_describe(index, &info);
-    note(u, margin_neighbors_nearest(u->context, index, x, 1, rows, distances, u->error),
-         "margin_neighbors_nearest");
-    note(u, margin_neighbors_one(index, u->set->x, 1, rows, distances, u->error),
-         "margin_neighbors_one");
-    if (note(u, margin_neighbors_within(u->context, index, x, 2, &lists, u->error),
-             "margin_neighbors_within") >= 0)
-        margin_neighbors_lists_free(&lists);
-    margin_neighbors_free(index);
-}
-
-/* What was made of the model: more rows, the same bytes again. */
-static void use_copies(use *u) {
-    margin_model *made = NULL, *again = NULL;
-    margin_report report = {0};
-    void *first = NULL, *second = NULL;
-    int64_t length = 0, other = 0;
-    if (note(u, margin_update(u->context, u->model, &u->set->data, &made, &report, u->error),
-             "margin_update") >= 0) {
-        read_model(made);
-        margin_model_free(made);
-    }
-    if (note(u, margin_model_encode(u->model, &first, &length, u->error), "margin_model_encode") <
-        0)
-        return;
-    if (margin_model_decode(u->context, first, length, &again, u->error) < 0 ||
-        margin_model_encode(again, &second, &other, u->error) < 0 || length != other ||
-        memcmp(first, second, (size_t)length) != 0)
-        u->wrong = "margin_model_encode";
-    margin_bytes_free(u->model, first);
-    if (again) margin_bytes_free(again, second);
-    margin_model_free(again);
-    /* a saved file is forced to the disk: only where an index is made of it */
-    if (u->path && strcmp(margin_model_learner(u->model)->name, "knn") == 0 &&
-        note(u, margin_model_save(u->model, u->path, u->error), "margin_model_save") >= 0)
-        use_neighbors(u);
-}
-
-const char *hostile_use(margin_context *context, const margin_model *model, const char *path,
-                        margin_status *verified, margin_error *error) {
-    data_set set;
-    use u = {.context = context, .model = model, .set = &set, .path = path, .error = error};
-    *verified = MARGIN_OK;
-    read_model(model);
-    if (model_data(model, &set)) {
-        use_prediction(&u);
-        use_transform(&u);
-        use_judges(&u, verified);
-        use_promises(&u);
-        use_copies(&u);
-    }
-    free_data(&set);
-    return u.wrong;
 }

@@ -36,6 +36,17 @@ int hostile_cases(hostile_case cases[HOSTILE_MOST]);
 margin_status hostile_train(margin_context *context, const hostile_case *c, margin_model **model,
                             margin_error *error);
 
+/* The training data of an honest model; for others something like it. False: its columns are too
+ * many, or there is no memory. */
+typedef struct hostile_data {
+    margin_data data;
+    double *x, *y;
+    margin_column target;
+    const char **names;
+} hostile_data;
+bool hostile_data_of(const margin_model *model, hostile_data *set);
+void hostile_data_free(hostile_data *set);
+
 /* ---- Changed files --------------------------------------------------------------------------- */
 
 typedef struct hostile_file {
@@ -66,7 +77,7 @@ hostile_file hostile_promise(const hostile_file *file, const hostile_file *other
 /* The file with `from` in its header replaced by `to`; no bytes if the header has no `from`. */
 hostile_file hostile_replace(const hostile_file *file, const char *from, const char *to);
 
-/* ---- Use ------------------------------------------------------------------------------------- */
+/* ---- Use (hostile_use.c) -------------------------------------------------------------------- */
 
 /* Calls every public function that takes a model, with data of its columns and classes. NULL, or
  * the name of one that failed without a sentence or for a reason that is no fault of the file.

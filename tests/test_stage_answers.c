@@ -189,6 +189,40 @@ static void test_standardize_oracle(void **state) {
     free(x);
 }
 
+/* The spread comes from zeros that are not stored, whose weights are 1e-9 of the others. */
+static void test_light_zeros(void **state) {
+    (void)state;
+    enum { ROWS = 600 };
+    double x[ROWS], weights[ROWS], values[ROWS / 2];
+    int64_t starts[ROWS + 1] = {0};
+    int32_t places[ROWS / 2] = {0};
+    long double zeros = 0, total = 0;
+    uint64_t random = 5;
+    for (int i = 0; i < ROWS; i++) {
+        const bool stored = i % 2 == 0;
+        x[i] = stored;
+        weights[i] = (stored ? 1e9 : 1) * (0.5 + support_uniform(&random));
+        if (stored) values[starts[i]] = 1;
+        starts[i + 1] = starts[i] + stored;
+        zeros += stored ? 0 : (long double)weights[i];
+        total += (long double)weights[i];
+    }
+    const double squares = (double)(zeros * (total - zeros) / total);
+    margin_context *context = support_context(NULL, 1);
+    for (int sparse = 0; sparse < 2; sparse++) {
+        margin_data data = {.x = margin_dense_f64(x, ROWS, 1, 1),
+                            .weights = margin_values_f64(weights, ROWS)};
+        if (sparse) data.x = margin_csr_f64(values, places, starts, ROWS, 1);
+        mg_column_moments moments;
+        assert_int_equal(
+            mg_column_moments_make(context, &data, NULL, MG_WANT_SPREAD, &moments, NULL),
+            MARGIN_OK);
+        assert_close(moments.squares[0], squares, 1e-13 * squares);
+        mg_column_moments_free(&moments);
+    }
+    margin_context_free(context);
+}
+
 static void test_standardize_known(void **state) {
     (void)state;
     const double x[] = {1, -2, 3, 4, 5, 0};
@@ -362,17 +396,12 @@ static void test_impute_errors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_minmax_known),
-        cmocka_unit_test(test_minmax_ends),
-        cmocka_unit_test(test_constant_columns),
-        cmocka_unit_test(test_poly_size),
-        cmocka_unit_test(test_standardize_oracle),
-        cmocka_unit_test(test_standardize_known),
-        cmocka_unit_test(test_affine),
-        cmocka_unit_test(test_scale_errors),
-        cmocka_unit_test(test_normalize_known),
-        cmocka_unit_test(test_impute_known),
-        cmocka_unit_test(test_impute_errors),
+        cmocka_unit_test(test_minmax_known),       cmocka_unit_test(test_minmax_ends),
+        cmocka_unit_test(test_constant_columns),   cmocka_unit_test(test_poly_size),
+        cmocka_unit_test(test_standardize_oracle), cmocka_unit_test(test_light_zeros),
+        cmocka_unit_test(test_standardize_known),  cmocka_unit_test(test_affine),
+        cmocka_unit_test(test_scale_errors),       cmocka_unit_test(test_normalize_known),
+        cmocka_unit_test(test_impute_known),       cmocka_unit_test(test_impute_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void test_honest_fits(void **state) {
@@ -873,6 +874,158 @@ static void test_targets_have_names(void **state) {
     margin_context_free(context);
 }
 
+/* A model half as large again, whose report says what is true of that. */
+static void enlarge(margin_context *context, margin_model *model, const margin_data *data) {
+    static const char *const names[] = {"weights", "intercept", "coefficients", "learner_weights",
+                                        "learner_intercept"};
+    mg_bag *bag = &model->hypothesis->bag;
+    margin_report found = {0};
+    margin_error error = {0};
+    for (int k = 0; k < MG_LENGTH(names); k++) {
+        const mg_tensor *t = mg_bag_find(bag, names[k]);
+        for (int64_t i = 0; t && i < t->shape[0] * MG_MAX(t->shape[1], 1); i++)
+            ((double *)t->data)[i] *= 1.5;
+    }
+    assert_true(margin_verify(context, model, data, &found, &error) > 0);
+    model->report.objective = found.objective;
+    model->report.train_accuracy = found.train_accuracy;
+    model->report.train_rmse = found.train_rmse;
+    model->report.train_r2 = found.train_r2;
+    model->report.gap = found.gap;
+    model->report.status = MARGIN_STOPPED_STALLED;
+    for (int64_t i = 0; i < found.item_count; i++)
+        if (!isnan(margin_report_item_value(&model->report, found.items[i].name)))
+            mg_report_set(&model->report, found.items[i].name, found.items[i].value);
+}
+
+/* One lie covered by others: weights and objective go together, and gap, tolerance or status say
+ * that this is the optimum. */
+static void test_forgeries(void **state) {
+    (void)state;
+    static const char *const specs[] = {"logistic",
+                                        "logistic(C=0.1, multiclass=ovo)",
+                                        "svm",
+                                        "svm(loss=squared-hinge)",
+                                        "softmax",
+                                        "svm(multiclass=argmax)",
+                                        "exponential",
+                                        "ridge",
+                                        "lasso",
+                                        "elastic-net(lambda=0.1)",
+                                        "kernel-ridge(kernel=rbf, task=regress)",
+                                        "svm(kernel=rbf)",
+                                        "kernel-logistic"};
+    static const struct {
+        margin_status status;
+        double gap, tolerance; /* tolerance 0: that of the spec */
+    } lies[] = {{MARGIN_OK, NAN, 0},
+                {MARGIN_OK, NAN, 1e9},
+                {MARGIN_OK, 1e-10, 0},
+                {MARGIN_OK, 1e-10, 1e9},
+                {MARGIN_OK, 1e-10, 1},
+                {MARGIN_OK, 1e-10, INFINITY},
+                {MARGIN_OK, 1e-10, NAN},
+                {MARGIN_OK, 0, 0},
+                {MARGIN_OK, -1, 0},
+                {MARGIN_OK, INFINITY, 0},
+                {MARGIN_OK, INFINITY, INFINITY},
+                {MARGIN_OK, 1e8, 1e9},
+                {MARGIN_STOPPED_STALLED, NAN, 0},
+                {MARGIN_STOPPED_STALLED, 1e-10, 0},
+                {MARGIN_STOPPED_ITERATIONS, 0, 1e9}};
+    enum { ROWS = 60, COLUMNS = 3 };
+    double x[ROWS * COLUMNS], y[ROWS];
+    uint64_t random = 13;
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < COLUMNS; j++)
+            x[i * COLUMNS + j] = support_normal(&random) + (i % 3 == j);
+        y[i] = i % 3;
+    }
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        const margin_data data = {.x = margin_dense_f64(x, ROWS, COLUMNS, COLUMNS),
+                                  .y = margin_values_f64(y, ROWS)};
+        margin_model *model = fit_text(context, specs[k], &data, &(margin_report){0});
+        const double tolerance = model->report.tolerance;
+        assert_int_equal(verified(context, model, &data), MARGIN_OK);
+        enlarge(context, model, &data);
+        /* what is true is not refused; support vectors of a kernel were at C */
+        if (!strstr(specs[k], "svm(kernel") && verified(context, model, &data) != MARGIN_OK)
+            fail_msg("%s: a model that stopped does not hold", specs[k]);
+        for (int n = 0; n < MG_LENGTH(lies); n++) {
+            model->report.status = lies[n].status;
+            model->report.gap = lies[n].gap;
+            model->report.tolerance = lies[n].tolerance == 0 ? tolerance : lies[n].tolerance;
+            if (verified(context, model, &data) != MARGIN_STOPPED_STALLED)
+                fail_msg("%s: forgery %d holds", specs[k], n);
+        }
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
+/* The model of a text, fitted by one instruction set (NULL: the machine's) and read under another.
+ */
+static margin_model *fitted_under(margin_context *context, const char *isa, const char *other,
+                                  const char *text, const margin_data *data) {
+    margin_error error = {0};
+    margin_model *read = NULL;
+    void *bytes = NULL;
+    int64_t length = 0;
+    if (isa) assert_int_equal(setenv("MARGIN_ISA", isa, 1), 0);
+    margin_model *model = fit_text(context, text, data, &(margin_report){0});
+    assert_int_equal(margin_model_encode(model, &bytes, &length, &error), MARGIN_OK);
+    assert_int_equal(unsetenv("MARGIN_ISA"), 0);
+    if (other) assert_int_equal(setenv("MARGIN_ISA", other, 1), 0);
+    assert_int_equal(margin_model_decode(context, bytes, length, &read, &error), MARGIN_OK);
+    margin_bytes_free(model, bytes);
+    margin_model_free(model);
+    return read;
+}
+
+/* Dependent centres magnify the last digits of kernel values, in which instruction sets differ. */
+static void test_other_instruction_sets(void **state) {
+    (void)state;
+    static const char *const specs[] = {
+        "nystroem(centres=60) | knn",
+        "nystroem(centres=60) | standardize | knn",
+        "nystroem(centres=60) | svm(multiclass=argmax)",
+        "nystroem(centres=60) | standardize | logistic",
+        "nystroem(centres=60) | standardize | svm(multiclass=argmax)",
+        "nystroem(centres=60) | svm(C=10000)",
+        "nystroem(centres=60) | naive-bayes",
+        "nystroem(centres=60) | standardize | kmeans(k=3)",
+        "nystroem(centres=60) | minmax | perceptron",
+        "nystroem(centres=60, kernel=poly) | svm(kernel=rbf)"};
+    static const char *const sets[][2] = {
+        {NULL, "ref"}, {"ref", NULL}, {"avx2", "ref"}, {"ref", "avx2"}, {NULL, "avx2"}};
+    enum { ROWS = 120, COLUMNS = 3 };
+    double x[ROWS * COLUMNS], y[ROWS];
+    uint64_t random = 12;
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < COLUMNS; j++)
+            x[i * COLUMNS + j] = support_normal(&random) + (i % 3 == j ? 2 : 0);
+        y[i] = i % 3;
+    }
+    const margin_data data = {.x = margin_dense_f64(x, ROWS, COLUMNS, COLUMNS),
+                              .y = margin_values_f64(y, ROWS)};
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < MG_LENGTH(specs); k++)
+        for (int s = 0; s < MG_LENGTH(sets); s++) {
+            margin_model *model = fitted_under(context, sets[s][0], sets[s][1], specs[k], &data);
+            margin_report found = {0};
+            if (margin_verify(context, model, &data, &found, NULL) != MARGIN_OK)
+                fail_msg("%s by %s under %s: %s", specs[k], sets[s][0] ? sets[s][0] : "all",
+                         sets[s][1] ? sets[s][1] : "all", found.reason);
+            model->report.objective *= 1.0001;
+            if (!strstr(specs[k], "perceptron")) /* its allowance is for scores near 0 */
+                assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+            margin_model_free(model);
+            unsetenv("MARGIN_ISA");
+        }
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_honest_fits),
@@ -902,6 +1055,8 @@ int main(void) {
         cmocka_unit_test(test_totals_of_parts),
         cmocka_unit_test(test_a_row_of_little_weight),
         cmocka_unit_test(test_support_rows_are_alike),
+        cmocka_unit_test(test_forgeries),
+        cmocka_unit_test(test_other_instruction_sets),
         cmocka_unit_test(test_targets_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,10 @@ typedef struct mg_problem {
     /* Rows that are made when they are read, for learners that take them so (takes_made_rows): x
      * then has a shape and no values. NULL: x is all there. */
     const mg_row_maker *maker;
-    bool made;      /* by a stage, other instruction sets make other last digits of x */
+    bool made; /* by a stage, other instruction sets make other last digits of x */
+    /* Of a verification: how far rounding in stages may have moved the values of each column, scale
+     * and shift applied, beyond their last digits. NULL: not. */
+    const double *blur;
     bool unchecked; /* for learners with finds_infinite: nobody has looked for NaN and infinity */
 } mg_problem;
 
@@ -66,6 +69,12 @@ MG_INLINE double mg_sample_target(const mg_problem *p, int64_t i) {
 /* mg_matrix_check_finite of the samples' rows, which no stage makes. */
 margin_status mg_problem_check_finite(margin_context *context, const mg_problem *p, bool allow_nan,
                                       margin_error *error);
+/* problem->blur of a column. */
+MG_INLINE double mg_column_blur(const mg_problem *p, int64_t column) {
+    return p->blur ? p->blur[column] : 0.0;
+}
+/* |blur|^2: how far a row may be off; -1: rows are not made. */
+double mg_row_blur(const mg_problem *p);
 /* The values of sample i as dense f64, made if need be; scale and shift are not applied. */
 void mg_sample_values(const mg_problem *p, int64_t i, double *out);
 /* out[i * count + k]: dot products of samples, from what they are made of, without making them: off
@@ -352,6 +361,10 @@ typedef struct mg_stage {
     bool (*target)(const mg_fitted_stage *fitted, double *offset, double *divisor);
     /* Whether a category that it did not see in training fails. NULL: no. */
     bool (*refuses_unknown)(const mg_fitted_stage *fitted);
+    /* Where its sums may cancel, so that rounding moves what it makes by more than last digits:
+     * raises most (columns_out numbers) to how far, by the rule of learn/report.h, that may be for
+     * a row (dense f64). scratch: columns_out numbers. NULL: by last digits. */
+    void (*blur)(const mg_fitted_stage *fitted, const double *in, double *scratch, double *most);
     bool takes_missing; /* NaN in its input is fine, both in fit and in apply */
     /* Its fit reads rows through fitted->maker where there is one, so that it may stand behind a
      * stage whose rows are not stored. For affine stages. */

@@ -155,6 +155,13 @@ void mg_sample_values(const mg_problem *p, int64_t i, double *out) {
         mg_row_expand(&p->x, mg_sample_row(p, i), out);
 }
 
+double mg_row_blur(const mg_problem *p) {
+    double sum = p->made ? 0.0 : -1.0;
+    for (int64_t j = 0; p->blur && j < p->x.columns; j++)
+        sum += p->blur[j] * p->blur[j];
+    return sum;
+}
+
 margin_status mg_problem_check_finite(margin_context *context, const mg_problem *p, bool allow_nan,
                                       margin_error *error) {
     const margin_data data = {

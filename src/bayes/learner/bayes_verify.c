@@ -108,23 +108,25 @@ static bool same_counts(const double *found, const double *known, int64_t count,
  * difference from it by as much; no value is farther from it than one of the lightest row with all
  * of the squares. Squares are added up about some row, of which up to five digits cancel
  * (bayes_count.c); of a sparse matrix the zeros come last, with the square of the mean. */
-static double mean_blur(const recount *r, const double *found) {
-    return MG_ROUNDING * (fabs(found[MG_BAYES_MEAN]) + sqrt(found[MG_BAYES_SQUARES] / r->lightest));
+static double mean_blur(const recount *r, int64_t j, const double *found) {
+    return mg_column_blur(r->problem, j) +
+           MG_ROUNDING * (fabs(found[MG_BAYES_MEAN]) + sqrt(found[MG_BAYES_SQUARES] / r->lightest));
 }
 
-static double squares_blur(const recount *r, const double *found) {
+static double squares_blur(const recount *r, int64_t j, const double *found) {
     const double weight = found[MG_BAYES_WEIGHT], mean = found[MG_BAYES_MEAN];
-    const double squares = found[MG_BAYES_SQUARES], away = mean_blur(r, found);
+    const double squares = found[MG_BAYES_SQUARES], away = mean_blur(r, j, found);
     const bool sparse = mg_is_csr(&r->problem->x);
     const double terms = 1e5 * squares + (sparse ? weight * mean * mean : 0);
     return MG_ROUNDING * terms + 2 * sqrt(weight * squares) * away + weight * away * away;
 }
 
-static bool same_moments(const recount *r, const double *found, const double *known, double whole) {
+static bool same_moments(const recount *r, int64_t j, const double *found, const double *known,
+                         double whole) {
     if (!same_counts(found, known, 1, whole)) return false;
     if (!(found[MG_BAYES_WEIGHT] > 0)) return true;
-    return !(fabs(found[MG_BAYES_MEAN] - known[MG_BAYES_MEAN]) > mean_blur(r, found)) &&
-           !(fabs(found[MG_BAYES_SQUARES] - known[MG_BAYES_SQUARES]) > squares_blur(r, found));
+    return !(fabs(found[MG_BAYES_MEAN] - known[MG_BAYES_MEAN]) > mean_blur(r, j, found)) &&
+           !(fabs(found[MG_BAYES_SQUARES] - known[MG_BAYES_SQUARES]) > squares_blur(r, j, found));
 }
 
 /* Whether the model's statistics are what was counted. */
@@ -136,7 +138,7 @@ static bool is_counted(const recount *r) {
         const int64_t first = k * layout->slots + layout->first[j];
         const double *found = r->statistics + first, *known = r->v->statistics + first;
         if (layout->kinds[j] == MG_BAYES_GAUSSIAN)
-            same = same_moments(r, found, known, r->classes[k]);
+            same = same_moments(r, j, found, known, r->classes[k]);
         else
             same = same_counts(found, known, mg_bayes_slots(layout, j), r->classes[k]);
     }
@@ -201,7 +203,7 @@ static void add_words(recount *r, const double *found, const double *known) {
         }
 }
 
-static void add_gaussian(recount *r, const double *found, const double *known) {
+static void add_gaussian(recount *r, int64_t j, const double *found, const double *known) {
     const double pi = 3.14159265358979323846, epsilon = r->v->epsilon;
     const double weight = found[MG_BAYES_WEIGHT];
     const double away = found[MG_BAYES_MEAN] - known[MG_BAYES_MEAN];
@@ -212,7 +214,7 @@ static void add_gaussian(recount *r, const double *found, const double *known) {
     const double unit = 4 * DBL_EPSILON * fabs(known[MG_BAYES_MEAN]);
     if (!(variance > 0) && best == 0 && away == 0) return; /* constant: left out */
     add_term(r, 0.5 * weight * (log(2 * pi * variance) + ratio));
-    r->rounding += 0.5 * squares_blur(r, found) / variance;
+    r->rounding += 0.5 * squares_blur(r, j, found) / variance;
     r->excess += 0.5 * weight * (log(variance / best) + ratio - 1);
     if (isfinite(unit)) r->rounding += 0.5 * weight * unit * unit / variance;
 }
@@ -245,7 +247,7 @@ static void bayes_verify_judge(recount *r) {
             const int64_t at = k * layout->slots + layout->first[j];
             const double *found = r->statistics + at, *known = r->v->statistics + at;
             if (kind == MG_BAYES_GAUSSIAN)
-                add_gaussian(r, found, known);
+                add_gaussian(r, j, found, known);
             else if (kind == MG_BAYES_BERNOULLI)
                 add_trials(r, found, known);
             else

@@ -23,7 +23,7 @@ typedef struct check {
 static double size_of(const check *c, const double *x) {
     double sum = 0;
     for (int64_t j = 0; j < c->n; j++)
-        sum += fabs(x[j]);
+        sum += fabs(x[j]) + mg_column_blur(c->p, j) / MG_ROUNDING;
     return sum;
 }
 
@@ -127,7 +127,8 @@ static margin_status claim_silhouette(mg_fit *fit, const check *c) {
                                .count = c->p->count,
                                .k = c->k,
                                .labels = c->labels,
-                               .sizes = c->sizes};
+                               .sizes = c->sizes,
+                               .blur = c->p->blur};
     double value, rounding;
     if (c->p->count > MG_MOST_SILHOUETTE || c->k < 2) return MARGIN_OK;
     if (isnan(margin_report_item_value(fit->claimed, "silhouette"))) return MARGIN_OK; /* no time */

@@ -13,6 +13,7 @@ typedef struct mg_clustered {
     int64_t count, k;
     const int32_t *labels; /* of sample i */
     const double *sizes;   /* k weights */
+    const double *blur;    /* of the columns, see mg_problem; NULL: 0 */
 } mg_clustered;
 
 /* Mean over rows of (b - a) / max(a, b): a the mean distance to the other rows of the own cluster,

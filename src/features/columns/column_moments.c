@@ -12,17 +12,28 @@
 #include <math.h>
 #include <string.h>
 
+/* A sum of weights, and what rounding took off it. */
+typedef struct weight_sum {
+    double sum, lost;
+} weight_sum;
+
+static weight_sum add_weight(weight_sum s, double w) {
+    const double sum = s.sum + w, part = sum - s.sum;
+    return (weight_sum){sum, s.lost + ((s.sum - (sum - part)) + (w - part))};
+}
+
 /* Arrays of one number per column each. */
 typedef struct moment_state {
     int64_t rows, block_rows;          /* seen so far; in the block being added */
-    double block_total;                /* weight of all rows of the block */
+    weight_sum block_total;            /* weight of all rows of the block */
     double *least, *greatest, *stored; /* stored: how many values, NaNs included; CSR only */
     double *weight, *mean, *squares;
-    double *block_stored, *block_weight, *block_missing; /* weight: of stored numbers, of NaNs */
-    double *block_mean, *block_squares, *block_error;    /* error: sum of weighted deviations */
+    double *block_stored, *block_weight; /* weight: of stored numbers */
+    double *block_taken, *block_lost;    /* a weight_sum: of all that is stored, NaNs included */
+    double *block_mean, *block_squares, *block_error; /* error: sum of weighted deviations */
 } moment_state;
 
-enum { RANGE_ARRAYS = 3, SPREAD_ARRAYS = 12 };
+enum { RANGE_ARRAYS = 3, SPREAD_ARRAYS = 13 };
 
 typedef struct moment_sweep {
     const margin_data *data;
@@ -39,10 +50,10 @@ static void state_init(void *memory, void *argument) {
     moment_state *s = memory;
     double *next = (double *)(void *)(s + 1);
     memset(s, 0, sizeof *s);
-    double **const arrays[] = {&s->least,        &s->greatest,      &s->stored,
-                               &s->weight,       &s->mean,          &s->squares,
-                               &s->block_stored, &s->block_weight,  &s->block_missing,
-                               &s->block_mean,   &s->block_squares, &s->block_error};
+    double **const arrays[] = {&s->least,       &s->greatest,   &s->stored,       &s->weight,
+                               &s->mean,        &s->squares,    &s->block_stored, &s->block_weight,
+                               &s->block_taken, &s->block_lost, &s->block_mean,   &s->block_squares,
+                               &s->block_error};
     for (int k = 0; k < (sweep->spread ? SPREAD_ARRAYS : RANGE_ARRAYS); k++, next += n) {
         *arrays[k] = next;
         for (int64_t j = 0; j < n; j++)
@@ -80,7 +91,10 @@ static void add_sums(moment_state *s, const mg_row_chunk *chunk, const double *s
             const int64_t j = chunk->columns[k];
             const bool number = v[k] == v[k];
             s->block_stored[j] += 1;
-            s->block_missing[j] += number ? 0 : w;
+            const weight_sum taken =
+                add_weight((weight_sum){s->block_taken[j], s->block_lost[j]}, w);
+            s->block_taken[j] = taken.sum;
+            s->block_lost[j] = taken.lost;
             s->block_weight[j] += number ? w : 0;
             s->block_mean[j] += number ? w * (v[k] - shifts[j]) : 0;
         }
@@ -125,10 +139,12 @@ static void add_deviations(moment_state *s, const mg_row_chunk *chunk, const dou
 }
 
 /* Weight of the zeros of column j that the block does not store. By count, so that rounding of
- * weights cannot make some up. */
+ * weights cannot make some up; a difference of sums with what they lost, as it may be a small part
+ * of them. */
 static double unstored_weight(const moment_state *s, int64_t j, bool sparse) {
     if (!sparse || s->block_stored[j] >= (double)s->block_rows) return 0;
-    return fmax(0, s->block_total - s->block_weight[j] - s->block_missing[j]);
+    return fmax(0, (s->block_total.sum - s->block_taken[j]) +
+                       (s->block_total.lost - s->block_lost[j]));
 }
 
 static void sums_to_means(moment_state *s, const double *shift, int64_t n, bool sparse) {
@@ -193,7 +209,7 @@ static void read_block(moment_state *s, const mg_block *block, const moment_swee
             add_range(s, &chunk, sweep->sparse);
             if (sweep->spread) add_sums(s, &chunk, sweep->shift, w, sweep->sparse);
         }
-        if (!second) s->block_total += w;
+        if (!second) s->block_total = add_weight(s->block_total, w);
     }
 }
 
@@ -209,8 +225,8 @@ static margin_status state_add(void *memory, const mg_block *block, void *argume
     }
     s->rows += block->count;
     s->block_rows = block->count;
-    s->block_total = 0;
-    if (sweep->spread) memset(s->block_stored, 0, (size_t)(6 * n) * sizeof(double));
+    s->block_total = (weight_sum){0, 0};
+    if (sweep->spread) memset(s->block_stored, 0, (size_t)(7 * n) * sizeof(double));
     read_block(s, block, sweep, x, false);
     if (!sweep->spread) return MARGIN_OK;
     sums_to_means(s, sweep->shift, n, sweep->sparse);

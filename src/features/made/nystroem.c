@@ -14,6 +14,7 @@
 
 #include "base/random.h"
 #include "kernel/landmarks/pivoted_cholesky.h"
+#include "learn/kernels/kernel_sums.h"
 #include "math/products/cholesky.h"
 
 #include <math.h>
@@ -298,7 +299,8 @@ typedef struct nystroem_view {
     const mg_row_ops *ops;
     mg_isa isa;
     double *zero;     /* count */
-    double squares[]; /* count: of the centres; then the zeros */
+    double *reach;    /* count: sums of the absolute values of a row of the inverse */
+    double squares[]; /* count: of the centres; then the zeros and the sums */
 } nystroem_view;
 
 /* As the options say, but for a gamma that they do not. */
@@ -325,7 +327,7 @@ static margin_status nystroem_attach(mg_fitted_stage *fitted, margin_error *erro
     MG_REQUIRE(bag->count == 3 && fitted->columns.count == n, error, MARGIN_ERROR_MODEL,
                "the stage nystroem has other centres than it says");
     MG_TRY(check_kernel(fitted, numbers, &kernel, error));
-    const int64_t bytes = (int64_t)sizeof(nystroem_view) + 2 * n * (int64_t)sizeof(double);
+    const int64_t bytes = (int64_t)sizeof(nystroem_view) + 3 * n * (int64_t)sizeof(double);
     nystroem_view *view = mg_new_zero(fitted->heap, bytes, 1);
     if (!view) return mg_no_memory(fitted->heap, bytes, 1, "a stage", error);
     view->kernel = kernel;
@@ -334,8 +336,12 @@ static margin_status nystroem_attach(mg_fitted_stage *fitted, margin_error *erro
     view->isa = mg_isa_level();
     view->ops = mg_row_ops_for(&view->centres, view->isa);
     view->zero = view->squares + n;
-    for (int64_t k = 0; k < n; k++)
+    view->reach = view->zero + n;
+    for (int64_t k = 0; k < n; k++) {
         view->squares[k] = view->ops->square(&view->centres, k);
+        for (int64_t i = 0; i <= k; i++)
+            view->reach[k] += fabs(inverse[k * n + i]);
+    }
     fitted->view = view;
     return MARGIN_OK;
 }
@@ -405,6 +411,23 @@ static void nystroem_apply_rows(const mg_fitted_stage *fitted, const double *in,
     mg_map_flush(out, count * n);
 }
 
+/* A centre that is nearly a sum of others has large numbers in its row of the inverse, which cancel
+ * over its kernel values and magnify their rounding. */
+static void nystroem_blur(const mg_fitted_stage *fitted, const double *in, double *scratch,
+                          double *most) {
+    const nystroem_view *view = fitted->view;
+    const int64_t n = view->centres.rows, columns = view->centres.columns;
+    const margin_matrix row = margin_dense_f64(in, 1, columns, columns);
+    const double norm = sqrt(view->ops->square(&row, 0));
+    double terms = 0.0;
+    kernel_values(view, in, 1, scratch);
+    for (int64_t k = 0; k < n; k++)
+        terms =
+            fmax(terms, mg_kernel_terms(&view->kernel, scratch[k], norm, sqrt(view->squares[k])));
+    for (int64_t k = 0; k < n; k++)
+        most[k] = fmax(most[k], MG_ROUNDING * terms * view->reach[k]);
+}
+
 const mg_stage mg_stage_nystroem = {
     .info = {.name = "nystroem",
              .kind = MARGIN_STAGE,
@@ -419,4 +442,5 @@ const mg_stage mg_stage_nystroem = {
     .attach = nystroem_attach,
     .apply_row = nystroem_apply_row,
     .apply_rows = nystroem_apply_rows,
+    .blur = nystroem_blur,
     .kept_bytes = KEPT_BYTES};

@@ -28,9 +28,16 @@ double mg_kernel_terms(const mg_kernel *kernel, double value, double x, double z
     return x * z;
 }
 
-static double norm_of(const margin_matrix *x, int64_t row) {
+/* |x| from |x|^2, and so much more as makes the rounding of such norms that of rows which stages
+ * have moved by |blur|. */
+static double norm_from(const mg_problem *p, double square) {
+    const double blur = p->blur ? sqrt(mg_row_blur(p)) / MG_ROUNDING : 0.0;
+    return sqrt(square + 4.0 * blur * (sqrt(square) + MG_ROUNDING * blur));
+}
+
+static double norm_of(const mg_problem *p, const margin_matrix *x, int64_t row) {
     const mg_kernel linear = {.kind = MG_KERNEL_LINEAR};
-    return sqrt(mg_kernel_rows(NULL, &linear, x, row, x, row));
+    return norm_from(p, mg_kernel_rows(NULL, &linear, x, row, x, row));
 }
 
 /* ---- Support rows and samples ---------------------------------------------------------------- */
@@ -73,7 +80,7 @@ static bool match_rows(const mg_problem *p, const mg_hypothesis *h, int64_t *ent
     for (int64_t row = 0; row < p->x.rows && same; row++) {
         if (entries[row] < 0) continue;
         same = at < end && mg_alike_rows(&h->view.expansion.support, h->view.expansion.entries[at],
-                                         &p->x, row, p->made);
+                                         &p->x, row, mg_row_blur(p));
         entries[row] = at++;
     }
     return same && at == end;
@@ -118,7 +125,7 @@ double mg_kernel_sums_score(const mg_fit *fit, const mg_hypothesis *h, const mar
                             int64_t row, double *blur) {
     const mg_kernel *kernel = &h->view.expansion.kernel;
     const margin_matrix *support = &h->view.expansion.support;
-    const double norm = blur ? norm_of(x, row) : 0.0;
+    const double norm = blur ? norm_of(fit->problem, x, row) : 0.0;
     long double sum = 0.0L;
     if (blur) *blur = 0.0;
     for (int64_t k = h->view.expansion.starts[0]; k < h->view.expansion.starts[1]; k++) {
@@ -131,7 +138,8 @@ double mg_kernel_sums_score(const mg_fit *fit, const mg_hypothesis *h, const mar
             kernel->kind == MG_KERNEL_RBF && value == 1.0 && mg_same_rows(support, s, x, row);
         const double terms =
             exact ? value
-                  : mg_kernel_terms(kernel, value, norm, sqrt(h->view.expansion.squares[s]));
+                  : mg_kernel_terms(kernel, value, norm,
+                                    norm_from(fit->problem, h->view.expansion.squares[s]));
         *blur += fabs(a) * (MG_ROUNDING * terms + fit->verified.skew);
     }
     return (double)sum;
@@ -141,7 +149,7 @@ double mg_kernel_sums_square(const mg_fit *fit, const mg_hypothesis *h, int64_t 
                              double *blur) {
     const mg_kernel *kernel = &h->view.expansion.kernel;
     const mg_kernel_points points = mg_kernel_points_of(fit->problem);
-    const double norm = norm_of(&points.x, mg_point_row(&points, sample));
+    const double norm = norm_of(fit->problem, &points.x, mg_point_row(&points, sample));
     const double value = mg_kernel_pair(fit->context, kernel, &points, sample, sample);
     *blur = MG_ROUNDING * mg_kernel_terms(kernel, value, norm, norm);
     return value;

@@ -14,8 +14,9 @@
  * Rounding. The numbers here are exact beside those of the training, which added them up in double
  * precision. One rule allows for that: a sum may be off by MG_ROUNDING times the sum of the
  * absolute values of its terms. A score is the sum of b, w_j a_ij (a_ij itself of a stored value
- * and a shift) and of minus the target; what that does to the objective is counted to second order,
- * what it does to v (blur) through D. Nothing else is forgiven. */
+ * and a shift; of a made one whatever sum moves it as far as p->blur says) and of minus the target;
+ * what that does to the objective is counted to second order, what it does to v (blur) through D.
+ * Nothing else is forgiven. */
 #include "linear/verify/linear_verify.h"
 #include "linear/verify/verification.h"
 
@@ -55,7 +56,8 @@ margin_status mg_verify_row(mg_verification *k, int64_t sample) {
         for (int64_t j = 0; j < k->columns; j++) {
             const real value = (real)k->row[j] * (p->scale ? (real)p->scale[j] : 1.0L);
             const real shift = p->shift ? (real)p->shift[j] : 0.0L;
-            add_entry(k, j, value + shift, fabsl(value) + fabsl(shift));
+            add_entry(k, j, value + shift,
+                      fabsl(value) + fabsl(shift) + (real)mg_column_blur(p, j) / unit);
         }
     }
     add_entry(k, k->columns, 1.0L, 1.0L);

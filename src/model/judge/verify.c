@@ -255,18 +255,58 @@ static void verify_describe(const margin_model *model, const margin_data *data, 
 
 /* The stages of a model that took more rows later are those of its first rows. */
 static margin_status refit_stages(margin_context *context, const margin_spec *spec,
-                                  const margin_model *model, const margin_data *data,
-                                  const mg_samples *samples, margin_error *differs,
-                                  margin_error *error) {
+                                  const margin_model *model, const mg_blur *blur,
+                                  const margin_data *data, const mg_samples *samples,
+                                  margin_error *differs, margin_error *error) {
     margin_error found = {0};
     if (model->stage_count == 0 || mg_model_is_updated(model)) return MARGIN_OK;
     if (samples->count != model->report.rows) return MARGIN_OK; /* other data: that is told */
-    const margin_status status = mg_pipeline_refit(context, spec, model, data, samples, &found);
+    const margin_status status =
+        mg_pipeline_refit(context, spec, model, blur, data, samples, &found);
     if (status == MARGIN_ERROR_MODEL || status == MARGIN_ERROR_DATA) {
         *differs = found;
         return MARGIN_OK;
     }
     if (status < 0 && error) *error = found;
+    return status;
+}
+
+/* Scores of neighbours where rounding may have moved what their stages make: those of the rows that
+ * the model keeps, among which ties are those of the fit. rows: data->x.rows x columns. */
+static margin_status score_kept(margin_context *context, const margin_data *data,
+                                const mg_samples *samples, const margin_model *model, double *rows,
+                                margin_report *found, mg_verified *verified, margin_error *error) {
+    const mg_neighbors *index = mg_neighbors_view(model->hypothesis);
+    const int64_t columns = index->columns;
+    margin_model bare = *model;
+    margin_data kept = *data;
+    bare.active = bare.stage_count = 0;
+    bare.inputs.count = columns;
+    kept.x = margin_dense_f64(rows, data->x.rows, columns, columns);
+    kept.columns = NULL;
+    for (int64_t slot = 0; slot < mg_neighbors_slots(index); slot++) {
+        const int64_t sample = index->tree ? index->tree->row[slot] : slot;
+        for (int64_t j = 0; sample >= 0 && j < columns; j++)
+            rows[mg_samples_row(samples, sample) * columns + j] =
+                mg_neighbors_coordinate(index, slot, j);
+    }
+    return mg_fit_score(context, &kept, samples, NULL, &bare, found, verified, error);
+}
+
+static margin_status verify_score(margin_context *context, const margin_data *data,
+                                  const mg_samples *samples, const margin_model *model,
+                                  const mg_blur *blur, margin_report *found, mg_verified *verified,
+                                  margin_error *error) {
+    const mg_hypothesis *h = model->hypothesis;
+    double *rows;
+    if (h->kind != &mg_hypothesis_neighbors || !mg_blur_before(blur, model->stage_count))
+        return mg_fit_score(context, data, samples, NULL, model, found, verified, error);
+    const int64_t count = data->x.rows * h->columns;
+    MG_NEW(context->heap, rows, count, "the rows that the model keeps", error);
+    memset(rows, 0, (size_t)count * sizeof *rows);
+    const margin_status status =
+        score_kept(context, data, samples, model, rows, found, verified, error);
+    mg_free(context->heap, rows);
     return status;
 }
 
@@ -277,6 +317,7 @@ static margin_status verify(margin_context *context, const margin_model *model,
     margin_error differs = {0};
     mg_samples samples = {0};
     mg_staged staged = {0};
+    mg_blur blur = {0};
     mg_split split = {0};
     mg_reduction reduction;
     mg_decision decision;
@@ -284,8 +325,10 @@ static margin_status verify(margin_context *context, const margin_model *model,
     margin_status status;
     bool folded = true;
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
-    MG_GO(refit_stages(context, spec, model, data, &samples, &differs, error));
+    MG_GO(mg_blur_make(context, model, data, &samples, &blur, error));
+    MG_GO(refit_stages(context, spec, model, &blur, data, &samples, &differs, error));
     MG_GO(mg_pipeline_apply(context, model, data, &samples, &staged, error));
+    staged.blur = mg_blur_before(&blur, model->stage_count);
     if (!(learner->info->abilities & MARGIN_CAN_SPARSE))
         MG_GO(mg_staged_densify(context, &staged, learner->info->name, error));
     MG_GO(mg_reduction_choose(learner, model, &reduction, &decision, error));
@@ -295,7 +338,7 @@ static margin_status verify(margin_context *context, const margin_model *model,
     verify_describe(model, data, samples.count, found);
     for (int64_t k = 0; parts && k < split.parts; k++)
         verify_describe(model, data, samples.count, &parts[k]);
-    MG_GO(mg_fit_score(context, data, &samples, NULL, model, found, &verified, error));
+    MG_GO(verify_score(context, data, &samples, model, &blur, found, &verified, error));
     MG_GO(mg_model_fold_check(model, &folded, error));
     if (!verified.contradiction && moves_targets(model, data))
         verified.contradiction = "its targets are in another order than those of the data";
@@ -304,6 +347,7 @@ static margin_status verify(margin_context *context, const margin_model *model,
 done:
     mg_split_free(&split);
     mg_staged_free(&staged);
+    mg_blur_free(&blur);
     mg_samples_free(&samples);
     return status;
 }

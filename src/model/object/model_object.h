@@ -40,6 +40,7 @@ struct margin_model {
     /* Of a verification, which fits the stages of this model again: they are compared, and what a
      * seed draws is taken over. NULL: a fit. */
     const margin_model *refitted;
+    const struct mg_blur *blur; /* beside it: of what its stages make */
 
     struct mg_source *mapped; /* the file that borrowed tensors lie in; owned; NULL: none */
 

@@ -244,9 +244,9 @@ static margin_status fit_stage(margin_context *context, const mg_spec_component 
     fitted->before_count = 0;
     MG_TRY(status);
     if (component->stage->attach) MG_TRY(component->stage->attach(fitted, error));
-    return model->refitted ? mg_stage_compare(context, fitted, data, maker,
-                                              &model->refitted->stages[number], error)
-                           : MARGIN_OK;
+    if (!model->refitted) return MARGIN_OK;
+    return mg_stage_compare(context, fitted, data, maker, mg_blur_before(model->blur, number),
+                            &model->refitted->stages[number], error);
 }
 
 static margin_status describe_inputs(const margin_data *data, margin_model *model,

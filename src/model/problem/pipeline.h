@@ -17,7 +17,8 @@ typedef struct mg_staged {
     /* A stage that was left to the learner, which makes rows when it needs them: x is only their
      * shape. stage NULL: none. */
     mg_row_maker maker;
-    bool unchecked; /* the learner finds NaN and infinity */
+    bool unchecked;     /* the learner finds NaN and infinity */
+    const double *blur; /* of a verification: see mg_problem; borrowed */
     mg_heap *heap;
 } mg_staged;
 
@@ -40,15 +41,32 @@ margin_status mg_pipeline_rows(margin_context *context, const margin_spec *spec,
                                const margin_data *data, margin_data *seen, mg_matrix_buffer *copy,
                                margin_error *error);
 
+/* How far rounding may have moved what stages make, beyond the last digits of each value: the most
+ * of all samples (blur.c). For verifications. */
+typedef struct mg_blur {
+    mg_heap *heap;
+    const margin_model *model;
+    double *columns; /* of the inputs, then of what each stage makes; NULL: nothing */
+} mg_blur;
+/* Cost: what applying the stages costs; none if they all keep to the last digits. */
+margin_status mg_blur_make(margin_context *context, const margin_model *model,
+                           const margin_data *data, const mg_samples *samples, mg_blur *blur,
+                           margin_error *error);
+/* Of the columns that a stage of the model gets, or (stage_count) the learner; NULL: 0. */
+const double *mg_blur_before(const mg_blur *blur, int stage);
+void mg_blur_free(mg_blur *blur);
+
 /* Fits the stages of the model again and compares them (refit.c). MODEL if they differ. */
 margin_status mg_pipeline_refit(margin_context *context, const margin_spec *spec,
-                                const margin_model *model, const margin_data *data,
-                                const mg_samples *samples, margin_error *error);
+                                const margin_model *model, const mg_blur *blur,
+                                const margin_data *data, const mg_samples *samples,
+                                margin_error *error);
 /* Whether what a stage learned from `data` (`maker` as in mg_column_moments_make) is what the one
- * of the model holds, but for rounding. MODEL if not. */
+ * of the model holds, but for rounding (blur: of the columns of data; NULL: none). MODEL if not. */
 margin_status mg_stage_compare(margin_context *context, const mg_fitted_stage *fitted,
                                const margin_data *data, const mg_row_maker *maker,
-                               const mg_fitted_stage *stored, margin_error *error);
+                               const double *blur, const mg_fitted_stage *stored,
+                               margin_error *error);
 
 /* The same with the model's own stages, the folded ones too: what its learner once saw. */
 margin_status mg_pipeline_apply(margin_context *context, const margin_model *model,

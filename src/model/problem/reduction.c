@@ -93,6 +93,7 @@ margin_status mg_split_make(margin_context *context, mg_reduction reduction,
                               .shift = staged->shift,
                               .maker = staged->maker.stage ? &staged->maker : NULL,
                               .made = staged->made,
+                              .blur = staged->blur,
                               .unchecked = staged->unchecked};
     MG_GO(read_targets(context, data, samples, &staged->target, model, &made, error));
     if (reduction == MG_REDUCE_PAIRS) MG_GO(sort_by_class(&made, error));

@@ -3,8 +3,8 @@
  *
  * Numbers agree if they differ by 1e-9 of themselves. Means and scales of a column, and even
  * centres in it, may also differ by what its sum loses to rounding: 64 units in the last place of
- * the greatest value. The inverse of a factor has the rounding of its condition: 1e-3 of its
- * greatest. */
+ * the greatest value, and by what rounding in the stages before does to it (blur.c). The inverse of
+ * a factor has the rounding of its condition: 1e-3 of its greatest. */
 #include "features/columns/column_moments.h"
 #include "model/problem/pipeline.h"
 
@@ -33,17 +33,29 @@ static bool is_by_column(const mg_tensor *tensor) {
     return false;
 }
 
-/* Beyond 1e-9 of number i itself. `range` NULL: it was not looked at yet. */
+/* What the columns of the stage's input are: their range (NULL: it was not looked at yet), and how
+ * far rounding may have moved them (NULL: not). */
+typedef struct stage_input {
+    const mg_column_moments *range;
+    const double *blur;
+} stage_input;
+
+/* Beyond 1e-9 of number i itself. */
 static double slack_of(const mg_fitted_stage *fitted, const mg_tensor *a, int64_t i,
-                       const mg_column_moments *range) {
+                       const stage_input *input) {
+    const mg_column_moments *range = input->range;
+    const double *blur = input->blur;
     const double *x = a->data;
     if (strcmp(a->name, "inverse") == 0) return 1e-3 * greatest_of(x, a->shape[0] * a->shape[1], 1);
     if (strcmp(a->name, "target") == 0)
         return LAST_PLACES * fabs(x[0]) + (i == 0 ? 1e-9 * x[1] : 0);
     if (a->dimensions == 2 && a->shape[1] == fitted->columns_in)
-        return LAST_PLACES * greatest_of(x + i % a->shape[1], a->shape[0], a->shape[1]);
+        return LAST_PLACES * greatest_of(x + i % a->shape[1], a->shape[0], a->shape[1]) +
+               (blur ? blur[i % a->shape[1]] : 0);
     if (!is_by_column(a) || !range || !(range->least[i] <= range->greatest[i])) return 0;
-    return LAST_PLACES * fmax(fabs(range->least[i]), fabs(range->greatest[i]));
+    /* a divisor may be a difference of two values */
+    return LAST_PLACES * fmax(fabs(range->least[i]), fabs(range->greatest[i])) +
+           (blur ? 2 * blur[i] : 0);
 }
 
 static bool agree(double a, double b, double slack) {
@@ -51,7 +63,7 @@ static bool agree(double a, double b, double slack) {
 }
 
 static difference compare_tensors(const mg_fitted_stage *fitted, const mg_tensor *a,
-                                  const mg_tensor *b, const mg_column_moments *range) {
+                                  const mg_tensor *b, const stage_input *input) {
     const int64_t count = a->shape[0] * (a->dimensions == 2 ? a->shape[1] : 1);
     const bool alike = b && a->type == b->type && a->dimensions == b->dimensions &&
                        memcmp(a->shape, b->shape, sizeof a->shape) == 0;
@@ -60,17 +72,17 @@ static difference compare_tensors(const mg_fitted_stage *fitted, const mg_tensor
         return (difference){a->name, -1};
     const double *x = a->data, *y = b->data;
     for (int64_t i = 0; i < count && a->type == MARGIN_F64; i++)
-        if (!agree(x[i], y[i], 0) && !agree(x[i], y[i], slack_of(fitted, a, i, range)))
+        if (!agree(x[i], y[i], 0) && !agree(x[i], y[i], slack_of(fitted, a, i, input)))
             return (difference){a->name, i};
     return (difference){NULL, -1};
 }
 
 static difference find_difference(const mg_fitted_stage *fitted, const mg_fitted_stage *stored,
-                                  const mg_column_moments *range) {
+                                  const stage_input *input) {
     difference found = {NULL, -1};
     for (int k = 0; k < fitted->bag.count && !found.name; k++) {
         const mg_tensor *a = &fitted->bag.tensors[k];
-        found = compare_tensors(fitted, a, mg_bag_find(&stored->bag, a->name), range);
+        found = compare_tensors(fitted, a, mg_bag_find(&stored->bag, a->name), input);
     }
     if (!found.name && fitted->columns.count != stored->columns.count) found.name = "columns";
     for (int64_t j = 0; j < fitted->columns.count && !found.name; j++)
@@ -98,20 +110,24 @@ static margin_status tell(const mg_fitted_stage *fitted, const margin_data *data
 
 margin_status mg_stage_compare(margin_context *context, const mg_fitted_stage *fitted,
                                const margin_data *data, const mg_row_maker *maker,
-                               const mg_fitted_stage *stored, margin_error *error) {
+                               const double *blur, const mg_fitted_stage *stored,
+                               margin_error *error) {
     mg_column_moments range;
-    difference found = find_difference(fitted, stored, NULL);
+    stage_input input = {.blur = blur};
+    difference found = find_difference(fitted, stored, &input);
     if (found.name && found.at >= 0) {
         MG_TRY(mg_column_moments_make(context, data, maker, MG_WANT_RANGE, &range, error));
-        found = find_difference(fitted, stored, &range);
+        input.range = &range;
+        found = find_difference(fitted, stored, &input);
         mg_column_moments_free(&range);
     }
     return found.name ? tell(fitted, data, stored, found, error) : MARGIN_OK;
 }
 
 margin_status mg_pipeline_refit(margin_context *context, const margin_spec *spec,
-                                const margin_model *model, const margin_data *data,
-                                const mg_samples *samples, margin_error *error) {
+                                const margin_model *model, const mg_blur *blur,
+                                const margin_data *data, const mg_samples *samples,
+                                margin_error *error) {
     margin_context quiet;
     margin_data described = *data; /* as in training: stages name columns by these */
     margin_model *again;
@@ -122,6 +138,7 @@ margin_status mg_pipeline_refit(margin_context *context, const margin_spec *spec
     described.columns = model->inputs.items;
     MG_TRY(mg_model_new(context->heap, &again, error));
     again->refitted = model;
+    again->blur = blur;
     again->task = model->task;
     again->learner = model->learner;
     MG_GO(mg_columns_copy(context->heap, model->target.items, model->target.count, &again->target,

@@ -239,7 +239,9 @@ static bool keeps_row(plain *v, int64_t slot, int64_t sample) {
     knn_verify_read_row(problem, sample, v->x);
     const double blur = MG_ROUNDING * size_of(v->x, index->columns);
     for (int64_t j = 0; j < index->columns; j++)
-        if (!(fabs(mg_neighbors_coordinate(index, slot, j) - v->x[j]) <= blur)) return false;
+        if (!(fabs(mg_neighbors_coordinate(index, slot, j) - v->x[j]) <=
+              blur + mg_column_blur(problem, j)))
+            return false;
     if ((index->weight ? index->weight[sample] : 1) != mg_sample_weight(problem, sample))
         return false;
     return index->code ? index->code[sample] == problem->code[sample]

@@ -37,7 +37,8 @@ static void add_term(rounded *r, double term) {
 }
 
 /* w.x of a row; w NULL: x.x */
-static rounded product(const margin_matrix *x, int64_t row, const double *w) {
+static rounded product(const mg_problem *p, int64_t row, const double *w) {
+    const margin_matrix *x = &p->x;
     rounded sum = {0.0L, 0.0};
     if (mg_is_csr(x)) {
         for (int64_t k = mg_row_start(x, row); k < mg_row_start(x, row + 1); k++)
@@ -47,6 +48,7 @@ static rounded product(const margin_matrix *x, int64_t row, const double *w) {
         for (int64_t j = 0; j < x->columns; j++) {
             const double value = mg_stored_value(x, row * x->stride + j);
             add_term(&sum, value * (w ? w[j] : value));
+            sum.terms += fabs(w ? w[j] : 2.0 * value) * mg_column_blur(p, j) / MG_ROUNDING;
         }
     }
     return sum;
@@ -67,8 +69,9 @@ static double intercept_of(const mg_hypothesis *h, int64_t function) {
 static rounded score(const verification *v, int64_t row, int64_t function) {
     const margin_matrix *x = &v->problem->x;
     const bool expands = v->h->kind == &mg_hypothesis_expansion;
-    rounded sum = expands ? expansion_sum(v, x, row)
-                          : product(x, row, v->h->view.linear.weights + function * x->columns);
+    rounded sum = expands
+                      ? expansion_sum(v, x, row)
+                      : product(v->problem, row, v->h->view.linear.weights + function * x->columns);
     add_term(&sum, intercept_of(v->h, function));
     return sum;
 }
@@ -96,11 +99,14 @@ static void add_sample(verification *v, int64_t sample) {
     const int64_t row = mg_sample_row(p, sample);
     const rounded score = margin_of(v, sample);
     const double margin = (double)score.sum, weight = mg_sample_weight(p, sample);
-    double square_blur = 0.0, square = (double)product(&p->x, row, NULL).sum;
-    if (v->h->kind == &mg_hypothesis_expansion)
+    const rounded own = product(p, row, NULL);
+    double square_blur = MG_ROUNDING * own.terms, square = (double)own.sum;
+    if (v->h->kind == &mg_hypothesis_expansion) {
         square = mg_kernel_sums_square(v->fit, v->h, sample, &square_blur);
+        square_blur += MG_ROUNDING * fabs(square);
+    }
     v->radius_square = fmax(v->radius_square, square + v->constant);
-    v->square_blur = fmax(v->square_blur, square_blur + MG_ROUNDING * fabs(square));
+    v->square_blur = fmax(v->square_blur, square_blur);
     v->least = fmin(v->least, margin);
     v->weight += weight;
     const double blur = MG_ROUNDING * score.terms;
@@ -211,7 +217,7 @@ static bool makes_coefficients(const verification *v, double *sum) {
             return false;
         const int64_t support = h->view.expansion.entries[s++];
         if (given ? mg_kernel_sums_place(h, support) != row
-                  : !mg_alike_rows(&h->view.expansion.support, support, &p->x, row, p->made))
+                  : !mg_alike_rows(&h->view.expansion.support, support, &p->x, row, mg_row_blur(p)))
             return false;
     }
     return s == count;
