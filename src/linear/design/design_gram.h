@@ -30,13 +30,6 @@ MG_INLINE double mg_gram_weight(const mg_gram_job *job, int64_t k) {
                                  : mg_sample_weight(job->design->problem, mg_gram_sample(job, k));
 }
 
-/* The lower triangle of a += that of b. */
-MG_INLINE void mg_gram_add_triangle(int64_t size, double *a, const double *b) {
-    for (int64_t r = 0; r < size; r++)
-        for (int64_t s = 0; s <= r; s++)
-            a[r * size + s] += b[r * size + s];
-}
-
 /* Both fill the lower triangle of gram (size x size). */
 margin_status mg_gram_by_tiles(mg_gram_job *job, double *gram);
 margin_status mg_gram_of_sparse(mg_gram_job *job, double *gram);

@@ -160,23 +160,9 @@ static void pack_some(const tile_job *job, int64_t k, int64_t line, int64_t coun
 
 /* ---- Few columns ----------------------------------------------------------------------------- */
 
-/* A state: the triangle and a packed block. */
+/* In front of a packed block. */
 static int64_t triangle_numbers(const tile_job *job) {
     return (job->gram->size * job->gram->size + 7) / 8 * 8;
-}
-
-static int64_t state_bytes(const tile_job *job) {
-    return triangle_numbers(job) * (int64_t)sizeof(double) + job->packed * job->ops->number_size;
-}
-
-static void tiles_start(void *state, void *argument) {
-    const tile_job *job = argument;
-    memset(state, 0, (size_t)triangle_numbers(job) * sizeof(double));
-}
-
-static void tiles_merge(void *into, const void *from, void *argument) {
-    const tile_job *job = argument;
-    mg_gram_add_triangle(job->gram->size, into, from);
 }
 
 static margin_status tiles_add_rows(void *state, const mg_block *block, void *argument) {
@@ -200,18 +186,15 @@ static margin_status few_columns(tile_job *job, double *gram) {
     job->stride = job->together = depth;
     job->packed = (mg_symmetric_packed(job->ops, job->gram->size, depth) + 15) / 16 * 16;
     const int64_t depths = MG_MIN(job->gram->count / (LEAST_BLOCKS * depth), MOST_DEPTHS);
-    const mg_accumulator accumulator = {.state_size = state_bytes(job),
-                                        .init = tiles_start,
-                                        .add = tiles_add_rows,
-                                        .merge = tiles_merge};
-    char *state;
-    MG_ARENA_NEW(&job->gram->arena, job->rows, mg_threads(d->context) * row_room(job),
-                 "the products of the columns", job->gram->error);
-    MG_ARENA_NEW(&job->gram->arena, state, accumulator.state_size, "the products of the columns",
-                 job->gram->error);
-    MG_TRY(mg_sweep(d->context, job->gram->count, MG_MAX(depths, 1) * depth, &accumulator, job,
-                    state, job->gram->error));
-    memcpy(gram, state, (size_t)(job->gram->size * job->gram->size) * sizeof *gram);
+    const int64_t numbers = triangle_numbers(job);
+    const int64_t room = job->packed * job->ops->number_size / (int64_t)sizeof(double);
+    double *sums;
+    MG_TRY(MG_PIECES(&job->gram->arena, "the products of the columns", job->gram->error,
+                     MG_PIECE(job->rows, mg_threads(d->context) * row_room(job)),
+                     MG_PIECE(sums, numbers + room)));
+    MG_TRY(mg_sweep_sums(d->context, job->gram->count, MG_MAX(depths, 1) * depth, numbers, room,
+                         tiles_add_rows, job, sums, job->gram->error));
+    memcpy(gram, sums, (size_t)(job->gram->size * job->gram->size) * sizeof *gram);
     return MARGIN_OK;
 }
 

@@ -19,9 +19,9 @@
 #include "linear/dual/dual_cd.h"
 
 #include "base/random.h"
+#include "linear/design/design_sample.h"
 #include "linear/proof/goal.h"
 #include "math/losses/linear_kernels.h"
-#include "math/rows/sparse_row.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,64 +51,28 @@ typedef struct crammer_singer {
         *shifted;         /* classes: multipliers, S, and sum_j shift_j of rho W's sparse part */
     double *g, *next;     /* classes */
     double *mean, *shift; /* columns: what is taken off every row, and added to what is stored */
-    double *values;       /* columns: a row */
-    int64_t *row_columns; /* sparse: columns */
-    double shift_square;
-    int64_t *order; /* samples; the first `active` ones are walked over */
+    mg_step_row row;      /* at hand */
+    int64_t *order;       /* samples; the first `active` ones are walked over */
     int64_t active, walks;
     double gap, loss;  /* of a walk */
     double best_seen;  /* gap of a walk over all that was well below the one before, */
     int64_t best_walk; /* and the walks by then */
 } crammer_singer;
 
-/* A sample as it is needed: its values and columns, |a|^2, and its product with the shifts. */
-typedef struct sample_row {
-    int64_t count;
-    double square, with_shift;
-} sample_row;
-
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static sample_row read_dense(crammer_singer *m, int64_t i) {
-    const mg_problem *p = m->o->design->problem;
-    mg_sample_values(p, i, m->values);
-    for (int64_t j = 0; j < m->columns; j++) {
-        if (p->scale) m->values[j] *= p->scale[j];
-        m->values[j] += m->shift[j];
-    }
-    return (sample_row){m->columns, m->vectors->square(m->values, m->columns), 0.0};
-}
-
-/* Values without their shifts. */
-static sample_row read_sparse(crammer_singer *m, int64_t i) {
-    const mg_problem *p = m->o->design->problem;
-    sample_row row = {.square = m->shift_square};
-    row.count = mg_sparse_row(&p->x, mg_sample_row(p, i), m->row_columns, m->values);
-    for (int64_t e = 0; e < row.count; e++) {
-        const int64_t j = m->row_columns[e];
-        if (p->scale) m->values[e] *= p->scale[j];
-        row.square += m->values[e] * m->values[e];
-        row.with_shift += m->values[e] * m->shift[j];
-    }
-    row.square += 2.0 * row.with_shift;
-    return row;
-}
-
-static sample_row crammer_read_row(crammer_singer *m, int64_t i) {
-    return m->rows ? read_dense(m, i) : read_sparse(m, i);
-}
-
 /* g = scores of the row that was read */
-static void find_scores(crammer_singer *m, const sample_row *row) {
+static void find_scores(crammer_singer *m) {
+    const mg_step_row *row = &m->row;
     double *g = m->g;
     if (m->rows) {
-        const void *at = m->values;
+        const void *at = row->values;
         m->rows->scores(&at, 1, m->columns, NULL, m->w, m->ld, m->classes, g);
     } else {
         for (int64_t k = 0; k < m->classes; k++)
-            g[k] = m->shifted[k] + m->sums[k] * (row->with_shift + m->shift_square);
-        for (int64_t e = 0; e < row->count; e++) {
-            const double *w = m->w + m->row_columns[e] * m->classes, value = m->values[e];
+            g[k] = m->shifted[k] + m->sums[k] * (row->along_shift + row->shift_square);
+        for (int64_t e = 0; e < row->stored; e++) {
+            const double *w = m->w + row->at[e] * m->classes, value = row->values[e];
             for (int64_t k = 0; k < m->classes; k++)
                 g[k] += value * w[k];
         }
@@ -118,15 +82,16 @@ static void find_scores(crammer_singer *m, const sample_row *row) {
 }
 
 /* The dual variable of the row that was read and class k grows by `change`. */
-static void crammer_add_row(crammer_singer *m, const sample_row *row, int64_t k, double change) {
+static void crammer_add_row(crammer_singer *m, int64_t k, double change) {
+    const mg_step_row *row = &m->row;
     m->sums[k] += change;
     if (m->rows) {
-        m->vectors->add(m->w + k * m->ld, change, m->values, m->columns);
+        m->vectors->add(m->w + k * m->ld, change, row->values, m->columns);
         return;
     }
-    m->shifted[k] += change * row->with_shift;
-    for (int64_t e = 0; e < row->count; e++)
-        m->w[m->row_columns[e] * m->classes + k] += change * m->values[e];
+    m->shifted[k] += change * row->along_shift;
+    for (int64_t e = 0; e < row->stored; e++)
+        m->w[row->at[e] * m->classes + k] += change * row->values[e];
 }
 
 /* ---- One sample ------------------------------------------------------------------------------ */
@@ -155,9 +120,10 @@ static void project_simplex(double *x, int64_t count) {
         x[k] = x[k] > level ? x[k] - level : 0.0;
 }
 
-static void move_shares(crammer_singer *m, int64_t i, const sample_row *row) {
+static void move_shares(crammer_singer *m, int64_t i) {
     const double c = m->o->c[i];
-    const double bound = fmax(c * (row->square / m->rho + m->tau), 1e-200);
+    const double square = mg_step_row_square(&m->row, false);
+    const double bound = fmax(c * (square / m->rho + m->tau), 1e-200);
     double *q = m->shares + i * m->classes, greatest = -(double)INFINITY;
     for (int64_t k = 0; k < m->classes; k++)
         greatest = fmax(greatest, m->g[k]);
@@ -167,7 +133,7 @@ static void move_shares(crammer_singer *m, int64_t i, const sample_row *row) {
     for (int64_t k = 0; k < m->classes; k++) {
         const double change = q[k] - m->next[k];
         q[k] = m->next[k];
-        if (change != 0.0) crammer_add_row(m, row, k, c * change);
+        if (change != 0.0) crammer_add_row(m, k, c * change);
     }
 }
 
@@ -176,9 +142,9 @@ static void move_shares(crammer_singer *m, int64_t i, const sample_row *row) {
 static bool singer_visit(crammer_singer *m, int64_t i) {
     const int32_t own = m->o->design->problem->code[i];
     const double c = m->o->c[i], *q = m->shares + i * m->classes;
-    const sample_row row = crammer_read_row(m, i);
     double greatest = -(double)INFINITY, mean = 0.0, least = (double)INFINITY;
-    find_scores(m, &row);
+    mg_step_row_read(&m->row, i);
+    find_scores(m);
     const double own_score = m->g[own];
     int64_t held = 0;
     for (int64_t k = 0; k < m->classes; k++) {
@@ -191,7 +157,7 @@ static bool singer_visit(crammer_singer *m, int64_t i) {
     }
     m->gap += c * (greatest - mean);
     m->loss += c * (greatest - own_score);
-    if (greatest > least) move_shares(m, i, &row);
+    if (greatest > least) move_shares(m, i);
     return held > 1 || greatest > least;
 }
 
@@ -311,14 +277,14 @@ static margin_status singer_iterate(crammer_singer *m) {
     }
 }
 
-static margin_status find_shift(crammer_singer *m, double *deviation) {
+static margin_status find_shift(crammer_singer *m) {
     const mg_design *d = m->o->design;
+    double *deviation = m->shift; /* not needed */
     if (m->o->intercept)
         MG_TRY(mg_design_moments(m->o->design, true, m->mean, deviation, m->job->error));
     for (int64_t j = 0; j < m->columns; j++)
         m->shift[j] = (d->shift ? d->shift[j] : 0.0) - m->mean[j];
-    m->shift_square = m->rows ? 0.0 : m->vectors->square(m->shift, m->columns);
-    return MARGIN_OK;
+    return mg_step_row_new(d, m->shift, !m->rows, &m->arena, &m->row, m->job->error);
 }
 
 static margin_status find_tau(crammer_singer *m) {
@@ -326,8 +292,8 @@ static margin_status find_tau(crammer_singer *m) {
     if (!m->o->intercept) return MARGIN_OK;
     for (int64_t i = 0; i < m->samples; i++) {
         if (mg_cancelled(m->o->design->context)) return mg_fail_cancelled(m->job->error);
-        const sample_row row = crammer_read_row(m, i);
-        weighted += m->o->c[i] * row.square;
+        mg_step_row_read(&m->row, i);
+        weighted += m->o->c[i] * mg_step_row_square(&m->row, false);
         total += m->o->c[i];
     }
     m->tau = tau_share * weighted / (total * m->rho);
@@ -338,25 +304,21 @@ static margin_status find_tau(crammer_singer *m) {
 static margin_status singer_begin(crammer_singer *m) {
     const bool sparse = mg_is_csr(&m->o->design->problem->x);
     const int64_t weights = m->classes * (sparse ? m->columns : m->ld);
-    const int64_t numbers = m->samples * m->classes + weights + 5 * m->classes + 3 * m->columns;
-    double *at;
-    MG_ARENA_NEW(&m->arena, at, numbers, purpose, m->job->error);
-    MG_ARENA_NEW(&m->arena, m->order, m->samples + m->columns, purpose, m->job->error);
-    memset(at, 0, (size_t)numbers * sizeof *at);
-    m->shares = at;
-    m->w = m->shares + m->samples * m->classes;
-    m->b = m->w + weights;
+    const int64_t shares = m->samples * m->classes;
+    MG_TRY(MG_PIECES(&m->arena, purpose, m->job->error, MG_PIECE(m->order, m->samples),
+                     MG_PIECE(m->shares, shares), MG_PIECE(m->w, weights),
+                     MG_PIECE(m->b, 3 * m->classes), MG_PIECE(m->g, m->classes),
+                     MG_PIECE(m->next, m->classes), MG_PIECE(m->mean, m->columns),
+                     MG_PIECE(m->shift, m->columns)));
+    memset(m->shares, 0, (size_t)shares * sizeof *m->shares);
+    memset(m->w, 0, (size_t)weights * sizeof *m->w);
+    memset(m->b, 0, (size_t)(3 * m->classes) * sizeof *m->b);
+    memset(m->mean, 0, (size_t)m->columns * sizeof *m->mean);
     m->sums = m->b + m->classes;
     m->shifted = m->sums + m->classes;
-    m->g = m->shifted + m->classes;
-    m->next = m->g + m->classes;
-    m->values = m->next + m->classes;
-    m->mean = m->values + m->columns;
-    m->shift = m->mean + m->columns;
-    m->row_columns = m->order + m->samples;
     for (int64_t i = 0; i < m->samples; i++)
         m->shares[i * m->classes + m->o->design->problem->code[i]] = 1.0;
-    MG_TRY(find_shift(m, m->values));
+    MG_TRY(find_shift(m));
     return find_tau(m);
 }
 

@@ -63,6 +63,9 @@ struct mg_dual_cd {
 
 /* Everything but memory: w = 0, the best intercept for it, P there. */
 void mg_dual_cd_start(mg_dual_cd *m, mg_linear_job *job, mg_linear_solution *solution);
+/* The same with memory, from m->arena, and a first point: all samples in their order. CANCELLED,
+ * DATA, MEMORY. */
+margin_status mg_dual_cd_begin(mg_linear_job *job, mg_linear_solution *solution, mg_dual_cd *m);
 /* curvature and spread, from the squares of the rows (factor is set); `curvature` may be shared.
  * CANCELLED, DATA. */
 margin_status mg_dual_cd_curvatures(mg_dual_cd *m);

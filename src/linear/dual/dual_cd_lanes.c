@@ -23,7 +23,6 @@ typedef struct lanes {
     const mg_design *design;
     const mg_row_lanes *rows;
     const double *c;
-    mg_arena arena;
     mg_loss_kind kind;
     bool first;         /* epoch */
     uint8_t unfinished; /* lanes, a bit each */
@@ -216,29 +215,24 @@ static void open_all(lanes *g) {
 
 static margin_status lanes_new_vectors(lanes *g) {
     mg_dual_cd *m = &g->lane[0];
-    const mg_design *d = m->design;
-    const bool logistic = g->kind == MG_LOSS_LOGISTIC, scaled = d->scale != NULL;
-    const int64_t numbers = (LANES + 1 + scaled) * m->columns + (2 + LANES) * m->samples +
-                            (logistic ? LANES * m->samples : 0);
-    margin_error *error = m->job->error;
-    double *at;
-    MG_TRY(MG_PIECES(&g->arena, purpose, error, MG_PIECE(at, numbers),
-                     MG_PIECE(g->order, m->samples), MG_PIECE(g->open, m->samples)));
-    memset(at, 0, (size_t)numbers * sizeof *at);
-    g->weights = at;
-    g->alpha = g->weights + LANES * m->columns;
-    m->weights = g->alpha + LANES * m->samples;
-    m->alpha = m->weights + m->columns;
-    m->curvature = m->alpha + m->samples;
-    if (scaled) m->factor = m->curvature + m->samples;
-    if (logistic) g->logit = at + numbers - LANES * m->samples;
+    const int64_t weights = LANES * m->columns, alphas = LANES * m->samples;
+    const int64_t logits = g->kind == MG_LOSS_LOGISTIC ? alphas : 0;
+    MG_TRY(MG_PIECES(&m->arena, purpose, m->job->error, MG_PIECE(g->weights, weights),
+                     MG_PIECE(g->alpha, alphas), MG_PIECE(g->logit, logits),
+                     MG_PIECE(g->open, m->samples)));
+    memset(g->weights, 0, (size_t)weights * sizeof *g->weights);
+    memset(g->alpha, 0, (size_t)alphas * sizeof *g->alpha);
+    memset(g->logit, 0, (size_t)logits * sizeof *g->logit);
+    g->order = m->order;
     return MARGIN_OK;
 }
 
+/* The first lane has the memory; its weights and alphas are scratch. */
 static margin_status lanes_begin(lanes *g, mg_linear_job *jobs, mg_linear_solution *solutions,
                                  int count) {
     const mg_objective *objective = jobs[0].objective;
     mg_design *d = objective->design;
+    mg_dual_cd *one = &g->lane[0];
     *g = (lanes){.count = count,
                  .x = &d->problem->x,
                  .design = d,
@@ -247,19 +241,12 @@ static margin_status lanes_begin(lanes *g, mg_linear_job *jobs, mg_linear_soluti
                  .kind = objective->loss->kind,
                  .first = true,
                  .unfinished = (uint8_t)((1U << count) - 1U)};
-    mg_arena_init(&g->arena, d->heap);
-    for (int l = 0; l < count; l++)
-        mg_dual_cd_start(&g->lane[l], &jobs[l], &solutions[l]);
+    MG_TRY(mg_dual_cd_begin(&jobs[0], &solutions[0], one));
     MG_TRY(lanes_new_vectors(g));
-    mg_dual_cd *one = &g->lane[0];
-    for (int64_t j = 0; one->factor && j < one->columns; j++)
-        one->factor[j] = d->scale[j] * d->scale[j] / objective->penalty.rho;
-    for (int64_t i = 0; i < one->samples; i++)
-        g->order[i] = i;
     open_all(g);
-    MG_TRY(mg_dual_cd_curvatures(one));
     for (int l = 0; l < count; l++) {
         mg_dual_cd *m = &g->lane[l];
+        if (l > 0) mg_dual_cd_start(m, &jobs[l], &solutions[l]);
         m->weights = one->weights;
         m->alpha = one->alpha;
         m->curvature = one->curvature;
@@ -356,7 +343,7 @@ static margin_status solve_group(mg_linear_job *jobs, mg_linear_solution *soluti
     MG_GO(lanes_begin(&g, jobs, solutions, count));
     status = lanes_iterate(&g, &jobs[0].stop);
 done:
-    mg_arena_free(&g.arena);
+    mg_arena_free(&g.lane[0].arena);
     return status;
 }
 

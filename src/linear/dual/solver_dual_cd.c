@@ -61,25 +61,15 @@ static bool can_together(const mg_objective *objective) {
     return mg_is_csr(&d->problem->x) && (limit == 0 || bytes <= limit / SHARE);
 }
 
-static margin_status dual_cd_new_vectors(mg_dual_cd *m) {
-    const bool logistic = m->objective->loss->kind == MG_LOSS_LOGISTIC, scaled = m->design->scale;
-    const int64_t numbers = (2 + logistic) * m->samples + (1 + scaled) * m->columns;
-    double *at;
-    MG_ARENA_NEW(&m->arena, at, numbers, purpose, m->job->error);
-    MG_ARENA_NEW(&m->arena, m->order, m->samples, purpose, m->job->error);
-    m->alpha = at;
-    m->curvature = m->alpha + m->samples;
-    m->weights = m->curvature + m->samples;
-    if (scaled) m->factor = m->weights + m->columns;
-    if (logistic) m->logit = at + numbers - m->samples;
-    return MARGIN_OK;
-}
-
-static margin_status dual_cd_begin(mg_linear_job *job, mg_linear_solution *solution,
-                                   mg_dual_cd *m) {
+margin_status mg_dual_cd_begin(mg_linear_job *job, mg_linear_solution *solution, mg_dual_cd *m) {
     const mg_design *d = job->objective->design;
+    const bool logistic = job->objective->loss->kind == MG_LOSS_LOGISTIC;
     mg_dual_cd_start(m, job, solution);
-    MG_TRY(dual_cd_new_vectors(m));
+    MG_TRY(MG_PIECES(&m->arena, purpose, job->error, MG_PIECE(m->order, m->samples),
+                     MG_PIECE(m->alpha, m->samples), MG_PIECE(m->curvature, m->samples),
+                     MG_PIECE(m->weights, m->columns)));
+    if (d->scale) MG_ARENA_NEW(&m->arena, m->factor, m->columns, purpose, job->error);
+    if (logistic) MG_ARENA_NEW(&m->arena, m->logit, m->samples, purpose, job->error);
     for (int64_t j = 0; j < m->columns; j++) {
         m->weights[j] = 0.0;
         if (m->factor) m->factor[j] = d->scale[j] * d->scale[j] / job->objective->penalty.rho;
@@ -119,7 +109,7 @@ static margin_status dual_cd_solve(mg_linear_job *job, mg_linear_solution *solut
     mg_dual_cd m;
     margin_status status;
     if (job->objective->functions > 1) return mg_crammer_singer(job, solution);
-    MG_GO(dual_cd_begin(job, solution, &m));
+    MG_GO(mg_dual_cd_begin(job, solution, &m));
     MG_GO(mg_dual_cd_trace(&m));
     mg_stop_arm(&job->stop);
     status = mg_dual_cd_go_on(&m);

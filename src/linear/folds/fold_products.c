@@ -13,22 +13,16 @@ enum { MOST_COLUMNS = 1024 };
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-margin_status mg_fold_tested(const mg_fold_products *p, int64_t f, bool *marks, int64_t *rows,
-                             double *weights, double *targets, int64_t *count) {
-    const mg_problem *whole = p->whole, *train = p->fits[f * p->count].problem;
+margin_status mg_fold_tested(const mg_problem *whole, const mg_problem *train, int64_t *tested,
+                             int64_t *count) {
+    int64_t learned = 0;
     *count = 0;
-    for (int64_t i = 0; i < train->count; i++)
-        marks[mg_sample_row(train, i)] = true;
-    for (int64_t i = 0; i < whole->count; i++) {
-        const int64_t row = mg_sample_row(whole, i);
-        if (!marks[row]) {
-            rows[*count] = row;
-            weights[*count] = mg_sample_weight(whole, i);
-            targets[(*count)++] = whole->target[i] - p->level;
-        }
-        marks[row] = false;
-    }
-    return train->count + *count == whole->count ? MARGIN_OK : MARGIN_ERROR_LIMIT;
+    for (int64_t i = 0; i < whole->count; i++)
+        if (learned < train->count && mg_sample_row(train, learned) == mg_sample_row(whole, i))
+            learned++;
+        else
+            tested[(*count)++] = i;
+    return learned == train->count ? MARGIN_OK : MARGIN_ERROR_LIMIT;
 }
 
 static margin_status make_gram(const mg_fold_products *p, const int64_t *rows,
@@ -50,35 +44,39 @@ static margin_status make_gram(const mg_fold_products *p, const int64_t *rows,
     return status;
 }
 
-static margin_status add_fold(mg_fold_products *p, int64_t f, const int64_t *rows,
-                              const double *weights, const double *targets, int64_t count) {
-    double *gram = p->grams + f * p->size * p->size, *sum = p->grams + p->folds * p->size * p->size;
-    MG_TRY(make_gram(p, rows, weights, targets, count, gram));
-    for (int64_t k = 0; k < p->size * p->size; k++)
-        sum[k] += gram[k];
-    return MARGIN_OK;
+/* rows: some samples of the whole, whose places become those of their rows. */
+static margin_status add_gram(const mg_fold_products *p, int64_t *rows, double *weights,
+                              double *targets, int64_t count, double *gram) {
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t i = rows[k];
+        weights[k] = mg_sample_weight(p->whole, i);
+        targets[k] = p->whole->target[i] - p->level;
+        rows[k] = mg_sample_row(p->whole, i);
+    }
+    return make_gram(p, rows, weights, targets, count, gram);
 }
 
 static margin_status add_folds(mg_fold_products *p) {
-    const int64_t samples = p->whole->count, rows = p->whole->x.rows;
+    const int64_t samples = p->whole->count, square = p->size * p->size;
     margin_error *error = p->fits[0].error;
-    bool *marks = mg_new_zero(p->heap, rows, sizeof *marks);
     int64_t *tested = NULL, count, all = 0;
-    double *numbers = NULL;
+    double *numbers = NULL, *sum = p->grams + p->folds * square;
     margin_status status;
-    if (!marks) return mg_no_memory(p->heap, rows, sizeof *marks, "the rows of the folds", error);
     MG_GO_NEW(p->heap, tested, samples, "the rows of the folds", error);
     MG_GO_NEW(p->heap, numbers, 2 * samples, "the targets of the folds", error);
     for (int64_t f = 0; f < p->folds; f++) {
-        status = mg_fold_tested(p, f, marks, tested, numbers, numbers + samples, &count);
+        double *gram = p->grams + f * square;
+        status = mg_fold_tested(p->whole, p->fits[f * p->count].problem, tested, &count);
         if (status < 0) MG_GO(mg_folds_decline(error, "a training part holds other rows"));
         all += count;
-        MG_GO(add_fold(p, f, tested, numbers, numbers + samples, count));
+        MG_GO(add_gram(p, tested, numbers, numbers + samples, count, gram));
+        for (int64_t k = 0; k < square; k++)
+            sum[k] += gram[k];
     }
     if (all != samples) MG_GO(mg_folds_decline(error, "they do not have each row once"));
     status = MARGIN_OK;
 done:
-    MG_FREE(p->heap, numbers, tested, marks);
+    MG_FREE(p->heap, numbers, tested);
     return status;
 }
 
@@ -124,14 +122,10 @@ static margin_status fold_products_open(mg_fold_products *p, mg_fit *fits, int64
 
 margin_status mg_fold_products_whole(mg_fold_products *p, mg_fit *fits, int64_t count,
                                      int64_t *rows, double *weights, double *targets) {
-    const mg_problem *whole = fits[0].shared->whole;
     MG_TRY(fold_products_open(p, fits, count, 1));
-    for (int64_t i = 0; i < whole->count; i++) {
-        rows[i] = mg_sample_row(whole, i);
-        weights[i] = mg_sample_weight(whole, i);
-        targets[i] = whole->target[i] - p->level;
-    }
-    return make_gram(p, rows, weights, targets, whole->count, p->grams);
+    for (int64_t i = 0; i < p->whole->count; i++)
+        rows[i] = i;
+    return add_gram(p, rows, weights, targets, p->whole->count, p->grams);
 }
 
 /* ---- One fold -------------------------------------------------------------------------------- */

@@ -19,10 +19,6 @@ typedef struct mg_fold_products {
     mg_heap *heap;
 } mg_fold_products;
 
-/* Rows of the whole that fold f does not learn from, with targets less the level; marks: false for
- * each row of x, and again afterwards. LIMIT: it learns from others. */
-margin_status mg_fold_tested(const mg_fold_products *p, int64_t f, bool *marks, int64_t *rows,
-                             double *weights, double *targets, int64_t *count);
 /* Instead of all folds: the products of all rows, in p->grams, which the caller frees whatever is
  * returned. Fills in rows, weights and targets of all samples. */
 margin_status mg_fold_products_whole(mg_fold_products *p, mg_fit *fits, int64_t count,

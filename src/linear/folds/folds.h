@@ -9,6 +9,11 @@ MG_INLINE margin_status mg_folds_decline(margin_error *error, const char *why) {
     return mg_fail(error, MARGIN_ERROR_LIMIT, "the folds are not solved together: %s", why);
 }
 
+/* The samples of the whole that a fold does not learn from: so many of `tested`, which has room for
+ * all. LIMIT: it learns from others, or in another order. */
+margin_status mg_fold_tested(const mg_problem *whole, const mg_problem *train, int64_t *tested,
+                             int64_t *count);
+
 /* Two classes, no |w|_1, each row tested once. Each fit has its gap. */
 margin_status mg_logistic_folds(mg_fit *fits, int64_t count, const mg_linear_options *options);
 

@@ -100,63 +100,43 @@ static double lambda_of(const logistic_folds *m, int64_t f, int64_t k) {
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* Enters the rows that fold f learns from, by their place in the whole; false: it does not fit the
- * folds before it. */
-static bool enter_fold(const logistic_folds *m, int64_t f, const int64_t *place) {
+/* Enters the samples that fold f is tested on, and signs and weights of those it learns from;
+ * false: they are not those of the folds before it. */
+static bool enter_fold(logistic_folds *m, int64_t f) {
     const mg_problem *p = problem_of(m, f);
-    bool fits = p->count < m->samples;
-    for (int64_t i = 0; i < p->count && fits; i++) {
-        const int64_t at = place[mg_sample_row(p, i)];
-        const double sign = p->sign[i];
-        const double weight = mg_sample_weight(p, i);
-        fits = at >= 0 && (m->sign[at] == 0.0 || (m->sign[at] == sign && m->weight[at] == weight));
-        if (!fits) break;
-        m->sign[at] = sign;
-        m->weight[at] = weight;
-        m->part[at] += (int32_t)f + 1; /* in the end the sum of all but the one */
-    }
-    return fits;
-}
-
-static margin_status sort_parts(logistic_folds *m, int64_t learned) {
-    const int64_t all = m->folds * (m->folds + 1) / 2;
-    int64_t at = 0;
-    bool once = learned == (m->folds - 1) * m->samples;
-    for (int64_t i = 0; i < m->samples && once; i++) {
-        m->part[i] = (int32_t)(all - m->part[i]) - 1;
-        once = m->part[i] >= 0 && m->part[i] < m->folds && m->sign[i] != 0.0;
-    }
-    if (!once) return mg_folds_decline(m->fits[0].error, "not each row is tested once");
-    for (int32_t f = 0; f < m->folds; f++) {
-        m->first[f] = at;
-        for (int64_t i = 0; i < m->samples; i++)
-            if (m->part[i] == f) m->order[at++] = i;
-    }
-    m->first[m->folds] = at;
-    return MARGIN_OK;
-}
-
-/* A sample's part is what the folds that learn from it leave of the sum of all numbers; two tested
- * in one fold's place would show in the count. */
-static margin_status enter_folds(logistic_folds *m) {
-    const mg_problem *whole = m->fits[0].shared->whole;
-    int64_t *place, learned = 0;
-    bool fits = true;
-    MG_ARENA_NEW(&m->arena, place, whole->x.rows, purpose, m->fits[0].error);
-    for (int64_t r = 0; r < whole->x.rows; r++)
-        place[r] = -1;
+    int64_t count, learned = 0;
+    if (mg_fold_tested(m->fits[0].shared->whole, p, m->chosen, &count) < 0 ||
+        count > m->samples - m->first[f])
+        return false;
+    m->first[f + 1] = m->first[f] + count;
+    memcpy(m->order + m->first[f], m->chosen, (size_t)count * sizeof *m->order);
+    for (int64_t k = 0; k < count; k++)
+        m->part[m->chosen[k]] = (int32_t)f;
     for (int64_t i = 0; i < m->samples; i++) {
-        place[mg_sample_row(whole, i)] = i;
+        if (m->part[i] == f) continue;
+        const double sign = p->sign[learned], weight = mg_sample_weight(p, learned++);
+        if (m->sign[i] != 0.0 && (m->sign[i] != sign || m->weight[i] != weight)) return false;
+        m->sign[i] = sign;
+        m->weight[i] = weight;
+    }
+    return true;
+}
+
+static margin_status enter_folds(logistic_folds *m) {
+    bool fits = true, once;
+    for (int64_t i = 0; i < m->samples; i++) {
         m->sign[i] = 0;
-        m->part[i] = 0;
+        m->part[i] = -1;
         m->curvature[i] = 0.0;
     }
-    for (int64_t f = 0; f < m->folds && fits; f++) {
-        fits = enter_fold(m, f, place);
-        learned += problem_of(m, f)->count;
-    }
+    m->first[0] = 0;
+    for (int64_t f = 0; f < m->folds && fits; f++)
+        fits = enter_fold(m, f);
     if (!fits) return mg_folds_decline(m->fits[0].error, "rows differ in more than their folds");
-    return sort_parts(m, learned);
+    once = m->first[m->folds] == m->samples;
+    for (int64_t i = 0; i < m->samples; i++)
+        once = once && m->part[i] >= 0;
+    return once ? MARGIN_OK : mg_folds_decline(m->fits[0].error, "not each row is tested once");
 }
 
 /* ---- Start ----------------------------------------------------------------------------------- */

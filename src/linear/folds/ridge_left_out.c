@@ -40,24 +40,19 @@ static bool leaves_one_out(const mg_fit *fits, int64_t count) {
     return leaves;
 }
 
-/* Each fold asks for the row that it does not learn from, and no other fold does. place: of each
- * row of x, and behind them three numbers a sample. */
-static margin_status check_rows(left_out *l, bool *marks, int64_t *place, margin_error *error) {
+/* Each fold asks for the row that it does not learn from, and no other fold does. tested: of all
+ * samples; seen: those that another fold leaves out. */
+static margin_status left_out_check(left_out *l, int64_t *tested, bool *seen, margin_error *error) {
     const mg_fold_products *p = &l->p;
-    int64_t *tested = place + p->whole->x.rows, count;
-    double *numbers = (double *)(void *)(tested + p->whole->count);
-    memset(marks, 0, (size_t)p->whole->x.rows * sizeof *marks);
-    for (int64_t r = 0; r < p->whole->x.rows; r++)
-        place[r] = -1;
-    for (int64_t i = 0; i < p->whole->count; i++)
-        place[l->rows[i]] = i;
+    int64_t count;
+    memset(seen, 0, (size_t)p->whole->count * sizeof *seen);
     for (int64_t f = 0; f < p->folds; f++) {
-        const margin_status status =
-            mg_fold_tested(p, f, marks, tested, numbers, numbers + p->whole->count, &count);
-        if (status < 0 || tested[0] != p->fits[f * p->count].asked[0] || place[tested[0]] < 0)
+        const mg_fit *fit = &p->fits[f * p->count];
+        const margin_status status = mg_fold_tested(p->whole, fit->problem, tested, &count);
+        const int64_t i = l->sample[f] = tested[0];
+        if (status < 0 || l->rows[i] != fit->asked[0] || seen[i])
             return mg_folds_decline(error, "they do not leave out each row once");
-        l->sample[f] = place[tested[0]];
-        place[tested[0]] = -1;
+        seen[i] = true;
     }
     return MARGIN_OK;
 }
@@ -137,30 +132,30 @@ static margin_status leave_row_out(void *argument, int64_t f, int worker) {
     return MARGIN_OK;
 }
 
-static margin_status left_out_new(left_out *l, mg_arena *arena, const mg_fit *fit, bool **marks,
-                                  int64_t **place) {
-    const int64_t samples = fit->shared->whole->count, rows = fit->shared->whole->x.rows;
+static margin_status left_out_new(left_out *l, mg_arena *arena, const mg_fit *fit, int64_t **tested,
+                                  bool **seen) {
+    const int64_t samples = fit->shared->whole->count;
     const int64_t n = fit->shared->whole->x.columns, workers = mg_threads(fit->context);
     return MG_PIECES(arena, "the rows left out", fit->error, MG_PIECE(l->rows, samples),
                      MG_PIECE(l->sample, samples), MG_PIECE(l->weights, samples),
                      MG_PIECE(l->targets, samples), MG_PIECE(l->mean, n),
                      MG_PIECE(l->vectors, n * n), MG_PIECE(l->values, n), MG_PIECE(l->turned, n),
-                     MG_PIECE(l->room, 2 * n * workers), MG_PIECE(*marks, rows),
-                     MG_PIECE(*place, rows + 3 * samples));
+                     MG_PIECE(l->room, 2 * n * workers), MG_PIECE(*tested, samples),
+                     MG_PIECE(*seen, samples));
 }
 
 margin_status mg_ridge_left_out(mg_fit *fits, int64_t count, const mg_linear_options *options) {
     margin_error *error = fits[0].error;
     left_out l = {.options = options};
-    bool *marks;
-    int64_t *place;
+    bool *seen;
+    int64_t *tested;
     mg_arena arena;
     margin_status status;
     if (!leaves_one_out(fits, count)) return mg_folds_decline(error, "they leave out more rows");
     mg_arena_init(&arena, fits[0].context->heap);
-    MG_GO(left_out_new(&l, &arena, &fits[0], &marks, &place));
+    MG_GO(left_out_new(&l, &arena, &fits[0], &tested, &seen));
     MG_GO(mg_fold_products_whole(&l.p, fits, count, l.rows, l.weights, l.targets));
-    MG_GO(check_rows(&l, marks, place, error));
+    MG_GO(left_out_check(&l, tested, seen, error));
     MG_GO(turn(&l, error));
     status = mg_parallel(fits[0].context, l.p.folds, leave_row_out, &l, error);
     if (status == MARGIN_ERROR_MEMORY)

@@ -197,45 +197,32 @@ static margin_status next_round(ssnal *m) {
 
 /* ---- End ------------------------------------------------------------------------------------- */
 
-/* What is said of a proven solution. */
 static void ssnal_explain(const ssnal *m) {
     mg_linear_solution *out = m->s.solution;
     const double norm = sqrt(m->s.vectors->square(out->w, m->s.columns));
     const mg_number_text width = mg_about(2.0 / norm), within = mg_number(m->s.job->tolerance);
     const size_t room = sizeof out->why;
-    if (is_widest(m))
+    mg_explain_end(out->status, "steps", out->iterations, is_widest(m) ? m->share : out->gap,
+                   m->s.job->tolerance, out->why, room);
+    if (out->status == MARGIN_OK && is_widest(m))
         snprintf(out->why, room,
                  "the classes are separable, and with no price on w this is the widest margin "
                  "between them, %s across, within %s of the widest",
                  width.text, within.text);
-    else
-        snprintf(out->why, room, "the gap is proven");
-}
-
-static void explain_failure(const ssnal *m, margin_status ended) {
-    mg_linear_solution *out = m->s.solution;
-    const double gap = is_widest(m) ? m->share : out->gap;
-    const size_t room = sizeof out->why;
-    mg_explain_end(ended, "steps", out->iterations, gap, m->s.job->tolerance, out->why, room);
-    if (ended == MARGIN_STOPPED_STALLED && m->s.mode == MG_SSNAL_FREE && out->primal > 0.0)
+    if (out->status == MARGIN_STOPPED_STALLED && m->s.mode == MG_SSNAL_FREE && out->primal > 0.0)
         snprintf(out->why, room,
                  "the classes are not separable, and without a penalty no bound of the least hinge "
                  "loss is known; give C a finite value");
 }
 
 static margin_status ssnal_end(ssnal *m, margin_status ended) {
-    mg_linear_solution *out = m->s.solution;
     if (ended != MARGIN_OK) {
         if (expected_gap(m) < m->best || isinf(m->best)) ssnal_keep(m);
         MG_TRY(ssnal_prove(m));
-        if (is_proven(m)) ended = MARGIN_OK;
     }
-    out->status = ended;
-    if (ended == MARGIN_OK)
-        ssnal_explain(m);
-    else
-        explain_failure(m, ended);
-    return out->status;
+    m->s.solution->status = is_proven(m) ? MARGIN_OK : ended;
+    ssnal_explain(m);
+    return m->s.solution->status;
 }
 
 static margin_status ssnal_iterate(ssnal *m) {

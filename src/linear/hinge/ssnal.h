@@ -37,7 +37,7 @@ typedef struct mg_ssnal_point {
     double amiss;      /* |balance| (1 + |f| at the centre) */
     double infeasible; /* free: the pull, which must be 0: greatest |pull_j| factor_j, */
     double charge;     /* and sum |pull_j w_j| */
-    double least;      /* least y_i f_i */
+    double least;      /* least y_i f_i, where no row is on the wrong side, or MG_SSNAL_HARD */
     int64_t errors, active;
 } mg_ssnal_point;
 

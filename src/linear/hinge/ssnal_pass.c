@@ -16,34 +16,11 @@ typedef struct pass_walk {
 
 /* Sums of a pass, with `columns` numbers of the pull behind this head. */
 typedef struct pass_sums {
-    double value, loss, slackness, balance, least;
-    int64_t errors, active, columns;
+    double value, loss, slackness, balance, errors, active;
     _Alignas(64) double pull[];
 } pass_sums;
 
-static void ssnal_pass_start_sums(void *state, void *argument) {
-    const pass_walk *walk = argument;
-    pass_sums *sums = state;
-    memset(sums, 0, sizeof *sums);
-    sums->least = (double)INFINITY;
-    sums->columns = walk->list.design->columns;
-    memset(sums->pull, 0, (size_t)sums->columns * sizeof *sums->pull);
-}
-
-static void ssnal_pass_merge_sums(void *into, const void *from, void *argument) {
-    pass_sums *a = into;
-    const pass_sums *b = from;
-    (void)argument;
-    a->value += b->value;
-    a->loss += b->loss;
-    a->slackness += b->slackness;
-    a->balance += b->balance;
-    a->least = fmin(a->least, b->least);
-    a->errors += b->errors;
-    a->active += b->active;
-    for (int64_t j = 0; j < a->columns; j++)
-        a->pull[j] += b->pull[j];
-}
+enum { HEAD = sizeof(pass_sums) / sizeof(double) };
 
 /* What the samples [first, first + count) add beside the pull; r: their alpha_i y_i. */
 static void add_samples(const pass_walk *walk, int64_t first, int64_t count, pass_sums *sums,
@@ -52,7 +29,7 @@ static void add_samples(const pass_walk *walk, int64_t first, int64_t count, pas
     const int8_t *sign = s->design->problem->sign + first;
     const double *c = s->c + first, *u = s->multipliers + first, *scores = walk->scores + first;
     const double sharpness = s->sharpness;
-    double value = 0.0, loss = 0.0, slackness = 0.0, most = -(double)INFINITY;
+    double value = 0.0, loss = 0.0, slackness = 0.0;
     int64_t errors = 0, active = 0;
     for (int64_t k = 0; k < count; k++) {
         const double y = sign[k], short_of = 1.0 - y * scores[k];
@@ -62,7 +39,6 @@ static void add_samples(const pass_walk *walk, int64_t first, int64_t count, pas
         value += c[k] * (n * (v - 0.5 * n));
         loss += c[k] * hinge;
         slackness += c[k] * (short_of > 0.0 ? (1.0 - n) * short_of : -n * short_of);
-        most = short_of > most ? short_of : most;
         errors += !(short_of < 1.0);
         active += v > 0.0 && v < 1.0;
         r[k] = c[k] * n * y;
@@ -72,9 +48,8 @@ static void add_samples(const pass_walk *walk, int64_t first, int64_t count, pas
     sums->value += value / sharpness;
     sums->loss += loss;
     sums->slackness += slackness;
-    sums->least = fmin(sums->least, 1.0 - most);
-    sums->errors += errors;
-    sums->active += active;
+    sums->errors += (double)errors;
+    sums->active += (double)active;
 }
 
 static margin_status ssnal_add_block(void *state, const mg_block *block, void *argument) {
@@ -116,6 +91,14 @@ static void ssnal_pass_add_columns(const mg_ssnal *s, mg_ssnal_point *point) {
                    (1.0 + fabs(point->b + s->vectors->dot(s->centre, point->w, s->columns)));
 }
 
+static double least_margin(const mg_ssnal *s, const double *scores) {
+    const int8_t *sign = s->design->problem->sign;
+    double most = -(double)INFINITY; /* that a row is short of 1 */
+    for (int64_t i = 0; i < s->samples; i++)
+        most = fmax(most, 1.0 - sign[i] * scores[i]);
+    return 1.0 - most;
+}
+
 static void complete(const mg_ssnal *s, const pass_sums *sums, mg_ssnal_point *point) {
     memcpy(point->pull, sums->pull, (size_t)s->columns * sizeof *point->pull);
     mg_design_from_rows(s->design, sums->balance, point->pull);
@@ -123,25 +106,23 @@ static void complete(const mg_ssnal *s, const pass_sums *sums, mg_ssnal_point *p
     point->value = sums->value;
     point->loss = sums->loss;
     point->slackness = sums->slackness;
-    point->least = sums->least;
-    point->errors = sums->errors;
-    point->active = sums->active;
+    point->errors = (int64_t)sums->errors;
+    point->active = (int64_t)sums->active;
+    if (point->errors == 0 || s->mode == MG_SSNAL_HARD)
+        point->least = least_margin(s, point->scores);
     ssnal_pass_add_columns(s, point);
 }
 
 margin_status mg_ssnal_pass(mg_ssnal *s, mg_ssnal_point *point, bool scores) {
-    static const mg_accumulator steps = {
-        .init = ssnal_pass_start_sums, .add = ssnal_add_block, .merge = ssnal_pass_merge_sums};
     mg_design *d = s->design;
-    mg_accumulator accumulator = steps;
     pass_walk walk = {.list = {d, NULL}, .s = s, .scores = point->scores, .fresh = scores};
-    if (scores) walk.weights = mg_design_row_weights(d, point->w, point->b);
-    accumulator.state_size = (int64_t)sizeof(pass_sums) + s->columns * (int64_t)sizeof(double);
     pass_sums *sums;
-    MG_NEW_BYTES(d->heap, sums, accumulator.state_size, "the gradient of a linear model",
-                 s->job->error);
+    if (scores) walk.weights = mg_design_row_weights(d, point->w, point->b);
+    MG_NEW_BYTES(d->heap, sums, (HEAD + s->columns) * (int64_t)sizeof(double),
+                 "the gradient of a linear model", s->job->error);
     const margin_status status =
-        mg_sweep(d->context, s->samples, d->block_rows, &accumulator, &walk, sums, s->job->error);
+        mg_sweep_sums(d->context, s->samples, d->block_rows, HEAD + s->columns, 0, ssnal_add_block,
+                      &walk, sums, s->job->error);
     if (status >= 0) complete(s, sums, point);
     s->solution->passes++;
     mg_free(d->heap, sums);

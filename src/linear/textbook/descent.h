@@ -11,6 +11,7 @@
  * step: after the gradient step of the rest every weight moves by rate x kappa / M towards 0. */
 #pragma once
 
+#include "linear/design/design_sample.h"
 #include "linear/proof/goal.h"
 
 /* Options `schedule`: step number t (from 0) has the rate
@@ -100,19 +101,6 @@ MG_INLINE double mg_shrink(double x, double by) {
 }
 
 /* ---- Row by row (solver_sgd.c) ---- */
-/* The row of A at hand: all values of a dense row, shift included, or what a sparse one stores,
- * times scale, without the shift. */
-typedef struct mg_step_row {
-    const mg_design *design;
-    const mg_vector_ops *vectors;
-    bool sparse, in_place; /* dense values are those of the matrix */
-    void (*prefetch)(const margin_matrix *x, int64_t row); /* NULL: there is nothing to fetch */
-    const double *values;
-    double *room;        /* columns */
-    int64_t stored, *at; /* sparse: how many, and their columns */
-    double shift_square; /* sparse: shift.shift, 0 without one */
-} mg_step_row;
-
 typedef struct mg_descent_rows {
     mg_descent *d;
     int64_t batch, step;

@@ -17,8 +17,6 @@
 #include "linear/textbook/descent.h"
 
 #include "base/random.h"
-#include "math/losses/linear_kernels.h"
-#include "math/rows/sparse_row.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,65 +25,9 @@ enum { POLL = 1 << 22 }; /* multiplications */
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* `sparse` only for CSR data that no stage makes. */
-static margin_status step_row_new(const mg_design *design, bool sparse, mg_arena *arena,
-                                  mg_step_row *row, margin_error *error) {
-    const char *purpose = "a row";
-    const margin_matrix *x = &design->problem->x;
-    *row = (mg_step_row){.design = design, .sparse = sparse};
-    row->vectors = mg_vector_ops_for(design->isa);
-    if (!design->made && !mg_is_by_columns(x)) row->prefetch = mg_dual_rows_for(x)->prefetch;
-    row->in_place = row->prefetch && !mg_is_csr(x) && x->value_type == MARGIN_F64 &&
-                    !design->scale && !design->shift;
-    MG_ARENA_NEW(arena, row->room, design->columns, purpose, error);
-    row->values = row->room;
-    MG_ARENA_NEW(arena, row->at, sparse ? design->columns : 1, purpose, error);
-    if (sparse && design->shift)
-        row->shift_square = row->vectors->square(design->shift, design->columns);
-    return MARGIN_OK;
-}
-
-static void step_row_read_sparse(mg_step_row *row, int64_t sample) {
-    const mg_design *design = row->design;
-    row->stored =
-        mg_sparse_row(&design->problem->x, mg_design_row(design, sample), row->at, row->room);
-    for (int64_t e = 0; design->scale && e < row->stored; e++)
-        row->room[e] *= design->scale[row->at[e]];
-}
-
-static void step_row_read(mg_step_row *row, int64_t sample) {
-    const mg_design *design = row->design;
-    if (row->sparse) {
-        step_row_read_sparse(row, sample);
-        return;
-    }
-    if (row->in_place) {
-        const margin_matrix *x = &design->problem->x;
-        row->values = (const double *)x->values + mg_design_row(design, sample) * x->stride;
-        return;
-    }
-    mg_sample_values(design->problem, sample, row->room);
-    for (int64_t j = 0; design->scale && j < design->columns; j++)
-        row->room[j] *= design->scale[j];
-    for (int64_t j = 0; design->shift && j < design->columns; j++)
-        row->room[j] += design->shift[j];
-}
-
-/* |(a, 1)|^2, without an intercept |a|^2. */
-static double step_row_square(const mg_step_row *row, bool intercept) {
-    const double *shift = row->design->shift;
-    double square = intercept ? 1.0 : 0.0;
-    if (!row->sparse) return square + row->vectors->square(row->values, row->design->columns);
-    for (int64_t e = 0; e < row->stored; e++) {
-        const double s = shift ? shift[row->at[e]] : 0.0, a = row->values[e] + s;
-        square += a * a - s * s;
-    }
-    return square + row->shift_square;
-}
-
 static margin_status sgd_read_row(mg_descent_rows *m, int64_t sample) {
     const mg_descent *d = m->d;
-    step_row_read(&m->row, sample);
+    mg_step_row_read(&m->row, sample);
     m->until_poll -=
         (d->functions + 1) * (m->row.sparse ? m->row.stored + 1 : d->columns) + d->functions;
     if (m->until_poll > 0) return MARGIN_OK;
@@ -93,22 +35,14 @@ static margin_status sgd_read_row(mg_descent_rows *m, int64_t sample) {
     return mg_cancelled(d->job->context) ? mg_fail_cancelled(d->job->error) : MARGIN_OK;
 }
 
-/* shift . a for the row at hand */
-static double along_shift_of(const mg_descent_rows *m) {
-    const double *shift = m->d->design->shift;
-    double sum = m->row.shift_square;
-    for (int64_t e = 0; m->row.sparse && shift && e < m->row.stored; e++)
-        sum += m->row.values[e] * shift[m->row.at[e]];
-    return sum;
-}
-
-static double sgd_score(const mg_descent_rows *m, int64_t k, double along_shift) {
+static double sgd_score(const mg_descent_rows *m, int64_t k) {
     const mg_descent *d = m->d;
     const double *w = d->here.w + k * d->columns;
     if (!m->row.sparse) return d->vectors->dot(m->row.values, w, d->columns) + d->here.b[k];
     double of_u = m->shift_u[k];
     for (int64_t e = 0; e < m->row.stored; e++)
         of_u += m->row.values[e] * w[m->row.at[e]];
+    const double along_shift = m->row.shift_square + m->row.along_shift; /* shift . a */
     return m->factor * of_u + m->along[k] * along_shift + d->here.b[k];
 }
 
@@ -180,7 +114,7 @@ static void slope_of_one(const mg_descent_rows *m, int64_t i, double weight, dou
                          double *curvature) {
     const mg_problem *problem = m->d->design->problem;
     const mg_loss *loss = m->d->objective->loss;
-    const double f = sgd_score(m, 0, along_shift_of(m));
+    const double f = sgd_score(m, 0);
     const double sign = loss->margin_based ? (double)problem->sign[i] : 1.0;
     const double t = loss->margin_based ? sign * f : f - problem->target[i];
     *slope = weight * sign * loss->slope(t);
@@ -190,10 +124,9 @@ static void slope_of_one(const mg_descent_rows *m, int64_t i, double weight, dou
 /* Of the softmax: weight x (share of the function, less 1 for the own). */
 static void slopes_of_several(const mg_descent_rows *m, int64_t own, double weight, double *z) {
     const int64_t functions = m->d->functions;
-    const double along_shift = along_shift_of(m);
     double most = -(double)INFINITY, sum = 0.0, others = 0.0;
     for (int64_t k = 0; k < functions; k++) {
-        z[k] = sgd_score(m, k, along_shift);
+        z[k] = sgd_score(m, k);
         if (!(z[k] <= most)) most = z[k];
     }
     for (int64_t k = 0; k < functions; k++) {
@@ -295,7 +228,7 @@ static margin_status rows_memory(mg_descent_rows *m) {
                      MG_PIECE(m->slopes, m->batch * d->functions),
                      MG_PIECE(m->along, 2 * d->functions)));
     if (d->adapts) MG_ARENA_NEW(arena, m->lengths, d->samples, purpose, error);
-    MG_TRY(step_row_new(d->design, sparse, arena, &m->row, error));
+    MG_TRY(mg_step_row_new(d->design, d->design->shift, sparse, arena, &m->row, error));
     m->shift_u = m->along + d->functions;
     memset(m->along, 0, (size_t)(2 * d->functions) * sizeof *m->along);
     for (int64_t i = 0; i < d->samples; i++)
@@ -315,7 +248,7 @@ margin_status mg_descent_rows_begin(mg_descent *d, int64_t batch, mg_descent_row
     sgd_settle(m); /* for shift_u */
     for (int64_t i = 0; i < d->samples; i++) {
         MG_TRY(sgd_read_row(m, i));
-        const double length = step_row_square(&m->row, o->intercept);
+        const double length = mg_step_row_square(&m->row, o->intercept);
         if (d->adapts) m->lengths[i] = length;
         most = fmax(most, (double)d->samples * o->c[i] / d->mass * length);
     }

@@ -41,7 +41,6 @@ typedef struct curvature {
     mg_extended_factor f;  /* of H */
     real *scale;           /* f.size */
     real *x;               /* blocks x f.size; the first is f.scratch */
-    real *centre;          /* columns + 1: means of whole rows where b is free; else 0 */
     bool apart;            /* the rows that do not count are taken out of the gradient, */
     real lost;             /* and their loss is this */
     bool *independent;     /* columns + 1 */
@@ -65,28 +64,13 @@ static bool counts(const mg_verification *k, int64_t i) {
     return k->loss->kind != MG_LOSS_SQUARED_HINGE || depth(k, i) >= inside;
 }
 
-/* A row of columns whose means are taken off: with b that is another basis of the same functions,
- * in which columns far from 0 keep their digits. Sparse rows stay as they are. */
+/* A row less what may be taken off its columns: with b that is another basis of the same functions,
+ * in which columns far from 0 keep their digits. */
 static margin_status centred_row(curvature *m, int64_t i) {
     mg_verification *k = m->k;
     MG_TRY(mg_verify_row(k, i));
     for (int64_t e = 0; e < k->entries; e++)
-        k->values[e] -= m->centre[k->at[e]];
-    return MARGIN_OK;
-}
-
-static margin_status find_centre(curvature *m) {
-    mg_verification *k = m->k;
-    memset(m->centre, 0, (size_t)(k->columns + 1) * sizeof *m->centre);
-    if (!k->options->intercept) return MARGIN_OK;
-    memset(m->x, 0, (size_t)m->f.size * sizeof *m->x);
-    for (int64_t i = 0; i < k->samples; i++) {
-        MG_TRY(mg_verify_row(k, i));
-        if (k->entries <= k->columns) return MARGIN_OK;
-        for (int64_t j = 0; j < k->columns; j++)
-            m->x[j] += k->values[j] / (real)k->samples;
-    }
-    memcpy(m->centre, m->x, (size_t)k->columns * sizeof *m->centre);
+        k->values[e] -= k->centre[k->at[e]];
     return MARGIN_OK;
 }
 
@@ -188,7 +172,7 @@ static margin_status make_factor(curvature *m) {
 static real centred_entry(const curvature *m, const real *v, bool is_gradient, int64_t r) {
     const mg_verification *k = m->k;
     const int64_t f = r / m->block, j = r % m->block;
-    const real *own = v + f * (k->columns + 1), shift = m->centre[j] * own[k->columns];
+    const real *own = v + f * (k->columns + 1), shift = k->centre[j] * own[k->columns];
     real value = is_gradient ? own[j] - shift : own[j] + fabsl(shift);
     if (is_gradient && j < k->columns)
         value +=
@@ -281,7 +265,6 @@ static margin_status leave_out(curvature *m) {
 
 static margin_status judge(curvature *m, real *distance, real *moved) {
     real reach;
-    MG_TRY(find_centre(m));
     MG_TRY(make_factor(m));
     if (!(m->f.error <= most_error)) return MARGIN_OK;
     const real square = gradient_length(m), blur = gradient_blur(m);
@@ -341,11 +324,10 @@ margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real 
     if (!k->loss->self_bounding || m.f.size > MOST_SIZE) return MARGIN_OK;
     mg_arena arena;
     mg_arena_init(&arena, k->fit->context->heap);
-    margin_status status =
-        MG_PIECES(&arena, "a verification", k->fit->error,
-                  MG_PIECE(m.f.matrix, m.f.size * m.f.size), MG_PIECE(m.scale, m.f.size),
-                  MG_PIECE(m.x, m.f.size * m.blocks), MG_PIECE(m.f.order, m.f.size),
-                  MG_PIECE(m.centre, k->columns + 1), MG_PIECE(m.independent, k->columns + 1));
+    margin_status status = MG_PIECES(
+        &arena, "a verification", k->fit->error, MG_PIECE(m.f.matrix, m.f.size * m.f.size),
+        MG_PIECE(m.scale, m.f.size), MG_PIECE(m.x, m.f.size * m.blocks),
+        MG_PIECE(m.f.order, m.f.size), MG_PIECE(m.independent, k->columns + 1));
     m.f.scratch = m.x;
     if (status >= 0) status = judge(&m, distance, moved);
     if (status >= 0 && isinf(*distance) && k->loss->kind == MG_LOSS_SQUARED_HINGE) {

@@ -1,0 +1,59 @@
+/* One row of a design after the other. */
+#include "linear/design/design_sample.h"
+
+#include "math/losses/linear_kernels.h"
+#include "math/rows/sparse_row.h"
+
+margin_status mg_step_row_new(const mg_design *design, const double *shift, bool sparse,
+                              mg_arena *arena, mg_step_row *row, margin_error *error) {
+    const margin_matrix *x = &design->problem->x;
+    *row = (mg_step_row){.design = design,
+                         .shift = shift,
+                         .vectors = mg_vector_ops_for(design->isa),
+                         .sparse = sparse};
+    if (!design->made && !mg_is_by_columns(x)) row->prefetch = mg_dual_rows_for(x)->prefetch;
+    row->in_place =
+        row->prefetch && !mg_is_csr(x) && x->value_type == MARGIN_F64 && !design->scale && !shift;
+    MG_TRY(MG_PIECES(arena, "a row", error, MG_PIECE(row->room, design->columns),
+                     MG_PIECE(row->at, sparse ? design->columns : 1)));
+    row->values = row->room;
+    if (sparse && shift) row->shift_square = row->vectors->square(shift, design->columns);
+    return MARGIN_OK;
+}
+
+static void read_stored(mg_step_row *row, int64_t sample) {
+    const mg_design *d = row->design;
+    row->stored = mg_sparse_row(&d->problem->x, mg_design_row(d, sample), row->at, row->room);
+    for (int64_t e = 0; d->scale && e < row->stored; e++)
+        row->room[e] *= d->scale[row->at[e]];
+    row->along_shift = 0.0;
+    for (int64_t e = 0; row->shift && e < row->stored; e++)
+        row->along_shift += row->room[e] * row->shift[row->at[e]];
+}
+
+void mg_step_row_read(mg_step_row *row, int64_t sample) {
+    const mg_design *d = row->design;
+    const margin_matrix *x = &d->problem->x;
+    if (row->sparse) {
+        read_stored(row, sample);
+        return;
+    }
+    if (row->in_place) {
+        row->values = (const double *)x->values + mg_design_row(d, sample) * x->stride;
+        return;
+    }
+    mg_sample_values(d->problem, sample, row->room);
+    for (int64_t j = 0; d->scale && j < d->columns; j++)
+        row->room[j] *= d->scale[j];
+    for (int64_t j = 0; row->shift && j < d->columns; j++)
+        row->room[j] += row->shift[j];
+}
+
+double mg_step_row_square(const mg_step_row *row, bool intercept) {
+    double square = intercept ? 1.0 : 0.0;
+    if (!row->sparse) return square + row->vectors->square(row->values, row->design->columns);
+    square += row->shift_square;
+    for (int64_t e = 0; e < row->stored; e++)
+        square += row->values[e] * row->values[e];
+    return square + 2.0 * row->along_shift;
+}

@@ -1,0 +1,27 @@
+/* One row of a design after the other, for methods that go sample by sample. */
+#pragma once
+
+#include "linear/design/design.h"
+
+/* The row of A at hand: all values of a dense row, shift included, or what a sparse one stores,
+ * times scale, without the shift. */
+typedef struct mg_step_row {
+    const mg_design *design;
+    const double *shift; /* columns; NULL: 0 */
+    const mg_vector_ops *vectors;
+    bool sparse, in_place; /* dense values are those of the matrix */
+    void (*prefetch)(const margin_matrix *x, int64_t row); /* NULL: there is nothing to fetch */
+    const double *values;
+    double *room;        /* columns */
+    int64_t stored, *at; /* sparse: how many, and their columns */
+    double shift_square; /* sparse: shift.shift, 0 without one, */
+    double along_shift;  /* and shift times what is stored */
+} mg_step_row;
+
+/* shift: the design's, or another, whose numbers are those of the first read; `sparse` only for CSR
+ * data that no stage makes. */
+margin_status mg_step_row_new(const mg_design *design, const double *shift, bool sparse,
+                              mg_arena *arena, mg_step_row *row, margin_error *error);
+void mg_step_row_read(mg_step_row *row, int64_t sample);
+/* |(a, 1)|^2, without an intercept |a|^2. */
+double mg_step_row_square(const mg_step_row *row, bool intercept);
