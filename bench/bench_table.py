@@ -1,14 +1,14 @@
-#!/usr/bin/env python3
 """One table of all learners: margin and its peers in turn, on one thread and on all, with the machine's limit.
 
-usage: bench_table.py [--programs FOLDER] [--repeats N] [--only WORDS]
+usage: bench_table.py [--programs FOLDER] [--repeats N] [--only WORDS] [--more]
 
 Medians of whole fits with default options, seconds of the processor on one thread and of the clock on
-all; peers from scikit-learn as they come. The objectives are computed here from the weights of both
-sides; the last column is how much ours is above the peer's, relative to it. The limit is the time of
-one pass over the data at the bandwidth, or of the products of the columns at the peak if that is
-more, as this machine has them on one thread: bandwidth by NumPy's sums, peak by its product of
-matrices, both measured here first.
+all; peers from scikit-learn as they come (one run of those that take seconds). The objectives are
+computed here from the weights of both sides; the last column is how much ours is above the peer's,
+relative to it. The limit is the time of one pass over the data at the bandwidth, or of the products of
+the columns at the peak if that is more, as this machine has them on one thread: bandwidth by NumPy's
+sums, peak by its product of matrices, both measured here first. --more adds f32, wide and odd data and
+more learners, some twenty minutes.
 """
 import tempfile
 import time
@@ -19,25 +19,42 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.datasets import dump_svmlight_file
-from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Perceptron, Ridge, SGDRegressor
-from sklearn.naive_bayes import GaussianNB
+from sklearn.linear_model import (ElasticNet, Lasso, LinearRegression, LogisticRegression, Perceptron, Ridge,
+                                  SGDRegressor)
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures
+from sklearn.preprocessing import MinMaxScaler, Normalizer, PolynomialFeatures, StandardScaler
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 import common
 
-LOSSES = {'logistic': lambda z: np.logaddexp(0, -z), 'squared': lambda z: np.maximum(1 - z, 0) ** 2}
+LOSSES = {'logistic': lambda z: np.logaddexp(0, -z), 'squared': lambda z: np.maximum(1 - z, 0) ** 2,
+          'hinge': lambda z: np.maximum(1 - z, 0)}
 
 
-def regression(alpha=0.0, l1=0.0):
-    return lambda x, y, w, b: float(((x @ w + b - y) ** 2).sum() + alpha * (w @ w) + l1 * abs(w).sum())
+# Objectives of data, target, weights (scores x columns) and intercepts.
+
+def regression(alpha=0.0):
+    return lambda x, y, w, b: float(((x @ w[0] + b[0] - y) ** 2).sum() + alpha * (w @ w.T).sum())
 
 
-def margins(loss, l1=False):
-    return lambda x, y, w, b: float(LOSSES[loss](np.where(y > 0, 1, -1) * (x @ w + b)).sum() +
-                                    (abs(w).sum() if l1 else w @ w) / 2)
+def lasso(strength, share=1.0):
+    return lambda x, y, w, b: float(((x @ w[0] + b[0] - y) ** 2).mean() / 2 +
+                                    strength * (share * abs(w).sum() + (1 - share) * (w @ w.T).sum() / 2))
+
+
+def margins(loss, l1=False, c=1.0):
+    return lambda x, y, w, b: float(LOSSES[loss](np.where(y > 0, 1, -1) * (x @ w[0] + b[0])).sum() +
+                                    (abs(w).sum() if l1 else (w @ w.T).sum() / 2) / c)
+
+
+def softmax(x, y, w, b):
+    scores = x @ w.T + b
+    top = scores.max(axis=1)
+    return float((np.log(np.exp(scores - top[:, None]).sum(axis=1)) + top -
+                  scores[np.arange(len(y)), y.astype(int)]).sum() + (w * w).sum() / 2)
 
 
 def categories(rng, rows, counts):
@@ -45,53 +62,85 @@ def categories(rng, rows, counts):
     return sp.hstack(parts).tocsr()
 
 
-def tables(rng):
-    """Name: columns, value, two classes, ten classes."""
-    dense = rng.standard_normal((100_000, 100))
-    dense[:, :50] += rng.standard_normal((100_000, 12)) @ rng.standard_normal((12, 50))
-    sparse = sp.random(40_000, 4_000, 0.01, 'csr', random_state=1, data_rvs=rng.standard_normal)
-    found = {'dense 100,000 x 100': dense, 'dense 3,000 x 50': rng.standard_normal((3_000, 50)),
-             'sparse 40,000 x 4,000': sparse, 'categories 20,000 x 300 + 200 + 20': categories(rng, 20_000, (300, 200, 20)),
-             'categories 200,000 x 10,000 + 500 + 20': categories(rng, 200_000, (10_000, 500, 20))}
-    for name, x in found.items():
-        score = x @ rng.standard_normal(x.shape[1])
-        score /= score.std()
-        rules = x @ rng.standard_normal((x.shape[1], 10))
-        noise = rng.logistic(size=x.shape[0])
-        yield name, (x, score + noise, np.where(score + noise / 2 > 0, 1.0, -1.0),
-                     np.argmax(rules / rules.std() + rng.gumbel(size=rules.shape) / 2, axis=1).astype(float))
+DENSE, F32, POLY = 'dense 100,000 x 100', 'the same in f32', 'dense 3,000 x 50'
+SPARSE, FEW, MANY = 'sparse 40,000 x 4,000', 'categories 20,000 x 300 + 200 + 20', 'categories 200,000 x 10,000 + 500 + 20'
+ONE, TALL, SQUARE, WIDE = 'categories 200,000 x 100,000', 'dense 30,000 x 1,000', 'dense 5,000 x 5,000', 'dense 500 x 20,000'
+NEAR = 'dense 20,000 x 20'
+VALUE, TWO, TEN = 1, 2, 3  # places in what `table` returns
 
 
-VALUE, TWO, TEN = 1, 2, 3  # places in such a tuple
-DENSE = (
-    ('least-squares', VALUE, LinearRegression, regression()),
-    ('ridge', VALUE, Ridge, regression(1.0)),
-    ('lasso(lambda=0.01)', VALUE, lambda: Lasso(alpha=0.01), None),
-    ('least-squares(solver=sgd, max_iter=5)', VALUE, lambda: SGDRegressor(penalty=None, max_iter=5, tol=None), None),
-    ('logistic', TWO, lambda: LogisticRegression(tol=1e-6, max_iter=10_000), margins('logistic')),
-    ('svm(loss=squared-hinge)', TWO, lambda: LinearSVC(dual=False), margins('squared')),
-    ('perceptron', TWO, Perceptron, None),
-    ('softmax', TEN, lambda: LogisticRegression(tol=1e-4, max_iter=10_000), None),
-    ('naive-bayes', TEN, GaussianNB, None),
-    ('kmeans(k=20, max_iter=20, tol=0)', None, lambda: KMeans(20, n_init=1, max_iter=20, tol=0), None),
-)
-SPARSE = (
-    ('least-squares', VALUE, LinearRegression, regression()),
-    ('ridge', VALUE, Ridge, regression(1.0)),
-    ('logistic(intercept=no)', TWO, lambda: LogisticRegression(solver='liblinear', fit_intercept=False, tol=1e-4),
-     margins('logistic')),
-    ('logistic(l1_ratio=1, intercept=no)', TWO,
-     lambda: LogisticRegression(C=2, l1_ratio=1, solver='liblinear', fit_intercept=False, tol=1e-4),
-     margins('logistic', True)),
-    ('svm(loss=squared-hinge, intercept=no)', TWO, lambda: LinearSVC(fit_intercept=False), margins('squared')),
-)
+def table(name):
+    """Columns, value, two classes, ten classes."""
+    rng = np.random.default_rng(1)
+    if name in (DENSE, F32):
+        x = rng.standard_normal((100_000, 100))
+        x[:, :50] += rng.standard_normal((100_000, 12)) @ rng.standard_normal((12, 50))
+    elif name == SPARSE:
+        x = sp.random(40_000, 4_000, 0.01, 'csr', random_state=1, data_rvs=rng.standard_normal)
+    elif name in (FEW, MANY, ONE):
+        x = categories(rng, *{FEW: (20_000, (300, 200, 20)), MANY: (200_000, (10_000, 500, 20)),
+                              ONE: (200_000, (100_000,))}[name])
+    else:
+        x = rng.standard_normal({POLY: (3_000, 50), TALL: (30_000, 1_000), SQUARE: (5_000, 5_000),
+                                 WIDE: (500, 20_000), NEAR: (20_000, 20)}[name])
+    score = x @ rng.standard_normal(x.shape[1])
+    score /= score.std()
+    rules = x @ rng.standard_normal((x.shape[1], 10))
+    noise = rng.logistic(size=x.shape[0])
+    return (x.astype(np.float32) if name == F32 else x, score + noise, np.where(score + noise / 2 > 0, 1.0, -1.0),
+            np.argmax(rules / rules.std() + rng.gumbel(size=rules.shape) / 2, axis=1).astype(float))
+
+
+def l1(**more):
+    return lambda: LogisticRegression(C=1, l1_ratio=1, solver='liblinear', tol=1e-4, **more)
+
+
+def hinge(**more):
+    return lambda: LinearSVC(loss='hinge', **more)
+
+
+LEAST, RIDGE = ('least-squares', VALUE, LinearRegression, regression()), ('ridge', VALUE, Ridge, regression(1.0))
+LASSOS = (('lasso(lambda=0.1)', VALUE, lambda: Lasso(alpha=0.1), lasso(0.1)),
+          ('lasso(lambda=0.001)', VALUE, lambda: Lasso(alpha=0.001), lasso(0.001)),
+          ('elastic-net(lambda=0.1)', VALUE, lambda: ElasticNet(alpha=0.1), lasso(0.1, 0.5)))
+SGD = ('least-squares(solver=sgd, max_iter=5)', VALUE, lambda: SGDRegressor(penalty=None, max_iter=5, tol=None), None)
+LOGISTIC = ('logistic', TWO, LogisticRegression, margins('logistic'))
+FREE = ('logistic(C=inf)', TWO, lambda: LogisticRegression(C=np.inf), margins('logistic', c=np.inf))
+SOFTMAX = ('softmax', TEN, LogisticRegression, softmax)
+HINGE = ('svm', TWO, hinge(), margins('hinge'))
+SQUARED = ('svm(loss=squared-hinge)', TWO, LinearSVC, margins('squared'))
+PERCEPTRONS = (('perceptron', TWO, Perceptron, None), ('perceptron(bound=no)', TWO, Perceptron, None))
+GAUSS, BERNOULLI = ('naive-bayes', TEN, GaussianNB, None), ('naive-bayes(distribution=bernoulli)', TEN, BernoulliNB, None)
+KMEANS = ('kmeans(k=20, max_iter=20, tol=0)', None, lambda: KMeans(20, n_init=1, max_iter=20, tol=0), None)
+STAGED = (('standardize | ridge', VALUE, lambda: make_pipeline(StandardScaler(), Ridge()), None),
+          ('minmax | logistic', TWO, lambda: make_pipeline(MinMaxScaler(), LogisticRegression()), None),
+          ('normalize | svm', TWO, lambda: make_pipeline(Normalizer(), LinearSVC(loss='hinge')), None))
+CUBIC = ('poly(degree=3) | ridge', VALUE, lambda: make_pipeline(PolynomialFeatures(3), Ridge()), None)
+# Without an intercept LIBLINEAR's problem is the same.
+FLAT = (('logistic(intercept=no)', TWO, lambda: LogisticRegression(solver='liblinear', fit_intercept=False),
+         margins('logistic')),
+        ('logistic(l1_ratio=1, intercept=no)', TWO, l1(fit_intercept=False), margins('logistic', True)),
+        ('svm(intercept=no)', TWO, hinge(fit_intercept=False), margins('hinge')),
+        ('svm(loss=squared-hinge, intercept=no)', TWO, lambda: LinearSVC(fit_intercept=False), margins('squared')))
 WORK = {
-    'dense 100,000 x 100': DENSE,
-    'dense 3,000 x 50': (('poly(degree=3) | ridge', VALUE, lambda: make_pipeline(PolynomialFeatures(3), Ridge()), None),),
-    'sparse 40,000 x 4,000': SPARSE,
-    'categories 20,000 x 300 + 200 + 20': SPARSE[:2],
-    'categories 200,000 x 10,000 + 500 + 20': SPARSE[1:2],
+    DENSE: (LEAST, RIDGE, LASSOS[0], SGD, LOGISTIC, SQUARED, PERCEPTRONS[0], SOFTMAX, GAUSS, KMEANS),
+    POLY: (CUBIC,),
+    SPARSE: (LEAST, RIDGE, LOGISTIC, *FLAT),
+    FEW: (LEAST, RIDGE),
+    MANY: (RIDGE,),
 }
+MORE = {
+    DENSE: (*LASSOS[1:], FREE, HINGE, PERCEPTRONS[1], BERNOULLI, *STAGED),
+    F32: (LEAST, RIDGE, *LASSOS, SGD, LOGISTIC, FREE, HINGE, SQUARED, *PERCEPTRONS, SOFTMAX, GAUSS, BERNOULLI, KMEANS,
+          *STAGED),
+    SPARSE: (*LASSOS, SGD, FREE, SOFTMAX, *PERCEPTRONS, BERNOULLI),
+    ONE: (RIDGE,),
+    TALL: (RIDGE, LASSOS[0], LOGISTIC, HINGE, *PERCEPTRONS, GAUSS),
+    SQUARE: (LEAST, LOGISTIC, HINGE),
+    WIDE: (LEAST, RIDGE, *LASSOS[:2], LOGISTIC, HINGE),
+    NEAR: (('knn', TEN, KNeighborsClassifier, None),),
+}
+LONG = 3.0  # seconds: run once
 
 
 def processor(call):
@@ -116,24 +165,28 @@ def limit(x, spec, bandwidth, peak):
     return max(x.nbytes / bandwidth, products)
 
 
-def save(folder, x, y):
+def save(folder, x, y, name, target):
     """Words of bench_fit for the data."""
     if sp.issparse(x):
-        dump_svmlight_file(x, y, str(folder / 'x.svm'), zero_based=False)
-        return folder / 'x.svm', {}
+        path = folder / f'{name} {target}.svm'
+        if not path.exists():
+            dump_svmlight_file(x, y, str(path), zero_based=False)
+        return path, {}
     common.save(folder, x, y)
     return folder / 'x.npy', {'labels': folder / 'y.npy'}
 
 
-def compare(given, folder, speed, name, table, work):
+def compare(given, folder, speed, name, data_of, work):
     spec, target, peer, objective = work
-    x, y = table[0], table[target] if target else None
-    data, words = save(folder, x, y if target else np.zeros(x.shape[0]))
+    x, y = data_of[0], data_of[target] if target else None
+    data, words = save(folder, x, y if target else np.zeros(x.shape[0]), name, target)
     if not target:
         words = {'target': 'no'}
+    if x.dtype == np.float32:
+        words['type'] = 'f32'
     if objective:
         words['weights'] = folder / 'w.bin'
-    cells = []
+    cells, shares = [], []
     for threads in dict.fromkeys((1, common.CORES)):
         def ours():
             which = 'cpu_seconds' if threads == 1 else 'seconds'
@@ -142,30 +195,35 @@ def compare(given, folder, speed, name, table, work):
         def theirs():
             with threadpool_limits(threads):
                 return (processor if threads == 1 else common.timed)(lambda: peer().fit(x, y))
-        (mine, _), (other, model) = common.in_turn(given.repeats, ours, theirs)
+        (mine, _), (other, model) = common.in_turn(1, ours, theirs)
+        if other < LONG and mine < LONG:
+            (mine, _), (other, model) = common.in_turn(given.repeats, ours, theirs)
         cells += [common.seconds(mine), common.seconds(other), common.times(other / mine)]
-        if threads == 1:
-            share = f'{limit(x, spec, *speed) / mine:.2f}'
+        shares.append(f'{limit(x, spec, *speed) / mine / threads:.2f}')
     above = ''
     if objective:
-        w = common.weights_of(folder / 'w.bin', x.shape[1])[0]
-        a, b = objective(x, y, w[:-1], w[-1]), objective(x, y, np.ravel(model.coef_), float(np.ravel(model.intercept_)[0]))
+        w = common.weights_of(folder / 'w.bin', x.shape[1])
+        wide = x.astype(np.float64)
+        a = objective(wide, y, w[:, :-1], w[:, -1])
+        b = objective(wide, y, np.atleast_2d(model.coef_).astype(float), np.ravel(model.intercept_) * np.ones(len(w)))
         above = f'{(a - b) / b:.1e}'
-    common.row(f'`{spec}`', name, *cells, share, above)
+    common.row(f'`{spec}`', name, *cells, ', '.join(shares), above)
 
 
 def main():
-    given = common.options(__doc__, repeats=3, only='')
+    given = common.options(__doc__, repeats=3, only='', more=False)
     warnings.simplefilter('ignore')
     speed = machine()
     print(f'one thread: {speed[0] / 1e9:.1f} GB/s, {speed[1] / 1e9:.0f} Gflop/s')
     sides = [(f'margin, {n}', 'peer', 'ratio') for n in dict.fromkeys((1, common.CORES))]
-    common.head('', 'data', *(cell for side in sides for cell in side), 'of the limit, 1', 'objective above')
+    common.head('', 'data', *(cell for side in sides for cell in side), 'of the limit', 'objective above')
     with tempfile.TemporaryDirectory() as folder:
-        for name, table in tables(np.random.default_rng(1)):
-            for work in WORK[name]:
-                if given.only in work[0] + name:
-                    compare(given, Path(folder), speed, name, table, work)
+        for name in dict.fromkeys((*WORK, *(MORE if given.more else ()))):
+            todo = [work for work in (*WORK.get(name, ()), *(MORE.get(name, ()) if given.more else ()))
+                    if given.only in work[0] + ' ' + name]
+            data_of = table(name) if todo else None
+            for work in todo:
+                compare(given, Path(folder), speed, name, data_of, work)
 
 
 if __name__ == '__main__':
