@@ -6,7 +6,8 @@ usage: check_kernel_agreement.py PROGRAM [--all]
 Twelve data sets by eight pairs of C and gamma, for classes, numbers and one class, and a polynomial and
 a linear kernel: objective, support vectors row by row, scores and predictions. Ours must lie between dual
 and primal objective of scikit-learn, which are computed here from its coefficients. Rows that lie on the
-margin, to the accuracy of the scores, may be support vectors of one program alone; no others.
+margin, to the accuracy of the scores, may be support vectors of one program alone; no others. Two sets of 3
+and 10 classes, pair by pair: predictions, and the support vectors of each class.
 Without --all four sets and two pairs. Exit code 77: nothing to compare with.
 """
 import json
@@ -165,6 +166,41 @@ def other_kernels(name, x, y):
     classes(name, x, y, 2, 'kernel=linear', lambda s: s @ s.T, kernel='linear')
 
 
+def several(name, x, y, C, gamma):
+    """Pairs of classes: predictions, and of each class the rows that support some pair."""
+    write(x, y)
+    spec = f'svm(kernel=rbf, task=classify, multiclass=ovo, C={C}, gamma={gamma}, tol=1e-7)'
+    peer = SVC(C=C, gamma=gamma, tol=1e-6, max_iter=10**7, decision_function_shape='ovo').fit(x, y)
+    report = json.loads(run('fit', spec, table, '--json', '-o', model) or '{}')
+    label = f'{name}: {spec}'
+    expect(report.get('status') == 'converged', f'{label} is {report.get("status")}: {report.get("reason")}')
+    run('predict', model, table, '-o', answers)
+    own = np.array([float(line.split(',')[0]) for line in Path(answers).read_text(encoding='utf-8').splitlines()[1:]])
+    scores = peer.decision_function(x)
+    clear = np.abs(scores).min(axis=1) > 2e-3 * max(1.0, np.abs(scores).max())
+    pairs = [(a, b) for a in peer.classes_ for b in peer.classes_ if a < b]
+    votes = np.zeros((len(y), len(peer.classes_)))
+    for k, (a, b) in enumerate(pairs):
+        votes[np.arange(len(y)), np.searchsorted(peer.classes_, np.where(scores[:, k] > 0, a, b))] += 1
+    clear &= (votes == votes.max(axis=1)[:, None]).sum(axis=1) == 1  # else the first class of LIBSVM's
+    expect(clear.mean() > 0.5 and (own == peer.predict(x))[clear].all(), f'{label}: other predictions')
+    supports = np.zeros(len(y), bool)
+    lists = json.loads(run('inspect', model, '--json')).get('rows', [])  # of each pair
+    for rows in lists:
+        supports[np.array(rows, dtype=int) - 1] = True
+    expect(len(lists) == scores.shape[1], f'{label}: {len(lists)} pairs')
+    near = np.zeros(len(y), bool)  # a pair has the row on its margin, to the accuracy of the scores
+    for k, (a, b) in enumerate(pairs):
+        slack = np.where(y == a, 1, -1) * scores[:, k] - 1
+        near |= ((y == a) | (y == b)) & (np.abs(slack) <= 2e-3 * max(1.0, np.abs(scores).max()))
+    theirs = np.isin(np.arange(len(y)), peer.support_)
+    for c in peer.classes_:
+        far = (y == c) & ~near
+        expect((supports == theirs)[far].all(), f'{label}: class {c} has other support vectors')
+        expect(abs(int(supports[y == c].sum()) - int(theirs[y == c].sum())) <= (near & (y == c)).sum(),
+               f'{label}: class {c} has {supports[y == c].sum()} support vectors and {theirs[y == c].sum()}')
+
+
 def identities(x, y):
     write(x, y)
     pairs = [('svm(kernel=poly, degree=2, C=0.5, tol=1e-7)', 'poly(degree=2, scaled=poly) | svm(C=0.5, tol=1e-7)'),
@@ -194,6 +230,11 @@ for number, (name, load) in enumerate(SETS.items()):
         numbers(name, x, y, C, gamma)
         one_class(name, x, C, gamma)
     other_kernels(name, x, y)
+for name, loaded in (('iris, 3 classes', datasets.load_iris()), ('digits, 10 classes', datasets.load_digits())):
+    x = loaded.data[:600, loaded.data[:600].std(axis=0) > 0]
+    x = (x - x.mean(axis=0)) / x.std(axis=0)
+    for C, gamma in PAIRS[:4] if everything else PAIRS[:2]:
+        several(name, x, loaded.target[:600], C, gamma if len(x) < 600 else gamma / 20)
 identities(*made(150, 4, 0.3, 8))
 print(f'{passed} comparisons hold, {failed} do not')
 sys.exit(failed > 0)

@@ -106,6 +106,8 @@ static const plan_case cases[] = {
     {"svm(kernel=sigmoid, gamma=0.01, coef0=0.1)", 1500, 8, 2, F64, 2, 0}, /* decided by a factor */
     {"svm(kernel=poly)", 2500, 8, 2, F64, 2, 12 << 20},
     {"svm(kernel=rbf)", 2500, 8, 3, F64, 2, 0}, /* one matrix for three problems */
+    {"svm(kernel=rbf)", 2500, 8, 10, F64, 2, 0},
+    {"svm(kernel=rbf, multiclass=ovr)", 2000, 8, 10, F32, 2, 0},
     {"svm(kernel=rbf, task=regress)", 2500, 8, 0, F64, 2, 0},
     {"svm(kernel=rbf, task=regress)", 3000, 4, 0, F32, 1, 15 << 20},
     {"svm(kernel=rbf, task=one-class, nu=0.1)", 3000, 8, 0, F64, 2, 0},
@@ -115,10 +117,12 @@ static const plan_case cases[] = {
     {"kernel-ridge", 2500, 80, 0, SPARSE, 2, 0},
     {"kernel-ridge(solver=cg)", 4000, 8, 0, F64, 2, 30 << 20}, /* no matrix */
     {"kernel-ridge(task=classify)", 2500, 20, 4, F64, 2, 0},
+    {"kernel-ridge(task=classify)", 1800, 20, 10, F64, 2, 0},
     {"kernel-ridge(solver=gd, max_iter=5)", 2000, 8, 0, F64, 2, 0},
     {"kernel-logistic", 1000, 5, 2, F64, 1, 0},
     {"kernel-logistic(solver=cholesky)", 1500, 30, 2, F32, 2, 0},
     {"kernel-logistic", 2000, 10, 3, F64, 2, 0},
+    {"kernel-logistic", 1500, 10, 10, F64, 2, 0},
     {"kernel-logistic", 2500, 60, 2, SPARSE, 2, 0},
     {"perceptron(kernel=rbf, passes=3)", 1500, 8, 2, F64, 2, 0},
     {"perceptron(kernel=laplacian, passes=2)", 2000, 30, 2, SPARSE, 1, 0},
@@ -248,6 +252,7 @@ static mg_kernel_sizes sizes_of(int64_t rows, int64_t columns, mg_kernel_kind ke
                              .x = margin_dense_f64(NULL, rows, columns, columns),
                              .count = rows,
                              .functions = 1,
+                             .samples = (double)rows,
                              .threads = 2};
 }
 
@@ -306,6 +311,7 @@ static void test_overflow(void **state) {
         for (mg_kernel_way way = MG_WAY_ROWS; way <= MG_WAY_NEWTON; way++) {
             mg_kernel_sizes s = sizes_of(counts[k], 1 << 20, MG_KERNEL_LINEAR);
             s.functions = INT64_MAX;
+            s.samples = 1e30;
             const mg_kernel_plan plan = mg_kernel_plan_make(context, &s, way);
             assert_true(plan.says.bytes > 0 && plan.says.matrix >= 0 && plan.says.work > 1e18);
             assert_int_equal(mg_announce(context, &plan.says, &error), MARGIN_ERROR_LIMIT);

@@ -63,6 +63,42 @@ static void textbook_primal(void **unused) {
     margin_context_free(context);
 }
 
+/* Over all rows, in plain loops: a_i += y_i and b += y_i for each row with y_i f(x_i) <= 0, until
+ * there is none. */
+static void batches_of_rbf(margin_context *context, const mg_problem *problem) {
+    double a[3] = {0}, b = 0, f[3];
+    int steps_made = -1;
+    for (int wrong = 1; wrong; steps_made++) {
+        wrong = 0;
+        for (int i = 0; i < 3; i++) {
+            f[i] = b;
+            for (int j = 0; j < 3; j++)
+                f[i] += a[j] * exp(-0.05 * (pow(points[2 * i] - points[2 * j], 2) +
+                                            pow(points[2 * i + 1] - points[2 * j + 1], 2)));
+        }
+        for (int i = 0; i < 3; i++) {
+            if (point_signs[i] * f[i] > 0) continue;
+            a[i] += point_signs[i];
+            b += point_signs[i];
+            wrong = 1;
+        }
+    }
+    static const char *const ways[] = {"batch=all;kernel=rbf;gamma=0.05",
+                                       "batch=3;kernel=rbf;gamma=0.05"};
+    for (int k = 0; k < MG_LENGTH(ways); k++) {
+        fitted found = fit_perceptron(context, problem, ways[k], 0, &steps);
+        assert_int_equal(found.status, MARGIN_OK);
+        assert_int_equal(steps.count, steps_made + 1);
+        assert_true(tensor(found.h, "intercept")[0] == b);
+        for (int i = 0; i < 3; i++) {
+            double score = 0;
+            found.h->kind->scores(found.h, &problem->x, i, 1, &score);
+            assert_close(score, f[i], 1e-12);
+        }
+        mg_hypothesis_free(found.h);
+    }
+}
+
 /* Gradient descent on the criterion over all rows: 12 steps, in both forms, also where x3 stands
  * twice with half the weight; one row at a time it is the perceptron itself. */
 static void batches(void **unused) {
@@ -82,6 +118,7 @@ static void batches(void **unused) {
                 {&problem, "batch=all;form=dual"},
                 {&twice, "batch=all"}};
     margin_context *context = support_context(NULL, 2);
+    batches_of_rbf(context, &problem);
     for (int k = 0; k < MG_LENGTH(ways); k++) {
         fitted f = fit_perceptron(context, ways[k].problem, ways[k].options, 0, &steps);
         assert_int_equal(f.status, MARGIN_OK);

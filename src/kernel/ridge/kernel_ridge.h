@@ -103,7 +103,7 @@ margin_status mg_ridge_conjugate(mg_ridge_run *run);
 
 /* kernel_path.c: fits that differ in their penalty. */
 margin_status mg_kernel_ridge_path(mg_fit *fits, int64_t count);
-/* ridge_folds.c: all folds and penalties of a search. */
+/* kernel_ridge_folds.c: all folds and penalties of a search. */
 margin_status mg_kernel_ridge_folds(mg_fit *fits, int64_t count);
 
 /* The lower triangle of S K S into `out`, which may be K. */

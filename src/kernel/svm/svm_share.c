@@ -140,7 +140,8 @@ done:
 static margin_status make_gram(mg_shared *shared, mg_svm_shared *s) {
     const mg_problem *p = shared->whole;
     const mg_fit whole = {.context = shared->context, .learner = shared->learner, .problem = p};
-    const mg_kernel_sizes sizes = mg_kernel_sizes_of(&whole, &s->kernel, shared->fits);
+    mg_kernel_sizes sizes = mg_kernel_sizes_of(&whole, &s->kernel, shared->fits);
+    if (shared->differ & MG_DIFFER_ROWS) sizes.samples = (double)p->count * (p->classes - 1);
     const mg_kernel_plan plan = mg_kernel_plan_make(shared->context, &sizes, MG_WAY_SHARED);
     if (!plan.chosen) return MARGIN_OK;
     s->spare = mg_kernel_spare(&sizes);

@@ -55,6 +55,7 @@ mg_kernel_sizes mg_kernel_sizes_of(const mg_fit *fit, const mg_kernel *kernel, i
                              .x = fit->problem->x,
                              .count = fit->problem->count,
                              .functions = functions,
+                             .samples = (double)functions * (double)fit->problem->count,
                              .threads = mg_threads(fit->context)};
 }
 
@@ -103,13 +104,14 @@ static double svm_bytes(const mg_kernel_sizes *s, const struct way *w, double ma
     const double rows = matrix + SLOTS * n + narrow_bytes(s, n) + ENDS;
     if (w == &ways[MG_WAY_ROWS])
         return fmax(rows + round_bytes(s, w, matrix, s->threads), n * (w->held + LIST + support));
-    return rows + 0.5 * parts * n * support +
+    return rows + 0.5 * s->samples * support +
            fmin(parts, s->threads) * (round_bytes(s, w, matrix, 1.0) + (double)mg_kernel_spare(s));
 }
 
-/* Of those that solve equations: what a product or a factor is made by, or the last function. */
+/* Of those that solve equations: what a product or a factor is made by, or the last function;
+ * others are made, and the lists gone. */
 static double equations_bytes(const mg_kernel_sizes *s, const struct way *w, double matrix) {
-    enum { RANK = 1024, PIVOTS = 64, BLOCK = 256 };
+    enum { RANK = 1024, PIVOTS = 64, BLOCK = 256, GONE = 48 };
     const double m = (double)s->count, k = (double)s->functions, support = support_bytes(s);
     const double width = mg_symmetric_ops_for(mg_isa_level(), false)->width;
     double rank = 0.0, most = 8.0 * (fmax(log2(m / BLOCK), 0.0) + s->threads);
@@ -121,7 +123,7 @@ static double equations_bytes(const mg_kernel_sizes *s, const struct way *w, dou
         most *= k + 1.0;
     }
     return matrix + 8.0 * rank * PIVOTS +
-           m * (w->held + w->function * k + 8.0 * rank + (k - 1.0) * support +
+           m * (w->held + w->function * k + 8.0 * rank + (k - 1.0) * (support - GONE) +
                 fmax(fmax(w->solving, most), support));
 }
 

@@ -30,6 +30,7 @@ typedef struct mg_kernel_sizes {
     margin_matrix x;   /* its shape, and whether it is sparse */
     int64_t count;     /* samples: rows of the Gram matrix */
     int64_t functions; /* to be found, with that matrix */
+    double samples;    /* of all functions, each its own; pairs of classes have fewer than all */
     int threads;
 } mg_kernel_sizes;
 /* Of fits to as many samples as this one. */

@@ -78,8 +78,8 @@ static margin_status make_scores(const folds_run *run, const mg_ridge_run *ridge
         a[run->position[mg_sample_row(ridge->problem, i)]] += ridge->a[i];
     for (int64_t i = 0; i < fit->asked_count; i++)
         fit->scores[i] =
-            ridge->b[0] + ops->dot(run->whole.gram + run->position[fit->asked[i]] * run->points, a,
-                                   run->points);
+            ridge->b[0] +
+            ops->dot(run->whole.gram + run->position[fit->asked[i]] * run->points, a, run->points);
     mg_free(heap, a);
     return MARGIN_OK;
 }
@@ -106,8 +106,8 @@ static margin_status fold_task(void *argument, int64_t f, int worker) {
     mg_kernel_system part;
     (void)worker;
     mg_context_part(first->context, (double)INFINITY, run->shares, &context);
-    margin_status status = mg_kernel_system_part(&run->whole, run->position, &context,
-                                                 first->problem, &part, NULL);
+    margin_status status =
+        mg_kernel_system_part(&run->whole, run->position, &context, first->problem, &part, NULL);
     if (status >= 0) status = mg_ridge_keep(&kept, &part);
     if (status < 0) mg_kernel_system_free(&part);
     for (int64_t k = 0; k < run->each && status >= 0; k++) {
