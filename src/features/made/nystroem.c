@@ -405,6 +405,12 @@ static void nystroem_apply_rows(const mg_fitted_stage *fitted, const double *in,
     mg_map_flush(out, count * n);
 }
 
+bool mg_nystroem_kernel(const mg_fitted_stage *fitted, mg_kernel *kernel) {
+    if (fitted->stage != &mg_stage_nystroem) return false;
+    *kernel = ((const nystroem_view *)fitted->view)->kernel;
+    return true;
+}
+
 const mg_stage mg_stage_nystroem = {
     .info = {.name = "nystroem",
              .kind = MARGIN_STAGE,
