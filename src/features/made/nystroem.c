@@ -428,6 +428,12 @@ static void nystroem_blur(const mg_fitted_stage *fitted, const double *in, doubl
         most[k] = fmax(most[k], MG_ROUNDING * terms * view->reach[k]);
 }
 
+bool mg_nystroem_kernel(const mg_fitted_stage *fitted, mg_kernel *kernel) {
+    if (fitted->stage != &mg_stage_nystroem) return false;
+    *kernel = ((const nystroem_view *)fitted->view)->kernel;
+    return true;
+}
+
 const mg_stage mg_stage_nystroem = {
     .info = {.name = "nystroem",
              .kind = MARGIN_STAGE,

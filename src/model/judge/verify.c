@@ -13,6 +13,7 @@
  *
  * Numbers agree if they differ by no more than what rounding may have made of them, which the
  * learner says (mg_verified), by the one rule of learn/report.h, and by the constants below. */
+#include "model/judge/kernel_gap.h"
 #include "model/predict/align.h"
 #include "model/predict/fit_score.h"
 #include "model/predict/predict.h"
@@ -235,6 +236,24 @@ static void tell_rounding(const margin_model *model, const mg_verified *verified
                      agreement, mg_about(hidden).text, mg_number(found->tolerance).text);
 }
 
+/* Of a machine over landmarks, whose own proof knows no other functions, that of all of them. */
+static margin_status tell_kernel_gap(margin_context *context, const margin_model *model,
+                                     const mg_spec_component *learner, const margin_data *data,
+                                     margin_report *found, margin_error *error) {
+    char agreement[sizeof found->reason];
+    double gap;
+    if (found->status != MARGIN_OK) return MARGIN_OK;
+    MG_TRY(mg_kernel_gap(context, model, learner, data, found->objective, &gap, error));
+    if (isnan(gap)) return MARGIN_OK;
+    mg_report_set(found, "kernel_gap", gap);
+    snprintf(agreement, sizeof agreement, "%s", found->reason);
+    mg_report_reason(found,
+                     "%s; among all functions of the kernel, not only those of the centres, the "
+                     "gap is at most %s",
+                     agreement, mg_about(gap).text);
+    return MARGIN_OK;
+}
+
 /* Of several targets each has its place by name: whether the data has one of the model's names at
  * another place. Names that it has not, or none, say nothing. */
 static bool moves_targets(const margin_model *model, const margin_data *data) {
@@ -344,6 +363,7 @@ static margin_status verify(margin_context *context, const margin_model *model,
         verified.contradiction = "its targets are in another order than those of the data";
     compare_all(model, &verified, folded, differs.text, found);
     tell_rounding(model, &verified, found);
+    status = tell_kernel_gap(context, model, learner, data, found, error);
 done:
     mg_split_free(&split);
     mg_staged_free(&staged);
