@@ -555,6 +555,7 @@ def interruption(d):
         p.wait(timeout=60)
         expect(p.returncode == 130, f'{how.name} ends with 130, not {p.returncode}')
         expect(not (d / 'long.margin').exists(), 'an interrupted fit writes no model')
+    every_command_ends(d, table)
     line, best = d / 'line.csv', d / 'best.margin'
     line.write_text('a,b,y\n' + ''.join(f'{a},{b},{a + b + rng.gauss(0, 1)}\n' for a, b in ((rng.random(), rng.random()) for _ in range(4000))))
     p = subprocess.Popen([program, 'compare', str(line), 'ridge', 'svm(kernel=rbf, C=100)', '-k', '2', '-o', str(best)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -565,6 +566,32 @@ def interruption(d):
     expect(p.returncode == 0 or said if best.exists() else p.returncode == 130, f'compare writes the best one when only the answer is left to do: exit {p.returncode}')
     r = answer('fit', 'perceptron(passes=10000000, bound=no)', table, '--time-limit', '2', codes=(3,))
     expect(r.get('status') == 'stopped', 'a time limit stops with a usable model')
+
+
+def every_command_ends(d, table):
+    """SIGTERM ends each command while it waits for its data, and those that compute for long."""
+    knn, fifo = d / 'ends.margin', d / 'never'
+    run('fit', 'knn(k=3)', examples / 'iris.csv', '-o', knn)
+    table.with_name('ends.csv').write_text(table.read_text().replace('u', '1').replace('v', '2'))
+    os.mkfifo(fifo)
+    waiting = [('fit', 'logistic', fifo), ('cv', 'logistic', fifo), ('compare', fifo), ('predict', knn, fifo), ('transform', knn, fifo), ('evaluate', knn, fifo),
+               ('evaluate', '--verify', knn, fifo), ('report', knn, fifo, '-o', d / 'page.html'), ('importance', knn, fifo), ('inspect', fifo),
+               ('inspect', knn, '--statistics', fifo), ('split', fifo, '-k', '3'), ('separable', fifo), ('check', fifo), ('convert', fifo, d / 'out.csv'), ('gram', 'svm(kernel=rbf)', fifo),
+               ('path', 'ridge', fifo), ('update', knn, fifo, '-o', d / 'new.margin'), ('plot', 'boundary', knn, fifo, '-o', d / 'p.svg'), ('predict', fifo, table), ('evaluate', fifo, table)]
+    working = [('cv', 'svm(kernel=rbf, C={1,10,100,1000})', table), ('compare', table, 'svm(kernel=rbf, C=1000)', 'knn(k=50)'), ('evaluate', knn, examples / 'iris.csv', '--bootstrap', '100000'),
+               ('importance', knn, examples / 'iris.csv', '--repeat', '1000'), ('path', 'standardize | ridge(alpha={1e-9..1e3 log 10000})', table.with_name('ends.csv'))]
+    started = [(words, subprocess.Popen([program, *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True), must)
+               for many, must in ((waiting, True), (working, False)) for words in many]
+    time.sleep(2)
+    for words, p, must in started:
+        p.send_signal(signal.SIGTERM)
+    for words, p, must in started:
+        try:
+            said = p.communicate(timeout=60)[1]
+        except subprocess.TimeoutExpired:
+            p.kill()
+            said = p.communicate()[1]
+        expect(p.returncode == 130 or not must and p.returncode == 0, f'SIGTERM ends {" ".join(map(str, words))}: exit {p.returncode}: {said}')
 
 
 def small_stacks(d):

@@ -874,6 +874,21 @@ static void test_targets_have_names(void **state) {
     margin_context_free(context);
 }
 
+/* Of many classes other weights may have the same errors and the same least margin. */
+static void test_claims_of_a_perceptron(void **state) {
+    (void)state;
+    double x[STAGED_ROWS * STAGED_COLUMNS], y[STAGED_ROWS];
+    const margin_data data = clouds(x, y);
+    margin_context *context = support_context(NULL, 1);
+    margin_model *model =
+        fit_text(context, "perceptron(multiclass=argmax)", &data, &(margin_report){0});
+    margin_report found = {0};
+    assert_int_equal(margin_verify(context, model, &data, &found, NULL), MARGIN_OK);
+    assert_contains(found.reason, "what is claimed of its weights is their errors, least margin");
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
 /* A model half as large again, whose report says what is true of that. */
 static void enlarge(margin_context *context, margin_model *model, const margin_data *data) {
     static const char *const names[] = {"weights", "intercept", "coefficients", "learner_weights",
@@ -1055,6 +1070,7 @@ int main(void) {
         cmocka_unit_test(test_totals_of_parts),
         cmocka_unit_test(test_a_row_of_little_weight),
         cmocka_unit_test(test_support_rows_are_alike),
+        cmocka_unit_test(test_claims_of_a_perceptron),
         cmocka_unit_test(test_forgeries),
         cmocka_unit_test(test_other_instruction_sets),
         cmocka_unit_test(test_targets_have_names),

@@ -175,10 +175,11 @@ typedef struct margin_context_options {
      * (sticky: see margin_context_resume). */
     int (*progress)(const margin_progress *progress, void *user);
     void *user; /* passed to log, progress and poll */
-    /* Called at least every 50 ms in every call that takes longer, from the calling thread only,
-     * also while it waits for the pool's threads, for a host that has to look at its own signals,
-     * messages or windows; where the system's LAPACK is linked, not during its factorisations.
-     * Return nonzero to cancel (sticky). It may call margin, in this context too. NULL: none. */
+    /* Called every 50 ms or more often in every call that takes longer, from the calling thread
+     * only, also while it waits for the pool's threads, for a host that has to look at its own
+     * signals, messages or windows; where the system's LAPACK is linked, not during its
+     * factorisations. That is the aim; tests fail beyond 0.5 s of the processor's time. Return
+     * nonzero to cancel (sticky). It may call margin, in this context too. NULL: none. */
     int (*poll)(void *user);
     /* What kernel=user stands for in calls with this context, and in models that it trains or
      * loads: they keep function and kernel_user and call them until they are freed, but files do
@@ -222,9 +223,9 @@ MARGIN_API MARGIN_CHECKED margin_status margin_context_with(margin_context *cont
  * last of them is freed. */
 MARGIN_API void margin_context_free(margin_context *context);
 
-/* Asks the running call to end with MARGIN_ERROR_CANCELLED within about 50 ms (where the system's
- * LAPACK is linked, after its factorisation); stays set until margin_context_resume. Safe from any
- * thread and from a signal handler. */
+/* Asks the running call to end with MARGIN_ERROR_CANCELLED, mostly within 50 ms (where the system's
+ * LAPACK is linked, after its factorisation); tests fail beyond 0.5 s of the processor's time.
+ * Stays set until margin_context_resume. Safe from any thread and from a signal handler. */
 MARGIN_API void margin_context_cancel(margin_context *context);
 /* Forgets a cancellation, that of a callback too. Safe from any thread; of a call that is
  * still running it is not certain whether it ends. */

@@ -134,6 +134,7 @@ void mg_verified_join(mg_verified *into, const mg_verified *part) {
     for (int i = 0; i < MARGIN_REPORT_ITEMS; i++)
         into->items[i] += part->items[i];
     if (!into->contradiction) into->contradiction = part->contradiction;
+    if (!into->claimed) into->claimed = part->claimed;
 }
 
 void mg_trace_note(const mg_trace *trace, margin_trace_step step) {

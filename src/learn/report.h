@@ -44,6 +44,7 @@ typedef struct mg_verified {
     double rmse, r2;                   /* on the training rows, of mg_fit_score */
     double skew; /* how far values of a precomputed matrix are from their mirror images */
     const char *contradiction; /* a clause; NULL: none */
+    const char *claimed;       /* a clause: what no more is claimed than; NULL: as reports say */
 } mg_verified;
 /* Sets an item and its rounding. */
 void mg_report_claim(margin_report *report, mg_verified *verified, const char *name, double value,

@@ -157,13 +157,16 @@ static bool names_rows(const margin_model *model) {
 }
 
 /* What was not looked at is told. */
-static void tell_agreement(const margin_model *model, margin_report *found) {
+static void tell_agreement(const margin_model *model, const mg_verified *verified,
+                           margin_report *found) {
     char stages[120] = "";
     if (mg_model_is_updated(model))
         snprintf(stages, sizeof stages,
                  ", but for its stages, which are those of its first %s rows",
                  mg_number(margin_report_item_value(&model->report, MG_STAGE_ROWS)).text);
-    mg_report_reason(found, "recomputed from the data and equal to the model's report%s%s", stages,
+    mg_report_reason(found, "recomputed from the data and equal to the model's report%s%s%s%s",
+                     verified->claimed ? "; " : "", verified->claimed ? verified->claimed : "",
+                     stages,
                      model->additions ? "; what was settled after the fit (calibration, threshold, "
                                         "costs, coverage) is not compared"
                                       : "");
@@ -215,7 +218,7 @@ static void compare_all(const margin_model *model, const mg_verified *verified, 
     else if (contradiction)
         mg_report_reason(found, "%s: %sthe model was changed", contradiction, order);
     else
-        tell_agreement(model, found);
+        tell_agreement(model, verified, found);
 }
 
 /* What rounding of the data's numbers hides of the gap: where that is more than was asked for, both

@@ -307,7 +307,11 @@ margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis)
     if (!isnan(
             margin_report_item_value(fit->claimed, "norm"))) /* of older models it is not known */
         mg_report_claim(report, &fit->verified, "norm", norm, blur);
-    if (hypothesis->functions > 1) return MARGIN_OK;
+    if (hypothesis->functions > 1) {
+        fit->verified.claimed = "what is claimed of its weights is their errors, least margin and "
+                                "norm, which others may have, too";
+        return MARGIN_OK;
+    }
     mg_report_claim(report, &fit->verified, "least_geometric_margin",
                     norm > 0.0 ? v.least / norm : (double)NAN,
                     norm > blur  ? (v.most_blur + fabs(v.least) * (blur / norm)) / norm
