@@ -16,11 +16,10 @@ static const char purpose[] = "the variances of the coefficients";
 /* Cholesky of the products of the columns, where there is much to do and the condition allows it:
  * the variances then are good to 1e-10. r: by rows, the lower triangle L. */
 static margin_status try_products(mg_column_variances *v, double *l, bool *done) {
-    const double least = 1e-6;
+    const double most = 1e3;
     mg_squares *s = &v->s;
     const int64_t n = v->f.count, size = s->columns + 1;
     double *gram = NULL, *factor = NULL;
-    int64_t failed = 0;
     double norm = 0.0;
     MG_TRY(mg_squares_new(s, size * size, &gram, purpose));
     MG_TRY(mg_squares_new(s, s->columns, &factor, purpose));
@@ -36,8 +35,8 @@ static margin_status try_products(mg_column_variances *v, double *l, bool *done)
         }
         norm = fmax(norm, sum);
     }
-    MG_TRY(mg_cholesky_factor(s->context, n, l, n, &failed, s->error));
-    *done = failed == 0 && mg_cholesky_condition(s->context, n, l, n, norm, v->f.work) > least;
+    MG_TRY(mg_squares_try_cholesky(s, l, n, norm, v->f.work, done));
+    *done = *done && s->condition < most;
     return MARGIN_OK;
 }
 
@@ -60,24 +59,18 @@ static margin_status make_triangle(mg_column_variances *v, double *l) {
 
 /* ---- Columns that are sums of others --------------------------------------------------------- */
 
-/* x: coefficients of column k, of length 1, over the kept columns, of length 1. */
-static void solve_upper(const mg_column_variances *v, const double *column, double *x) {
-    const int64_t n = v->f.count;
-    memcpy(x, column, (size_t)v->kept_count * sizeof *x);
-    mg_cholesky_solve_upper(v->s.design.isa, v->kept_count, v->lower, n, x);
-}
-
 static margin_status add_dependence(mg_column_variances *v, int64_t k, const double *column,
                                     double blur, mg_inference *out) {
     const mg_squares *s = &v->s;
     const int64_t j = v->f.column[k];
-    double *x = v->row, most = 0.0;
+    double *x = v->row, most = 0.0; /* of columns of length 1 */
     mg_dependence *d = &out->dependences[out->dependence_count];
     int64_t *terms;
     double *factors;
     MG_ARENA_NEW(out->arena, terms, v->kept_count, purpose, s->error);
     MG_ARENA_NEW(out->arena, factors, v->kept_count, purpose, s->error);
-    solve_upper(v, column, x);
+    memcpy(x, column, (size_t)v->kept_count * sizeof *x);
+    mg_cholesky_solve_upper(s->design.isa, v->kept_count, v->lower, v->f.count, x);
     for (int64_t l = 0; l < v->kept_count; l++)
         most = fmax(most, fabs(x[l]));
     const double least = fmax(1e-7, 1e3 * blur) * fmax(most, 1.0);

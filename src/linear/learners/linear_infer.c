@@ -21,12 +21,9 @@ typedef struct infer_run {
 
 static margin_status infer_take_memory(infer_run *run) {
     const int64_t samples = run->problem->count, columns = run->problem->x.columns;
-    mg_arena *arena = run->out->arena;
-    MG_ARENA_NEW(arena, run->scores, 3 * samples, "the scores of the rows", run->fit->error);
-    MG_ARENA_NEW(arena, run->step, columns, "the scores of the rows", run->fit->error);
-    run->h = run->scores + samples;
-    run->r = run->h + samples;
-    return MARGIN_OK;
+    return MG_PIECES(run->out->arena, "the scores of the rows", run->fit->error,
+                     MG_PIECE(run->scores, samples), MG_PIECE(run->h, samples),
+                     MG_PIECE(run->r, samples), MG_PIECE(run->step, columns));
 }
 
 static margin_status find_scores(const infer_run *run, const double *w, double b, double *scores) {

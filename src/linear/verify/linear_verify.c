@@ -35,11 +35,6 @@ static void add_entry(mg_verification *k, int64_t column, real value, real size)
     k->sizes[k->entries++] = size;
 }
 
-static real stored_value(const margin_matrix *x, int64_t at) {
-    if (x->value_type == MARGIN_F32) return (real)((const float *)x->values)[at];
-    return (real)((const double *)x->values)[at];
-}
-
 margin_status mg_verify_row(mg_verification *k, int64_t sample) {
     const mg_problem *p = k->problem;
     const int64_t row = mg_sample_row(p, sample);
@@ -48,7 +43,8 @@ margin_status mg_verify_row(mg_verification *k, int64_t sample) {
     if (mg_is_csr(&p->x) && !p->shift && !p->maker) {
         for (int64_t e = mg_row_start(&p->x, row); e < mg_row_start(&p->x, row + 1); e++) {
             const int64_t j = mg_column_index(&p->x, e);
-            const real value = stored_value(&p->x, e) * (p->scale ? (real)p->scale[j] : 1.0L);
+            const real value =
+                (real)mg_stored_value(&p->x, e) * (p->scale ? (real)p->scale[j] : 1.0L);
             add_entry(k, j, value, fabsl(value));
         }
     } else {
