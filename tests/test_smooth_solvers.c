@@ -76,6 +76,62 @@ static void test_few_steps(void **state) {
         }
 }
 
+/* ---- Many rows ------------------------------------------------------------------------------- */
+
+/* What the fit claims is a bound of what is left, and verification, by other code, finds no more.
+ */
+static linear_fitted fit_many(const linear_case *c, mg_loss_kind loss, const char *options,
+                              const oracle_problem *p) {
+    linear_fitted f = linear_fit(&c->problem, loss, options);
+    linear_fitted again = linear_verify(&c->problem, loss, options, f.h);
+    double w[ORACLE_COLUMNS], b;
+    const double best = oracle_solve(p, w, &b), size = fmax(1, fabs(best));
+    const double value = oracle_objective(p, weights_of(&f), intercept_of(&f));
+    assert_int_equal(f.status, MARGIN_OK);
+    assert_close(f.report.objective, value, 1e-12);
+    assert_true(f.report.gap <= 1e-6 && value >= best - 1e-12 * size);
+    assert_true(value - best <= f.report.gap * size + 1e-12 * size);
+    assert_close(again.report.objective, value, 1e-12);
+    assert_true(again.report.gap <= f.report.gap * (1 + 1e-6) + 1e-12);
+    return f;
+}
+
+/* Steps on some rows go before those on all, of which there are few then. */
+static void test_many_rows(void **state) {
+    static const char *const options[] = {"", "intercept=no, C=100", "C=0.01"};
+    static const double Cs[] = {1, 100, 0.01};
+    (void)state;
+    for (int l = 0; l < 3; l++)
+        for (int k = 0; k < MG_LENGTH(options); k++) {
+            linear_case *c = linear_case_make(12000, 6, 0.5, 1, (uint64_t)(l + 1));
+            if (k == 2) c->problem.weight = c->weight;
+            const oracle_problem p = oracle_of(c, losses[l], Cs[k], k != 1);
+            linear_fitted f = fit_many(c, losses[l], options[k], &p);
+            assert_true(f.report.iterations <= 4);
+            linear_assert_threads(&c->problem, losses[l], options[k]);
+            linear_fitted_free(&f);
+            linear_case_free(c);
+        }
+}
+
+/* Where the rows that are drawn tell little: three of a class, or a few with nearly all weight. */
+static void test_misleading_rows(void **state) {
+    (void)state;
+    for (int l = 0; l < 3; l++)
+        for (int k = 0; k < 2; k++) {
+            linear_case *c = linear_case_make(12000, 6, 0.5, 1, (uint64_t)(l + 5));
+            for (int64_t i = 0; i < c->rows; i++) {
+                if (k == 0) c->sign[i] = i % 5000 == 77 ? 1 : -1;
+                c->weight[i] = i % 1000 == 77 ? 100 : 0.001;
+            }
+            if (k == 1) c->problem.weight = c->weight;
+            const oracle_problem p = oracle_of(c, losses[l], 1, true);
+            linear_fitted f = fit_many(c, losses[l], "", &p);
+            linear_fitted_free(&f);
+            linear_case_free(c);
+        }
+}
+
 /* ---- Coordinates ----------------------------------------------------------------------------- */
 
 /* Units from 1e-6 to 1e6 and means a thousand deviations away: the problem is another one (the
@@ -723,6 +779,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_optimum),
         cmocka_unit_test(test_few_steps),
+        cmocka_unit_test(test_many_rows),
+        cmocka_unit_test(test_misleading_rows),
         cmocka_unit_test(test_scaled_columns),
         cmocka_unit_test(test_units_do_not_matter),
         cmocka_unit_test(test_affine_problem),

@@ -129,6 +129,9 @@ margin_status mg_design_gram(mg_design *d, const mg_weighted_gram *request, doub
  * 3.1). CSR: infinite, for want of a bound. */
 double mg_design_gram_rounding(const mg_design *d);
 
+/* The rows of these samples of a dense design, one behind the other, in X's type. */
+void mg_design_copy_rows(const mg_design *d, const int64_t *chosen, int64_t count, void *out);
+
 /* Weighted mean and standard deviation of each column of A, of all samples (`exact`, one pass) or
  * of at most 4096 samples evenly spread: for preconditioning. A constant column has deviation 0. */
 margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *deviation,

@@ -121,6 +121,19 @@ void mg_design_find_rows(const mg_visit_list *list, int64_t first, int64_t count
                   mg_design_row(list->design, mg_visit_sample(list, first + k)) * bytes;
 }
 
+void mg_design_copy_rows(const mg_design *d, const int64_t *chosen, int64_t count, void *out) {
+    const mg_visit_list list = {d, chosen};
+    const size_t bytes = (size_t)(d->columns * mg_type_size(d->problem->x.value_type));
+    const void *rows[MG_CHUNK_ROWS];
+    char *to = out;
+    for (int64_t first = 0; first < count; first += d->chunk_rows) {
+        const int64_t some = MG_MIN(count - first, d->chunk_rows);
+        mg_design_find_rows(&list, first, some, rows);
+        for (int64_t k = 0; k < some; k++, to += bytes)
+            memcpy(to, rows[k], bytes);
+    }
+}
+
 /* All samples from `first` on as plain columns, read once for the scores and the gradient. */
 static mg_column_part plain_part(const mg_design *d, int64_t first, int64_t count) {
     mg_made_rows *made = &d->made[mg_worker(d->context)];

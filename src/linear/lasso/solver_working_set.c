@@ -302,7 +302,7 @@ static margin_status working_step(mg_working *s, bool *moved) {
 
 static margin_status working_end(mg_working *s, margin_status ended) {
     mg_stop_disarm(&s->job->stop);
-    MG_TRY(mg_goal_prove(&s->goal, s->here.w, &s->here.b));
+    MG_TRY(mg_goal_prove(&s->goal, s->here.w, &s->here.b, NULL));
     return mg_goal_end(s->job, s->solution, ended, "steps");
 }
 
@@ -311,7 +311,7 @@ static margin_status working_iterate(mg_working *s) {
         bool done, moved = false;
         MG_TRY(mg_goal_check(&s->goal, s->here.gap,
                              mg_wanted_gap_l1(s->job->tolerance, s->here.value, s->goal.constant),
-                             s->here.value, s->here.w, &s->here.b, &done));
+                             s->here.value, s->here.w, &s->here.b, NULL, &done));
         if (done) return working_end(s, MARGIN_OK);
         const margin_status stop = mg_stop_check(&s->job->stop, s->solution->iterations);
         if (stop < 0) return mg_fail_cancelled(s->job->error);

@@ -35,8 +35,8 @@ static double slack_of(const mg_smooth *s, const mg_smooth_point *point) {
     double square = 0.0, across = 0.0;
     if (!(rho > 0.0)) return (double)INFINITY;
     for (int64_t k = 0; k < s->functions; k++) {
-        const double sum = s->sums[k];
-        square += s->pairs.vectors->square(s->raw + k * s->columns, s->columns);
+        const double sum = point->sums[k];
+        square += s->pairs.vectors->square(point->raw + k * s->columns, s->columns);
         if (!totals)
             across += fabs(sum * point->b[k]);
         else if (totals[k] > 0.0)
@@ -47,8 +47,8 @@ static double slack_of(const mg_smooth *s, const mg_smooth_point *point) {
 
 margin_status mg_smooth_evaluate(mg_smooth *s, mg_smooth_point *point) {
     mg_loss_point pass = {.scores = point->scores,
-                          .gradient = s->raw,
-                          .intercept_gradient = s->sums,
+                          .gradient = point->raw,
+                          .intercept_gradient = point->sums,
                           .single = s->single};
     MG_TRY(mg_objective_pass(s->objective, point->w, point->b, &pass, s->job->error));
     s->solution->passes++;
@@ -56,10 +56,10 @@ margin_status mg_smooth_evaluate(mg_smooth *s, mg_smooth_point *point) {
     point->errors = pass.errors;
     for (int64_t k = 0; k < s->functions; k++) {
         double *to = point->gradient + k * s->block;
-        const double *from = s->raw + k * s->columns;
+        const double *from = point->raw + k * s->columns;
         for (int64_t j = 0; j < s->columns; j++)
-            to[j] = s->factor[j] * (from[j] - s->centre[j] * s->sums[k]);
-        to[s->columns] = s->sums[k];
+            to[j] = s->factor[j] * (from[j] - s->centre[j] * point->sums[k]);
+        to[s->columns] = point->sums[k];
     }
     point->slack = slack_of(s, point);
     return MARGIN_OK;
@@ -72,7 +72,8 @@ static void trace_here(const mg_smooth *s) {
 
 /* ---- Start ----------------------------------------------------------------------------------- */
 
-static void set_start(mg_smooth *s) {
+/* True: it was given. */
+static bool set_start(mg_smooth *s) {
     const mg_linear_solution *given = s->solution;
     const int64_t weights = s->functions * s->columns;
     bool somewhere = false;
@@ -81,6 +82,7 @@ static void set_start(mg_smooth *s) {
     for (int64_t j = 0; j < weights + s->functions; j++)
         somewhere |= given->w[j] != 0.0;
     if (somewhere) memcpy(s->here.b, given->b, (size_t)s->functions * sizeof *given->b);
+    return somewhere;
 }
 
 /* As many pairs as fit into some memory, which is a constant of the shape. */
@@ -95,26 +97,49 @@ static margin_status smooth_new_vectors(mg_smooth *s) {
     const int64_t weights = s->functions * s->columns, size = s->size;
     const int room = s->exact ? 0 : pairs_for(s);
     margin_error *error = s->job->error;
-    MG_TRY(MG_PIECES(&s->arena, purpose, error, MG_PIECE(s->centre, s->columns),
-                     MG_PIECE(s->factor, s->columns), MG_PIECE(s->here.w, size),
-                     MG_PIECE(s->there.w, size), MG_PIECE(s->raw, size), MG_PIECE(s->move, size),
-                     MG_PIECE(s->here.gradient, size), MG_PIECE(s->there.gradient, size),
-                     MG_PIECE(s->direction, size), MG_PIECE(s->diagonals, size),
-                     MG_PIECE(s->function_scale, s->functions),
-                     MG_PIECE(s->pairs.steps, 2 * room * size)));
+    MG_TRY(MG_PIECES(
+        &s->arena, purpose, error, MG_PIECE(s->centre, s->columns), MG_PIECE(s->factor, s->columns),
+        MG_PIECE(s->here.w, size), MG_PIECE(s->there.w, size), MG_PIECE(s->here.raw, size),
+        MG_PIECE(s->there.raw, size), MG_PIECE(s->move, size), MG_PIECE(s->here.gradient, size),
+        MG_PIECE(s->there.gradient, size), MG_PIECE(s->direction, size),
+        MG_PIECE(s->diagonals, size), MG_PIECE(s->function_scale, s->functions),
+        MG_PIECE(s->pairs.steps, 2 * room * size)));
     if (s->functions == 1)
         MG_TRY(MG_PIECES(&s->arena, purpose, error, MG_PIECE(s->here.scores, s->samples),
                          MG_PIECE(s->there.scores, s->samples)));
     s->here.b = s->here.w + weights; /* intercepts right behind the weights */
     s->there.b = s->there.w + weights;
-    s->sums = s->raw + weights;
+    s->here.sums = s->here.raw + weights;
+    s->there.sums = s->there.raw + weights;
     s->move_b = s->move + weights;
     s->pairs =
         mg_lbfgs_pairs_make(s->design->context, s->design->isa, s->size, room, s->pairs.steps);
     return MARGIN_OK;
 }
 
-margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, mg_smooth *s) {
+/* Weights that some rows led to, and lead up here, are worse than none. */
+static margin_status go_to_start(mg_smooth *s) {
+    const bool given = set_start(s);
+    if (!given) MG_TRY(mg_smooth_start(s));
+    MG_TRY(mg_smooth_evaluate(s, &s->here));
+    if (s->part.sample.count == 0 || s->here.value <= s->goal.constant) return MARGIN_OK;
+    mg_smooth_part_free(&s->part);
+    set_start(s);
+    return mg_smooth_evaluate(s, &s->here);
+}
+
+static margin_status find_coordinates(mg_smooth *s, const mg_smooth *whole) {
+    const size_t bytes = (size_t)s->columns * sizeof(double);
+    if (!whole)
+        return mg_design_coordinates(s->design, s->objective->intercept, s->centre, s->factor,
+                                     s->job->error);
+    memcpy(s->centre, whole->centre, bytes);
+    memcpy(s->factor, whole->factor, bytes);
+    return MARGIN_OK;
+}
+
+margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution,
+                              const mg_smooth *whole, mg_smooth *s) {
     const mg_objective *o = job->objective;
     const margin_matrix *x = &o->design->problem->x;
     margin_status status;
@@ -137,9 +162,8 @@ margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, 
                      .before = (double)INFINITY};
     mg_arena_init(&s->arena, s->design->heap);
     MG_GO(smooth_new_vectors(s));
-    MG_GO(mg_design_coordinates(s->design, o->intercept, s->centre, s->factor, job->error));
-    set_start(s);
-    MG_GO(mg_smooth_evaluate(s, &s->here));
+    MG_GO(find_coordinates(s, whole));
+    MG_GO(go_to_start(s));
     if (!isfinite(s->here.value))
         MG_GO(mg_fail(job->error, MG_DATA(OVERFLOW),
                       "the objective is beyond double precision; bring the columns to one scale "
@@ -148,8 +172,13 @@ margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, 
     trace_here(s);
     return MARGIN_OK;
 done:
-    mg_arena_free(&s->arena);
+    mg_smooth_free(s);
     return status;
+}
+
+void mg_smooth_free(mg_smooth *s) {
+    mg_smooth_part_free(&s->part);
+    mg_arena_free(&s->arena);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */

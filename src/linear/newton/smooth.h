@@ -14,12 +14,13 @@
 #include "math/rows/lbfgs_pairs.h"
 
 typedef struct mg_smooth_point {
-    double *w, *b;    /* functions x columns, functions right behind; A's units */
-    double *scores;   /* one function, samples; several: NULL */
-    double *gradient; /* size */
-    double value;     /* P */
-    double slack;     /* the gap that the slopes as dual variables prove, up to second order in the
-                         intercept's gradient; no penalty: INFINITY */
+    double *w, *b;      /* functions x columns, functions right behind; A's units */
+    double *scores;     /* one function, samples; several: NULL */
+    double *gradient;   /* size */
+    double *raw, *sums; /* functions x columns, functions: the same in A's units */
+    double value;       /* P */
+    double slack; /* the gap that the slopes as dual variables prove, up to second order in the
+                     intercept's gradient; no penalty: INFINITY */
     int64_t errors;
 } mg_smooth_point;
 
@@ -31,6 +32,24 @@ typedef enum mg_smooth_base {
     MG_BASE_BLOCKS  /* a factor for each function */
 } mg_smooth_base;
 
+/* Some samples and their weights. */
+typedef struct mg_row_sample {
+    mg_heap *heap;
+    int64_t count, capacity;
+    int64_t *rows; /* ascending */
+    double *weights;
+} mg_row_sample;
+void mg_row_sample_free(mg_row_sample *sample);
+
+/* Some samples as an objective of their own, with weights that make them about as much as all. */
+typedef struct mg_smooth_part {
+    mg_arena arena;
+    mg_row_sample sample; /* its count 0: there is none */
+    mg_problem problem;   /* dense: a copy of the rows */
+    mg_design design;
+    mg_objective objective;
+} mg_smooth_part;
+
 typedef struct mg_smooth {
     mg_linear_job *job;
     mg_linear_solution *solution;
@@ -38,9 +57,9 @@ typedef struct mg_smooth {
     mg_design *design;
     mg_arena arena;
     int64_t functions, columns, block, size, samples;
+    mg_smooth_part part;
     double *centre, *factor;     /* columns */
     mg_smooth_point here, there; /* where it is; where it was before the last step */
-    double *raw, *sums;          /* functions x columns, functions: a gradient in A's units */
     double *direction;           /* size */
     double *move, *move_b;       /* the same in A's units: functions x columns, functions */
     double slope, slope_there;   /* of P along the direction, before the step and at its end */
@@ -77,8 +96,20 @@ bool mg_smooth_can(const mg_objective *objective, char *why);
  * until P is proven. */
 margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solution);
 
-/* Takes memory (s->arena), finds the coordinates and goes to the start. */
-margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution, mg_smooth *s);
+/* Takes memory (s->arena), finds the coordinates, or takes those of the whole that the rows are
+ * some of, and goes to the start. */
+margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution,
+                              const mg_smooth *whole, mg_smooth *s);
+void mg_smooth_free(mg_smooth *s);
+/* Of samples that are many: takes some as s->part and moves the point `here`, which is not
+ * evaluated yet, to where steps on them get (smooth_part.c). */
+margin_status mg_smooth_start(mg_smooth *s);
+void mg_smooth_part_free(mg_smooth_part *part);
+/* A few steps, without proofs, until one promises less than `enough` of the value
+ * (solver_lbfgs.c). */
+margin_status mg_smooth_descend(mg_smooth *s, double enough);
+/* The least samples that a factor is made from (solver_lbfgs.c). */
+int64_t mg_smooth_least_rows(const mg_smooth *s);
 /* Value, gradient and slack of a point: one pass. */
 margin_status mg_smooth_evaluate(mg_smooth *s, mg_smooth_point *point);
 
@@ -116,20 +147,14 @@ double mg_smooth_price(const mg_smooth *s, int64_t rows, bool single);
  * in double precision: exact). Where H is singular a multiple of its diagonal is added, no more
  * than it takes. Forgets what belonged to the H0 of before. */
 margin_status mg_smooth_factor(mg_smooth *s, mg_smooth_base base, int64_t rows, bool single);
+/* The same of one function from its part, at hand. */
+margin_status mg_smooth_factor_part(mg_smooth *s);
 /* x = H0^-1 x; of several functions without what they have in common, which changes no loss. */
 margin_status mg_smooth_solve(const mg_smooth *s, double *x);
-/* Some samples and their weights. */
-typedef struct mg_row_sample {
-    mg_heap *heap;
-    int64_t count, capacity;
-    int64_t *rows; /* ascending */
-    double *weights;
-} mg_row_sample;
 /* About `rows` samples, with weights in place of these curvatures, whose Gram is that of all in the
  * mean; `round`: of the random numbers. */
 margin_status mg_smooth_sample(mg_smooth *s, const double *curvatures, int64_t rows, int64_t round,
                                mg_row_sample *sample);
-void mg_row_sample_free(mg_row_sample *sample);
 
 /* ---- Newton's direction (solver_newton.c) ---- */
 margin_status mg_smooth_newton(mg_smooth *s);

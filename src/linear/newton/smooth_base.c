@@ -157,12 +157,9 @@ static margin_status find_curvatures(mg_smooth *s, mg_smooth_base base, int64_t 
     return MARGIN_OK;
 }
 
-/* Factor number `at`, of the Gram of the rows with these curvatures and the penalty. */
-static margin_status make_factor(mg_smooth *s, int64_t at, const double *curvatures, int64_t rows,
-                                 bool single) {
-    const double rho = s->objective->penalty.rho;
-    const int64_t n = s->block, last = n - 1;
-    double *a = s->matrices + at * n * n, *diagonal = s->diagonals + at * n;
+/* Number `at`, of the rows with these curvatures. */
+static margin_status make_gram(mg_smooth *s, int64_t at, const double *curvatures, int64_t rows,
+                               bool single, double *a) {
     mg_row_sample sample = {0};
     mg_weighted_gram request = {
         .weights = curvatures, .centre = s->centre, .factor = s->factor, .single = single};
@@ -173,18 +170,24 @@ static margin_status make_factor(mg_smooth *s, int64_t at, const double *curvatu
         request.count = sample.count;
         request.weights = sample.weights;
     }
-    MG_GO(mg_design_gram(s->design, &request, a, s->job->error));
+    status = mg_design_gram(s->design, &request, a, s->job->error);
+    if (sample.heap) mg_row_sample_free(&sample);
+    return status;
+}
+
+/* The factor of such a Gram and the penalty. */
+static margin_status make_factor(mg_smooth *s, int64_t at, bool single) {
+    const double rho = s->objective->penalty.rho;
+    const int64_t n = s->block, last = n - 1;
+    double *a = s->matrices + at * n * n, *diagonal = s->diagonals + at * n;
     for (int64_t j = 0; j < n && !s->objective->intercept; j++)
         a[last * n + j] = a[j * n + last] = 0.0;
     for (int64_t j = 0; j < n; j++) {
         const double own = a[j * n + j] + (j < last ? rho * s->factor[j] * s->factor[j] : 0.0);
         diagonal[j] = own > 0.0 ? own : 1.0;
     }
-    status = mg_ridge_factor(s->design->context, n, a, diagonal,
-                             single ? mg_ridge_single : mg_ridge_double, s->job->error);
-done:
-    if (sample.heap) mg_row_sample_free(&sample);
-    return status;
+    return mg_ridge_factor(s->design->context, n, a, diagonal,
+                           single ? mg_ridge_single : mg_ridge_double, s->job->error);
 }
 
 static margin_status take_matrices(mg_smooth *s, int64_t count) {
@@ -194,24 +197,65 @@ static margin_status take_matrices(mg_smooth *s, int64_t count) {
     return MARGIN_OK;
 }
 
-margin_status mg_smooth_factor(mg_smooth *s, mg_smooth_base base, int64_t rows, bool single) {
+/* From curvatures of all samples, of which about `rows` are drawn. */
+static margin_status factor_all(mg_smooth *s, mg_smooth_base base, int64_t rows, bool single) {
     mg_heap *heap = s->design->heap;
-    const int64_t count = base == MG_BASE_BLOCKS ? s->functions : 1;
+    const int64_t count = base == MG_BASE_BLOCKS ? s->functions : 1, n = s->block;
     double *curvatures;
     margin_status status = MARGIN_OK;
-    MG_TRY(take_matrices(s, count));
     if (s->functions > 1 && base == MG_BASE_BLOCKS) MG_TRY(find_shares(s));
     MG_NEW(heap, curvatures, s->samples, "the curvatures of the samples", s->job->error);
-    s->builds++;
     for (int64_t k = 0; k < count && status >= 0; k++) {
         status = find_curvatures(s, base, k, curvatures);
-        if (status >= 0) status = make_factor(s, k, curvatures, rows, single);
+        if (status >= 0)
+            status = make_gram(s, k, curvatures, rows, single, s->matrices + k * n * n);
+        if (status >= 0) status = make_factor(s, k, single);
     }
     mg_free(heap, curvatures);
+    return status;
+}
+
+/* From the part, which is at hand. */
+static margin_status factor_part(mg_smooth *s) {
+    mg_smooth_part *part = &s->part;
+    const int64_t count = part->sample.count;
+    double *weights;
+    margin_status status;
+    MG_NEW(s->design->heap, weights, count, "the curvatures of the samples", s->job->error);
+    const mg_weighted_gram request = {
+        .weights = weights, .centre = s->centre, .factor = s->factor, .single = true};
+    for (int64_t k = 0; k < count; k++)
+        weights[k] = s->here.scores[part->sample.rows[k]];
+    mg_design_margins(&part->design, s->objective->loss, 0, count, weights, weights);
+    mg_loss_pass_for(s->design->isa)(s->objective->loss->kind, weights, part->objective.c, count,
+                                     NULL, weights);
+    MG_GO(mg_design_gram(&part->design, &request, s->matrices, s->job->error));
+    status = make_factor(s, 0, true);
+done:
+    mg_free(s->design->heap, weights);
+    return status;
+}
+
+static void has_factored(mg_smooth *s, mg_smooth_base base) {
     s->base = base;
     s->scale = 1.0;
     s->since = s->rented = 0;
-    return status;
+}
+
+margin_status mg_smooth_factor(mg_smooth *s, mg_smooth_base base, int64_t rows, bool single) {
+    MG_TRY(take_matrices(s, base == MG_BASE_BLOCKS ? s->functions : 1));
+    s->builds++;
+    MG_TRY(factor_all(s, base, rows, single));
+    has_factored(s, base);
+    return MARGIN_OK;
+}
+
+margin_status mg_smooth_factor_part(mg_smooth *s) {
+    MG_TRY(take_matrices(s, 1));
+    s->builds++;
+    MG_TRY(factor_part(s));
+    has_factored(s, MG_BASE_BLOCKS);
+    return MARGIN_OK;
 }
 
 /* ---- Solution -------------------------------------------------------------------------------- */

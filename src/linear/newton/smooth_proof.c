@@ -23,7 +23,8 @@ margin_status mg_smooth_check(mg_smooth *s, bool *done) {
     s->separated = mg_is_endless(s->objective) && s->here.errors == 0;
     const double wanted = s->separated ? tolerance * fmax(1.0, fabs(value))
                                        : mg_wanted_gap(tolerance, value, s->goal.constant);
-    return mg_goal_check(&s->goal, expected_gap(s), wanted, value, s->here.w, s->here.b, done);
+    return mg_goal_check(&s->goal, expected_gap(s), wanted, value, s->here.w, s->here.b,
+                         s->here.scores, done);
 }
 
 bool mg_smooth_is_idle(const mg_smooth *s) {
@@ -50,7 +51,7 @@ margin_status mg_smooth_end(mg_smooth *s, margin_status ended) {
         MG_TRY(mg_find_recession(s->objective, s->here.w, s->here.b, &endless.recession,
                                  &endless.separable, s->job->error));
     mg_stop_disarm(&s->job->stop);
-    MG_TRY(mg_goal_prove(&s->goal, s->here.w, s->here.b));
+    MG_TRY(mg_goal_prove(&s->goal, s->here.w, s->here.b, s->here.scores));
     out->status = mg_goal_end(s->job, out, ended, "steps");
     explain_limit(s);
     if (mg_explain_endless(&endless, out->why, sizeof out->why) && out->status == MARGIN_OK)

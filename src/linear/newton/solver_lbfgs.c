@@ -47,9 +47,13 @@ typedef struct level {
     bool single, last;
 } level;
 
+int64_t mg_smooth_least_rows(const mg_smooth *s) {
+    return MG_MAX(FIRST_ROWS, ROWS_PER_COLUMN * s->block);
+}
+
 static level level_at(const mg_smooth *s, int number) {
     const int64_t all = s->samples;
-    int64_t rows = MG_MAX(FIRST_ROWS, ROWS_PER_COLUMN * s->block);
+    int64_t rows = s->part.sample.count > 0 ? s->part.sample.count : mg_smooth_least_rows(s);
     int k = 0;
     for (; k < number && rows < all; k++)
         rows = rows > all / GROWTH ? all : rows * GROWTH;
@@ -122,7 +126,8 @@ static int offers_to_several(mg_smooth *s, offer *out) {
 /* ---- H0 made anew ---------------------------------------------------------------------------- */
 
 static margin_status smooth_build(mg_smooth *s, const offer *o) {
-    MG_TRY(mg_smooth_factor(s, o->base, o->rows, o->single));
+    const bool by_part = s->builds == 0 && s->part.sample.count > 0;
+    MG_TRY(by_part ? mg_smooth_factor_part(s) : mg_smooth_factor(s, o->base, o->rows, o->single));
     s->level = o->level;
     if (s->functions > 1) return MARGIN_OK; /* the pairs still serve */
     mg_lbfgs_pairs_clear(&s->pairs);
@@ -228,12 +233,29 @@ static margin_status keep_pair(mg_smooth *s) {
 
 /* ---- The method ------------------------------------------------------------------------------ */
 
+static margin_status next_step(mg_smooth *s, bool *moved) {
+    MG_TRY(set_direction(s));
+    MG_TRY(mg_smooth_step(s, moved));
+    return *moved ? keep_pair(s) : MARGIN_OK;
+}
+
+margin_status mg_smooth_descend(mg_smooth *s, double enough) {
+    enum { MOST_STEPS = 20 };
+    bool moved = true;
+    MG_TRY(mg_smooth_diagonal(s));
+    for (int k = 0; k < MOST_STEPS && moved && !(s->last <= enough * fabs(s->here.value)); k++) {
+        MG_TRY(smooth_improve(s));
+        MG_TRY(next_step(s, &moved));
+    }
+    return MARGIN_OK;
+}
+
 margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solution) {
     mg_smooth s;
     margin_status stop = MARGIN_OK, status;
     bool proven = false, tried = true;
     const double began = mg_clock();
-    MG_TRY(mg_smooth_begin(job, solution, &s));
+    MG_TRY(mg_smooth_begin(job, solution, NULL, &s));
     job->stop.deadline -= mg_clock() - began; /* the proof takes as long as the first pass */
     mg_stop_arm(&job->stop);
     MG_GO(mg_smooth_diagonal(&s));
@@ -243,11 +265,7 @@ margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solutio
         if (!proven) stop = mg_stop_check(&job->stop, solution->iterations);
         if (proven || stop != MARGIN_OK) break;
         MG_GO(smooth_improve(&s));
-        if (!mg_smooth_is_idle(&s)) {
-            MG_GO(set_direction(&s));
-            MG_GO(mg_smooth_step(&s, &moved));
-            if (moved) MG_GO(keep_pair(&s));
-        }
+        if (!mg_smooth_is_idle(&s)) MG_GO(next_step(&s, &moved));
         if (!moved || mg_smooth_is_idle(&s)) MG_GO(smooth_escalate(&s, &tried));
         if (!tried) stop = MARGIN_STOPPED_STALLED;
         if (!tried) break;
@@ -255,7 +273,7 @@ margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solutio
     status = stop < 0 ? mg_fail_cancelled(job->error) : mg_smooth_end(&s, stop);
 done:
     if (mg_stop_cut(&job->stop, status)) status = mg_smooth_end(&s, MARGIN_STOPPED_TIME);
-    mg_arena_free(&s.arena);
+    mg_smooth_free(&s);
     return status;
 }
 

@@ -15,26 +15,26 @@ double mg_wanted_gap_l1(double tolerance, double value, double constant) {
                 tolerance * fmax(fabs(value), 1e-3 * (constant - value)));
 }
 
-margin_status mg_goal_prove(mg_goal *goal, const double *w, const double *b) {
+margin_status mg_goal_prove(mg_goal *goal, const double *w, const double *b, const double *scores) {
     const mg_objective *o = goal->job->objective;
     mg_linear_solution *out = goal->solution;
     if (goal->proven) return MARGIN_OK;
     memcpy(out->w, w, (size_t)(o->functions * o->columns) * sizeof *w);
     memcpy(out->b, b, (size_t)o->functions * sizeof *b);
     mg_objective_centre(o, out->w, out->b);
-    MG_TRY(mg_certify(o, out, NULL, goal->job->error));
-    out->passes += 2;
+    MG_TRY(mg_certify(o, out, scores, goal->job->error));
+    out->passes += scores ? 1 : 2;
     goal->proven = true;
     return MARGIN_OK;
 }
 
 margin_status mg_goal_check(mg_goal *goal, double expected, double wanted, double value,
-                            const double *w, const double *b, bool *done) {
+                            const double *w, const double *b, const double *scores, bool *done) {
     *done = false;
     mg_progress(goal->job->context, "training", (double)goal->solution->iterations, 0.0,
                 expected / fmax(1.0, fabs(value)));
     if (!(expected <= goal->strictness * wanted)) return MARGIN_OK;
-    MG_TRY(mg_goal_prove(goal, w, b));
+    MG_TRY(mg_goal_prove(goal, w, b, scores));
     *done = goal->solution->gap <= goal->job->tolerance;
     if (!*done) goal->strictness *= 0.1;
     return MARGIN_OK;

@@ -30,12 +30,12 @@ typedef struct mg_goal {
     bool proven;       /* the solution is the point at hand, with its proof */
 } mg_goal;
 
-/* The point (w, b) becomes the solution and is certified, unless it was. */
-margin_status mg_goal_prove(mg_goal *goal, const double *w, const double *b);
+/* The point (w, b) becomes the solution and is certified, unless it was. scores: as mg_certify. */
+margin_status mg_goal_prove(mg_goal *goal, const double *w, const double *b, const double *scores);
 /* The same where the expected gap is small enough beside the wanted one; *done: that is reached.
  * value: P there. Reports progress. */
 margin_status mg_goal_check(mg_goal *goal, double expected, double wanted, double value,
-                            const double *w, const double *b, bool *done);
+                            const double *w, const double *b, const double *scores, bool *done);
 /* Status and reason of a certified solution; `ended`: OK, or why the steps ended, which `unit`
  * counts. */
 margin_status mg_goal_end(const mg_linear_job *job, mg_linear_solution *solution,

@@ -58,7 +58,7 @@ margin_status mg_descent_prove(mg_descent *d) {
     mg_linear_solution *out = d->solution;
     if (d->goal.proven) return MARGIN_OK;
     if (d->alpha) memcpy(out->alpha, d->alpha, (size_t)d->samples * sizeof *out->alpha);
-    return mg_goal_prove(&d->goal, d->best.w, d->best.b);
+    return mg_goal_prove(&d->goal, d->best.w, d->best.b, NULL);
 }
 
 /* |g|^2 / (2 rho) of the weights' derivatives, where those of several functions have the mean 0 as

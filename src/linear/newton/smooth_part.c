@@ -1,0 +1,111 @@
+/* Some of the samples as an objective of their own, and the start that steps on them make, which
+ * cost a small part of a pass each.
+ *
+ * The optimum of m samples is above that of all by about (columns / m) of the value, so that steps
+ * go no further. They start on a part of the part, and so on down to as few rows as a factor is
+ * made from. Rows are drawn in proportion to their weights. */
+#include "linear/newton/smooth.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Least samples for each of a part; of a part for each that a factor takes; a random number's round
+ * that no factor takes. */
+enum { TIMES = 5, FACTORS = 4, ROUND = 1 << 22 };
+
+static const char purpose[] = "a part of the rows";
+
+static margin_status take_targets(const mg_problem *from, mg_smooth_part *part,
+                                  margin_error *error) {
+    const int64_t count = part->sample.count;
+    int64_t *index;
+    int8_t *sign = NULL;
+    double *target = NULL;
+    MG_ARENA_NEW(&part->arena, index, count, purpose, error);
+    if (from->sign) MG_ARENA_NEW(&part->arena, sign, count, purpose, error);
+    if (from->target) MG_ARENA_NEW(&part->arena, target, count, purpose, error);
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t i = part->sample.rows[k];
+        index[k] = mg_sample_row(from, i);
+        if (sign) sign[k] = from->sign[i];
+        if (target) target[k] = from->target[i];
+    }
+    part->problem.index = index;
+    part->problem.sign = sign;
+    part->problem.target = target;
+    return MARGIN_OK;
+}
+
+/* Where there is no room the rows are read where they are, with the same results. */
+static margin_status copy_rows(const mg_design *d, mg_smooth_part *part, margin_error *error) {
+    const margin_matrix *x = &d->problem->x;
+    const int64_t count = part->sample.count, columns = d->columns;
+    double *rows;
+    const int64_t limit = mg_heap_limit(d->heap), bytes = count * columns * (int64_t)sizeof *rows;
+    if (mg_is_csr(x) || (limit > 0 && bytes > limit / 8)) return MARGIN_OK;
+    MG_ARENA_NEW(&part->arena, rows, count * columns, purpose, error);
+    mg_design_copy_rows(d, part->sample.rows, count, rows);
+    part->problem.x = x->value_type == MARGIN_F32
+                          ? margin_dense_f32((const float *)(void *)rows, count, columns, columns)
+                          : margin_dense_f64(rows, count, columns, columns);
+    part->problem.index = NULL;
+    part->problem.maker = NULL;
+    return MARGIN_OK;
+}
+
+static margin_status take_part(mg_smooth *s, int64_t rows, mg_smooth_part *part) {
+    const mg_objective *o = s->objective;
+    margin_error *error = s->job->error;
+    mg_penalty penalty = o->penalty;
+    MG_TRY(mg_smooth_sample(s, o->c, rows, ROUND, &part->sample));
+    part->problem = *s->design->problem;
+    MG_TRY(take_targets(s->design->problem, part, error));
+    MG_TRY(copy_rows(s->design, part, error));
+    part->problem.count = part->sample.count;
+    part->problem.weight = part->sample.weights;
+    part->problem.original = NULL;
+    part->problem.scale = s->design->scale;
+    part->problem.shift = s->design->shift;
+    penalty.factor = 1.0;
+    MG_TRY(mg_design_create(s->design->context, &part->problem, &part->design, error));
+    return mg_objective_create(&part->design, o->loss, &penalty, o->intercept, &part->objective,
+                               error);
+}
+
+static margin_status step_on_part(mg_smooth *s) {
+    mg_linear_job job = *s->job;
+    mg_linear_solution solution = {.w = s->here.w, .b = s->here.b};
+    mg_smooth of_part;
+    job.objective = &s->part.objective;
+    job.trace = NULL;
+    *s->here.b = 0.0; /* not given */
+    MG_TRY(mg_smooth_begin(&job, &solution, s, &of_part));
+    const margin_status status =
+        mg_smooth_descend(&of_part, (double)s->block / (double)of_part.samples);
+    if (status >= 0) {
+        memcpy(s->here.w, of_part.here.w, (size_t)s->columns * sizeof(double));
+        *s->here.b = *of_part.here.b;
+    }
+    mg_smooth_free(&of_part);
+    return status;
+}
+
+margin_status mg_smooth_start(mg_smooth *s) {
+    static const double most_price = 2.0; /* of a factor, in passes */
+    const int64_t least = mg_smooth_least_rows(s);
+    const int64_t rows = MG_MIN(s->samples / TIMES, FACTORS * least);
+    if (s->functions > 1 || rows < least / 2 || !mg_smooth_can_factor(s, 1) ||
+        mg_smooth_price(s, rows, true) > most_price)
+        return MARGIN_OK;
+    mg_arena_init(&s->part.arena, s->design->heap);
+    MG_TRY(take_part(s, rows, &s->part));
+    return step_on_part(s);
+}
+
+void mg_smooth_part_free(mg_smooth_part *part) {
+    mg_objective_free(&part->objective);
+    if (part->design.heap) mg_design_free(&part->design);
+    if (part->sample.heap) mg_row_sample_free(&part->sample);
+    if (part->arena.heap) mg_arena_free(&part->arena);
+    memset(part, 0, sizeof *part);
+}
