@@ -126,7 +126,8 @@ static void corral_remove(mg_corral *c, int64_t position) {
         c->weight[k] = c->weight[k + 1];
     }
     for (int64_t i = position; i < last; i++) { /* zero the subdiagonal entry (i + 1, i) */
-        double *head = column_r(c, i), length = hypot(head[i], head[i + 1]);
+        double *head = column_r(c, i);          /* head[i + 1] is at least `dependence` x lift */
+        double length = sqrt(head[i] * head[i] + head[i + 1] * head[i + 1]);
         double cosine = head[i] / length, sine = head[i + 1] / length;
         for (int64_t k = i; k < last; k++) {
             double *r = column_r(c, k), x = r[i], y = r[i + 1];

@@ -170,9 +170,12 @@ static double even_coordinates(const mg_ranges *ranges, int64_t columns, bool ce
     return power_for(widest);
 }
 
-/* Nothing near a hyperplane was seen, and there is none: no row needs an exact look. */
+/* Nothing near a hyperplane was seen, and there is none, or the search has a limit: then nobody
+ * asks for the best that was seen. No row needs an exact look, which takes as long as some passes.
+ */
 static bool is_hopeless(const mg_search *s, const mg_separation *out) {
-    return s->goal == MG_SEARCH_DECIDE && out->residual <= proof_residual && s->best_lower < -1e-6;
+    return s->goal == MG_SEARCH_DECIDE && s->best_lower < -1e-6 &&
+           (out->residual <= proof_residual || isfinite(s->most_work));
 }
 
 static margin_status search_phase(mg_search *s, mg_separation *out, mg_search_goal goal,
@@ -275,6 +278,7 @@ margin_status mg_separate(margin_context *context, const mg_problem *problem,
     MG_GO_NEW(heap, result.weights, MG_MAX(columns, 1), "the hyperplane", error);
     memset(result.weights, 0, (size_t)columns * sizeof *result.weights);
     MG_GO(mg_ranges_find(context, problem, &ranges, error));
+    result.work = (double)problem->count * mg_row_length(&problem->x);
     if (columns <= MG_SEARCH_DENSE_COLUMNS)
         MG_GO_NEW(heap, centre, columns, "column centres", error);
     MG_GO_NEW(heap, scale, columns, "column scales", error);

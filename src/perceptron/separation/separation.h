@@ -17,7 +17,7 @@ typedef enum mg_verdict { MG_UNDECIDED = -1, MG_NOT_SEPARABLE = 0, MG_SEPARABLE 
 typedef struct mg_separation {
     mg_heap *heap; /* a reference */
     mg_verdict verdict;
-    /* separable (undecided: the best found) */
+    /* separable (undecided: the best found, or with a limit of work perhaps none) */
     double *weights; /* x.columns numbers; norm 1 (unit: norm 1 together with the intercept) */
     double intercept;
     double margin;     /* least y (w.x + b) over all rows, evaluated in double-double arithmetic */

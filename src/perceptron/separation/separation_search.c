@@ -358,6 +358,7 @@ static margin_status start_corral(mg_search *s) {
         s->ops->add(s->g, 1 / size[s->problem->sign[i] < 0], s->raw, s->points.dimension);
     }
     int64_t added;
+    s->work += (double)s->samples * mg_row_length(&s->problem->x);
     s->square = 1;
     s->least = (double)INFINITY;
     s->best_lower = -(double)INFINITY;
