@@ -874,6 +874,46 @@ static void test_targets_have_names(void **state) {
     margin_context_free(context);
 }
 
+/* Descent that stops early without a penalty: the gap is no less than the distance from the
+ * optimum, which another solver found. */
+static void test_gaps_by_another_optimum(void **state) {
+    (void)state;
+    static const char *const specs[][2] = {
+        {"lasso(lambda=0, max_iter=%d, solver=gd)", "lasso(lambda=0, tol=1e-12)"},
+        {"elastic-net(lambda=0, max_iter=%d, solver=gd)", "elastic-net(lambda=0, tol=1e-12)"},
+        {"ridge(alpha=0, max_iter=%d, solver=gd)", "ridge(alpha=0, solver=qr)"}};
+    enum { ROWS = 40, COLUMNS = 4 };
+    double x[ROWS * COLUMNS], y[ROWS];
+    uint64_t random = 17;
+    for (int i = 0; i < ROWS; i++) {
+        const double shared = support_normal(&random);
+        y[i] = 0.2 * support_normal(&random);
+        for (int j = 0; j < COLUMNS; j++) {
+            x[i * COLUMNS + j] = shared + (0.05 + 0.3 * j) * support_normal(&random);
+            y[i] += (j % 2 ? -1 : 1) * x[i * COLUMNS + j];
+        }
+    }
+    const margin_data data = {.x = margin_dense_f64(x, ROWS, COLUMNS, COLUMNS),
+                              .y = margin_values_f64(y, ROWS)};
+    margin_context *context = support_context(NULL, 1);
+    int stopped = 0;
+    for (int k = 0; k < MG_LENGTH(specs); k++)
+        for (int steps = 3; steps < 400; steps *= 3) {
+            margin_report early = {0}, optimum = {0};
+            char text[80];
+            snprintf(text, sizeof text, specs[k][0], steps);
+            margin_model_free(fit_text(context, text, &data, &early));
+            margin_model_free(fit_text(context, specs[k][1], &data, &optimum));
+            const double distance =
+                (early.objective - optimum.objective) / fmax(1, early.objective);
+            stopped += early.status != MARGIN_OK && distance > 1e-3;
+            if (!(early.gap >= distance - 1e-9))
+                fail_msg("%s: gap %g, and the optimum is %g away", text, early.gap, distance);
+        }
+    assert_true(stopped > 3);
+    margin_context_free(context);
+}
+
 /* Of many classes other weights may have the same errors and the same least margin. */
 static void test_claims_of_a_perceptron(void **state) {
     (void)state;
@@ -1070,6 +1110,7 @@ int main(void) {
         cmocka_unit_test(test_totals_of_parts),
         cmocka_unit_test(test_a_row_of_little_weight),
         cmocka_unit_test(test_support_rows_are_alike),
+        cmocka_unit_test(test_gaps_by_another_optimum),
         cmocka_unit_test(test_claims_of_a_perceptron),
         cmocka_unit_test(test_forgeries),
         cmocka_unit_test(test_other_instruction_sets),

@@ -175,11 +175,10 @@ typedef struct margin_context_options {
      * (sticky: see margin_context_resume). */
     int (*progress)(const margin_progress *progress, void *user);
     void *user; /* passed to log, progress and poll */
-    /* Called every 50 ms or more often in every call that takes longer, from the calling thread
-     * only, also while it waits for the pool's threads, for a host that has to look at its own
-     * signals, messages or windows; where the system's LAPACK is linked, not during its
-     * factorisations. That is the aim; tests fail beyond 0.5 s of the processor's time. Return
-     * nonzero to cancel (sticky). It may call margin, in this context too. NULL: none. */
+    /* Called every 50 ms (tests fail beyond 0.5 s of the processor's time) from the calling thread
+     * only, also while it waits for the pool's, for a host that has to look at its own signals,
+     * messages or windows; where the system's LAPACK is linked, not during its factorisations.
+     * Return nonzero to cancel (sticky). It may call margin, in this context too. NULL: none. */
     int (*poll)(void *user);
     /* What kernel=user stands for in calls with this context, and in models that it trains or
      * loads: they keep function and kernel_user and call them until they are freed, but files do
