@@ -130,8 +130,7 @@ static void test_against_exact(void **state) {
     const margin_data data = sample_data(s, DENSE_F64);
     margin_report exact = {0};
     double last = 0, objective;
-    margin_model_free(
-        fit_text(context, "svm(kernel=rbf, sigma=1, C=2, tol=1e-9)", &data, &exact));
+    margin_model_free(fit_text(context, "svm(kernel=rbf, sigma=1, C=2, tol=1e-9)", &data, &exact));
     for (int centres = 5; centres <= 80; centres *= 2) {
         char spec[100];
         snprintf(spec, sizeof spec, "nystroem(centres=%d, sigma=1) | svm(C=2, tol=1e-8)", centres);
@@ -169,7 +168,9 @@ static void test_others(void **state) {
     const margin_data data = sample_data(s, DENSE_F64);
     margin_report found = {0};
     double objective;
-    static const char *const specs[] = {"svm", "svm(kernel=rbf)", "nystroem(centres=9) | logistic",
+    static const char *const specs[] = {"svm",
+                                        "svm(kernel=rbf)",
+                                        "nystroem(centres=9) | logistic",
                                         "nystroem(centres=9) | svm(loss=squared-hinge)",
                                         "nystroem(centres=9) | standardize | svm",
                                         "fourier(features=8) | svm"};

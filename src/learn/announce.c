@@ -43,8 +43,11 @@ static announcement_text instead_of(const mg_announcement *a) {
     char waves[80] = "";
     if (a->waves) snprintf(waves, sizeof waves, ", or fourier(features=2000) | %s", linear);
     if (a->maps)
-        snprintf(to.text, sizeof to.text, "some rows for all: nystroem(centres=2000) | %s%s",
-                 linear, waves);
+        snprintf(to.text, sizeof to.text, "some rows for all: nystroem(centres=2000) | %s%s%s",
+                 linear, waves,
+                 strcmp(linear, "svm") == 0
+                     ? " (verifying the first tells how far it is from the whole kernel)"
+                     : "");
     return to;
 }
 
