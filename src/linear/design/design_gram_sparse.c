@@ -60,11 +60,6 @@ static int64_t state_numbers(const mg_gram_job *job) {
     return job->size * job->size + 2 * row_room(job);
 }
 
-static void sparse_gram_start(void *state, void *argument) {
-    const mg_gram_job *job = argument;
-    memset(state, 0, (size_t)(job->size * job->size) * sizeof(double));
-}
-
 static void sparse_gram_merge(void *into, const void *from, void *argument) {
     const mg_gram_job *job = argument;
     double *a = into;
@@ -131,7 +126,7 @@ static margin_status few_columns(mg_gram_job *job, double *gram) {
     mg_design *d = job->design;
     const int64_t numbers = state_numbers(job);
     const mg_accumulator accumulator = {.state_size = numbers * (int64_t)sizeof *gram,
-                                        .init = sparse_gram_start,
+                                        .sums = job->size * job->size,
                                         .add = sparse_add_rows,
                                         .merge = sparse_gram_merge};
     double *sums;

@@ -2,6 +2,7 @@
 
 #include "linear/design/design.h"
 #include "linear/folds/folds.h"
+#include "math/products/lapack.h"
 
 #include <math.h>
 #include <string.h>
@@ -159,15 +160,19 @@ static margin_status centre_products(const mg_fold_products *p, int64_t f, mg_fo
     return s->constant < n ? MARGIN_OK : MARGIN_ERROR_LIMIT;
 }
 
-static margin_status fold_system_make(const mg_fold_products *p, int64_t f, mg_fold_system *s) {
+margin_status mg_fold_turn(const mg_fold_products *p, double *matrix, const double *slope,
+                           double *values, double *turned, margin_error *error) {
     const int64_t n = p->columns;
-    *s = (mg_fold_system){.memory = mg_new(p->heap, n * n + 3 * n + 1, sizeof(double))};
-    if (!s->memory) return MARGIN_ERROR_MEMORY;
-    s->matrix = s->memory;
-    s->slope = s->matrix + n * n;
-    s->mean = s->slope + n;
-    s->length = s->mean + n;
-    return centre_products(p, f, s);
+    const mg_stop stop = mg_stop_make(p->fits[0].context, -1);
+    int64_t info = 0;
+    MG_TRY(mg_lapack_dsyevd(&stop, 'V', 'U', n, matrix, n, values, &info, error));
+    for (int64_t l = 0; l < n; l++) {
+        values[l] = fmax(values[l], 0.0);
+        turned[l] = 0.0;
+        for (int64_t j = 0; j < n; j++)
+            turned[l] += matrix[l * n + j] * slope[j];
+    }
+    return info == 0 ? MARGIN_OK : MARGIN_ERROR_LIMIT;
 }
 
 double mg_fold_intercept(const mg_fold_system *s, const double *w, int64_t columns) {
@@ -187,13 +192,20 @@ typedef struct fold_work {
 static margin_status solve_fold(void *argument, int64_t f, int worker) {
     const fold_work *work = argument;
     const mg_fold_products *p = &work->p;
-    mg_fold_system system;
+    const int64_t n = p->columns;
+    mg_fold_system s = {0};
+    double *room;
+    mg_arena arena;
+    margin_status status;
     (void)worker;
-    margin_status status = fold_system_make(p, f, &system);
-    double *room = mg_new(p->heap, work->room * p->columns, sizeof *room);
-    if (status >= 0)
-        status = room ? work->solve(p, f, &system, room, work->options) : MARGIN_ERROR_MEMORY;
-    MG_FREE(p->heap, room, system.memory);
+    mg_arena_init(&arena, p->heap);
+    MG_GO(MG_PIECES(&arena, "a fold", NULL, MG_PIECE(s.matrix, n * n), MG_PIECE(s.slope, n),
+                    MG_PIECE(s.mean, n), MG_PIECE(s.length, n + 1),
+                    MG_PIECE(room, work->room * n)));
+    MG_GO(centre_products(p, f, &s));
+    status = work->solve(p, f, &s, room, work->options);
+done:
+    mg_arena_free(&arena);
     return status;
 }
 

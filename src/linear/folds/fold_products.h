@@ -27,13 +27,17 @@ margin_status mg_fold_products_whole(mg_fold_products *p, mg_fit *fits, int64_t 
 /* The least squares of one fold, columns and target centred, in the learner's units. A number of
  * matrix or slope is a sum whose terms are together at most 3 length_j length_k in size. */
 typedef struct mg_fold_system {
-    double *memory, *matrix; /* matrix: columns x columns, both triangles */
-    double *slope;           /* columns: products with the target */
-    double *mean, *length;   /* columns; length of the target: length[columns] */
-    double square, level;    /* of the target: sum of squares, mean */
-    int64_t constant;        /* columns that are */
+    double *matrix;        /* columns x columns, both triangles */
+    double *slope;         /* columns: products with the target */
+    double *mean, *length; /* columns; length of the target: length[columns] */
+    double square, level;  /* of the target: sum of squares, mean */
+    int64_t constant;      /* columns that are */
 } mg_fold_system;
 
+/* Eigenvectors of the matrix, by rows in its place, and eigenvalues, none below 0; turned: the
+ * slope in them. LIMIT: they were not found. */
+margin_status mg_fold_turn(const mg_fold_products *p, double *matrix, const double *slope,
+                           double *values, double *turned, margin_error *error);
 /* The intercept that goes with w in a fold. */
 double mg_fold_intercept(const mg_fold_system *s, const double *w, int64_t columns);
 

@@ -3,8 +3,6 @@
 #include "linear/folds/fold_products.h"
 #include "linear/folds/folds.h"
 
-#include "math/products/lapack.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -31,20 +29,11 @@ static margin_status make_fit(const mg_fold_products *p, int64_t number, const m
 static margin_status ridge_fold(const mg_fold_products *p, int64_t f, mg_fold_system *s,
                                 double *values, const mg_linear_options *options) {
     const int64_t n = p->columns, count = p->count;
-    const mg_stop stop = mg_stop_make(p->fits[0].context, -1);
     double *turned = values + n, lost = 1.0; /* how much larger the sums were */
-    int64_t info = 0;
     for (int64_t j = 0; j < n; j++)
         if (s->matrix[j * n + j] > 0.0)
             lost = fmax(lost, s->length[j] * s->length[j] / s->matrix[j * n + j]);
-    MG_TRY(mg_lapack_dsyevd(&stop, 'V', 'U', n, s->matrix, n, values, &info, NULL));
-    if (info != 0) return MARGIN_ERROR_LIMIT;
-    for (int64_t l = 0; l < n; l++) {
-        values[l] = fmax(values[l], 0.0);
-        turned[l] = 0.0;
-        for (int64_t j = 0; j < n; j++)
-            turned[l] += s->matrix[l * n + j] * s->slope[j];
-    }
+    MG_TRY(mg_fold_turn(p, s->matrix, s->slope, values, turned, NULL));
     for (int64_t k = f * count; k < (f + 1) * count; k++) {
         const double alpha = options[k].penalty.alpha;
         if (!(lost * (values[n - 1] + alpha) <= MOST_CONDITION * (values[s->constant] + alpha)))

@@ -11,8 +11,6 @@
 #include "linear/folds/fold_products.h"
 #include "linear/folds/folds.h"
 
-#include "math/products/lapack.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -57,33 +55,18 @@ static margin_status left_out_check(left_out *l, int64_t *tested, bool *seen, ma
     return MARGIN_OK;
 }
 
-static void centre_whole(left_out *l) {
+/* slope: centred products with the target. */
+static void centre_whole(left_out *l, double *slope) {
     const int64_t n = l->p.columns, size = l->p.size, last = (size - 1) * size;
     const double *gram = l->p.grams;
     l->total = gram[last + size - 1];
     l->level = gram[last + n] / l->total;
     for (int64_t j = 0; j < n; j++) {
         l->mean[j] = gram[last + j] / l->total;
+        slope[j] = gram[j * size + n] - l->mean[j] * gram[last + n];
         for (int64_t k = 0; k < n; k++)
             l->vectors[j * n + k] = gram[j * size + k] - l->mean[j] * gram[last + k];
     }
-}
-
-static margin_status turn(left_out *l, margin_error *error) {
-    const int64_t n = l->p.columns, size = l->p.size, last = (size - 1) * size;
-    const mg_stop stop = mg_stop_make(l->p.fits[0].context, -1);
-    int64_t info = 0;
-    centre_whole(l);
-    MG_TRY(mg_lapack_dsyevd(&stop, 'V', 'U', n, l->vectors, n, l->values, &info, error));
-    if (info != 0) return mg_folds_decline(error, "eigenvalues were not found");
-    for (int64_t e = 0; e < n; e++) {
-        l->values[e] = fmax(l->values[e], 0.0);
-        l->turned[e] = 0.0;
-        for (int64_t j = 0; j < n; j++)
-            l->turned[e] += l->vectors[e * n + j] *
-                            (l->p.grams[j * size + n] - l->mean[j] * l->p.grams[last + n]);
-    }
-    return MARGIN_OK;
 }
 
 /* What the fit with penalty alpha to the other rows says of the row, of which z = Q'x. */
@@ -132,19 +115,8 @@ static margin_status leave_row_out(void *argument, int64_t f, int worker) {
     return MARGIN_OK;
 }
 
-static margin_status left_out_new(left_out *l, mg_arena *arena, const mg_fit *fit, int64_t **tested,
-                                  bool **seen) {
-    const int64_t samples = fit->shared->whole->count;
-    const int64_t n = fit->shared->whole->x.columns, workers = mg_threads(fit->context);
-    return MG_PIECES(arena, "the rows left out", fit->error, MG_PIECE(l->rows, samples),
-                     MG_PIECE(l->sample, samples), MG_PIECE(l->weights, samples),
-                     MG_PIECE(l->targets, samples), MG_PIECE(l->mean, n),
-                     MG_PIECE(l->vectors, n * n), MG_PIECE(l->values, n), MG_PIECE(l->turned, n),
-                     MG_PIECE(l->room, 2 * n * workers), MG_PIECE(*tested, samples),
-                     MG_PIECE(*seen, samples));
-}
-
 margin_status mg_ridge_left_out(mg_fit *fits, int64_t count, const mg_linear_options *options) {
+    const int64_t samples = fits[0].shared->whole->count, n = fits[0].shared->whole->x.columns;
     margin_error *error = fits[0].error;
     left_out l = {.options = options};
     bool *seen;
@@ -153,10 +125,19 @@ margin_status mg_ridge_left_out(mg_fit *fits, int64_t count, const mg_linear_opt
     margin_status status;
     if (!leaves_one_out(fits, count)) return mg_folds_decline(error, "they leave out more rows");
     mg_arena_init(&arena, fits[0].context->heap);
-    MG_GO(left_out_new(&l, &arena, &fits[0], &tested, &seen));
+    MG_GO(MG_PIECES(&arena, "the rows left out", error, MG_PIECE(l.rows, samples),
+                    MG_PIECE(l.sample, samples), MG_PIECE(l.weights, samples),
+                    MG_PIECE(l.targets, samples), MG_PIECE(l.mean, n), MG_PIECE(l.vectors, n * n),
+                    MG_PIECE(l.values, n), MG_PIECE(l.turned, n),
+                    MG_PIECE(l.room, 2 * n * mg_threads(fits[0].context)),
+                    MG_PIECE(tested, samples), MG_PIECE(seen, samples)));
     MG_GO(mg_fold_products_whole(&l.p, fits, count, l.rows, l.weights, l.targets));
     MG_GO(left_out_check(&l, tested, seen, error));
-    MG_GO(turn(&l, error));
+    centre_whole(&l, l.room);
+    status = mg_fold_turn(&l.p, l.vectors, l.room, l.values, l.turned, error);
+    if (status == MARGIN_ERROR_LIMIT)
+        status = mg_folds_decline(error, "eigenvalues were not found");
+    if (status < 0) goto done;
     status = mg_parallel(fits[0].context, l.p.folds, leave_row_out, &l, error);
     if (status == MARGIN_ERROR_MEMORY)
         status = mg_no_memory(arena.heap, 1, sizeof(double), "a row left out", error);

@@ -268,23 +268,17 @@ static mg_squares squares_of(mg_fit *fit, const mg_linear_options *o) {
     return s;
 }
 
-static margin_status fit_with(mg_fit *fit, const mg_linear_options *o) {
-    mg_squares s = squares_of(fit, o);
-    margin_status status = squares_solve_by(&s, o->solver, 1);
-    if (status >= 0) status = squares_hand_over(&s, o->penalised);
-    mg_squares_end(&s);
-    return status;
-}
+/* ---- One target, or several ------------------------------------------------------------------ */
 
-/* ---- Several targets ------------------------------------------------------------------------- */
+static margin_status fit_targets(mg_fit *fits, int64_t count, const mg_linear_options *o);
 
 /* A further target: with the factor of the first, by itself where that will not do. */
 static margin_status fit_next(mg_squares *s, mg_fit *fit, const mg_linear_options *o) {
-    if (!s->correct && !s->solve_again) return fit_with(fit, o);
+    if (!s->correct && !s->solve_again) return fit_targets(fit, 1, o);
     MG_TRY(mg_squares_again(s, fit));
     if ((s->may_doubt || (s->solve_again && !s->only)) && !(s->now.gap <= s->tolerance) &&
         !s->out_of_time)
-        return fit_with(fit, o);
+        return fit_targets(fit, 1, o);
     return squares_hand_over(s, o->penalised);
 }
 
@@ -295,9 +289,8 @@ static margin_status fit_targets(mg_fit *fits, int64_t count, const mg_linear_op
     for (int64_t t = 1; status >= 0 && t < count; t++)
         status = fit_next(&s, &fits[t], o);
     mg_squares_end(&s);
-    if (status >= 0) return MARGIN_OK;
-    mg_fits_undo(fits, count);
-    return status;
+    if (status < 0) mg_fits_undo(fits, count);
+    return status < 0 || count == 1 ? status : MARGIN_OK;
 }
 
 /* ---- The learners ---------------------------------------------------------------------------- */
@@ -305,7 +298,7 @@ static margin_status fit_targets(mg_fit *fits, int64_t count, const mg_linear_op
 margin_status mg_squares_fit_one(mg_fit *fit) {
     const mg_linear_options o = mg_linear_options_for(fit);
     const bool direct = !(o.penalty.kappa > 0.0) && !mg_is_descent(o.solver);
-    if (direct) return fit_with(fit, &o);
+    if (direct) return fit_targets(fit, 1, &o);
     MG_TRY(mg_squares_check_values(fit->problem, fit->context, fit->error));
     return mg_linear_fit_one(fit);
 }

@@ -46,11 +46,6 @@ static triangle triangle_of(const qr_walk *walk, void *state) {
     return (triangle){walk->size, walk->room, numbers, numbers + walk->size * walk->size};
 }
 
-static void start_triangle(void *state, void *argument) {
-    const qr_walk *walk = argument;
-    memset(state, 0, (size_t)(walk->size * walk->size) * sizeof(double));
-}
-
 static void fold_in_walk(qr_walk *walk, const triangle *t, int64_t rows, bool upper) {
     if (atomic_load(&walk->ended) != MARGIN_OK) return;
     const margin_status status = fold(&walk->stop, t, rows, upper, NULL);
@@ -193,7 +188,7 @@ static margin_status make_triangle(mg_squares *s, const mg_squares_factor *f, co
     walk->room = MG_MAX(LEAST_ROOM, walk->size);
     const int64_t numbers = walk->size * (walk->size + walk->room) + s->columns;
     const mg_accumulator accumulator = {.state_size = numbers * (int64_t)sizeof(double),
-                                        .init = start_triangle,
+                                        .sums = walk->size * walk->size,
                                         .add = fold_rows,
                                         .merge = fold_triangles};
     MG_TRY(mg_squares_new(s, numbers, whole, "the triangle of the columns"));

@@ -29,27 +29,17 @@ typedef struct row_system {
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static double scale_of(const mg_problem *problem, int64_t j) {
-    return problem->scale ? problem->scale[j] : 1.0;
-}
-
-static void find_shift(const mg_squares *s, row_system *system) {
-    const mg_problem *problem = s->problem;
-    for (int64_t j = 0; j < s->columns; j++)
-        system->shift[j] = (problem->shift ? problem->shift[j] : 0.0) - s->mean[j];
-}
-
 static margin_status copy_dense(mg_squares *s, row_system *system) {
-    const mg_problem *problem = s->problem;
+    const double *scale = s->problem->scale;
     MG_TRY(mg_matrix_new_dense(s->context->heap, s->samples, s->columns, MARGIN_F64,
                                "a centred copy of the rows", &system->rows, s->error));
     double *to = (double *)system->rows.view.values;
     for (int64_t i = 0; i < s->samples; i++, to += system->rows.view.stride) {
         if (mg_cancelled(s->context)) return mg_fail_cancelled(s->error);
-        mg_sample_values(problem, i, to);
+        mg_sample_values(s->problem, i, to);
         for (int64_t j = 0; j < s->columns; j++)
             to[j] = s->norm[j] > 0.0
-                        ? system->root[i] * (scale_of(problem, j) * to[j] + system->shift[j])
+                        ? system->root[i] * ((scale ? scale[j] : 1.0) * to[j] + system->shift[j])
                         : 0.0;
     }
     memset(system->shift, 0, (size_t)s->columns * sizeof *system->shift);
@@ -77,7 +67,8 @@ static margin_status copy_sparse(mg_squares *s, row_system *system) {
             const int64_t j = mg_column_index(x, k);
             columns[at] = (int32_t)j;
             values[at] = s->norm[j] > 0.0
-                             ? system->root[i] * scale_of(problem, j) * mg_stored_value(x, k)
+                             ? system->root[i] * (problem->scale ? problem->scale[j] : 1.0) *
+                                   mg_stored_value(x, k)
                              : 0.0;
         }
     }
@@ -108,7 +99,9 @@ static void add_shift(const mg_squares *s, const row_system *system) {
 static margin_status multiply_rows(mg_squares *s, row_system *system) {
     const mg_kernel linear = {.kind = MG_KERNEL_LINEAR};
     if (!system->rows.view.values && !system->rows.view.row_starts) {
-        find_shift(s, system);
+        const double *shift = s->problem->shift;
+        for (int64_t j = 0; j < s->columns; j++)
+            system->shift[j] = (shift ? shift[j] : 0.0) - s->mean[j];
         MG_TRY(mg_is_csr(&s->problem->x) ? copy_sparse(s, system) : copy_dense(s, system));
     }
     const mg_kernel_block block = {.x = &system->rows.view,

@@ -76,19 +76,16 @@ static void descent_note(mg_descent *d) {
  * rounding leaves of the slope of the intercept is taken off. */
 static margin_status find_l1_limit(mg_descent *d) {
     const bool intercept = d->objective->intercept;
-    mg_heap *heap = d->job->context->heap;
     double *centre;
     if (!(d->objective->penalty.kappa > 0.0)) return MARGIN_OK;
-    MG_NEW(heap, centre, 2 * d->columns, "the state of a solver", d->job->error);
-    margin_status status =
-        mg_design_coordinates(d->design, intercept, centre, centre + d->columns, d->job->error);
-    if (status >= 0) status = mg_descent_evaluate(d, &d->here); /* w = 0 and the best constant */
-    for (int64_t j = 0; j < d->columns && status >= 0; j++) {
+    MG_TRY(new_numbers(d, 2 * d->columns, &centre));
+    MG_TRY(mg_design_coordinates(d->design, intercept, centre, centre + d->columns, d->job->error));
+    MG_TRY(mg_descent_evaluate(d, &d->here)); /* w = 0 and the best constant */
+    for (int64_t j = 0; j < d->columns; j++) {
         const double rest = intercept ? centre[j] * d->here.gradient_b[0] : 0.0;
         d->solution->l1_limit = fmax(d->solution->l1_limit, fabs(d->here.gradient[j] - rest));
     }
-    mg_free(heap, centre);
-    return status;
+    return MARGIN_OK;
 }
 
 static margin_status go_to_start(mg_descent *d) {

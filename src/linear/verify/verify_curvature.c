@@ -49,19 +49,19 @@ typedef struct curvature {
 enum { MOST_SIZE = 4096 };
 static const real most_reach =
     1.0L / 3.0L; /* of L G; as in the training (proof/curvature_bound.c) */
-/* A row of the squared hinge counts if it is as far inside the margin: there the curvature is that
+/* A row of the squared hinge counts if it is so far inside the margin: there the curvature is that
  * of a square. With G, and all those rows still inside wherever sqrt(d'Hd) <= 2 G, their distance
  * is at most G^2/2 as well: on the edge of that ball P is not below P(w). The others, whose losses
  * are convex, may have their part in the gradient; where that leaves the span of H, they are taken
  * out of it, and as no loss is below 0 they add at most what they have. */
-static const double inside = 1e-3;
+static const double least_depth = 1e-3;
 static const real most_error = 0.1L; /* of H, relative to its least eigenvalue */
 static double depth(const mg_verification *k, int64_t i) {
     return 1.0 - (double)(k->scores[i] * (real)k->problem->sign[i]);
 }
 
 static bool counts(const mg_verification *k, int64_t i) {
-    return k->loss->kind != MG_LOSS_SQUARED_HINGE || depth(k, i) >= inside;
+    return k->loss->kind != MG_LOSS_SQUARED_HINGE || depth(k, i) >= least_depth;
 }
 
 /* A row less what may be taken off its columns: with b that is another basis of the same functions,
