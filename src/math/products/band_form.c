@@ -158,7 +158,8 @@ static int64_t own_room(int64_t n) {
 }
 
 int64_t mg_band_room(int64_t n) {
-    return own_room(n) + mg_blas_room(n);
+    const int64_t most = (int64_t)1 << 40; /* what has more rows has no matrix */
+    return own_room(MG_MIN(n, most)) + mg_blas_room(n);
 }
 
 margin_status mg_band_reduce(const mg_stop *stop, const mg_band_form *form, margin_error *error) {
