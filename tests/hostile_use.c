@@ -104,6 +104,7 @@ typedef struct use {
 static margin_status note(use *u, margin_status status, const char *name) {
     if (status < 0 && !u->wrong && (status == MARGIN_ERROR_INTERNAL || strlen(u->error->text) < 10))
         u->wrong = name;
+    u->error->text[0] = 0;
     return status;
 }
 

@@ -2,6 +2,7 @@
  * (KNeighborsClassifier, KNeighborsRegressor), published figures, weights, ties, bad input. */
 #include "model_cases.h"
 
+#include "base/random.h"
 #include "model/object/model_object.h"
 #include "neighbors/learner/knn.h"
 
@@ -419,15 +420,17 @@ static void test_verify(void **state) {
     margin_context_free(context);
 }
 
-/* Of rows 0 ... count - 1 of `kept` those numbered i count / 1000: the share, by weight, that the
- * model answers right; of a regression the rmse. */
+/* Of rows 0 ... count - 1 of `kept` one of each stretch of count / 1000: the share, by weight, that
+ * the model answers right; of a regression the rmse. */
 static double plain_score(const margin_model *model, const margin_data *data, const int64_t *kept,
                           int64_t count) {
     const bool classes = margin_model_task(model) == MARGIN_CLASSIFY;
     const int64_t columns = data->x.columns;
     double sum = 0, total = 0;
     for (int64_t i = 0; i < 1000; i++) {
-        const int64_t row = kept[i * count / 1000];
+        const int64_t from = i * count / 1000, length = (i + 1) * count / 1000 - from;
+        const uint64_t drawn = mg_random_u64(0, MG_RANDOM_SAMPLE, (uint64_t)i);
+        const int64_t row = kept[from + (int64_t)(drawn % (uint64_t)length)];
         const double y = ((const double *)data->y.values)[row];
         const double w = data->weights.values ? ((const double *)data->weights.values)[row] : 1;
         const margin_matrix x =
@@ -462,6 +465,16 @@ static void check_scored(margin_context *context, const char *spec, const margin
     margin_model_free(model);
 }
 
+/* Others answer for all rows, whatever a file says. */
+static void check_other_learner(margin_context *context, const margin_data *data) {
+    margin_report found = {0};
+    margin_error error = {0};
+    margin_model *model = fit_text(context, "logistic", data, NULL);
+    mg_report_set(&model->report, "scored_rows", 1);
+    assert_int_equal(margin_verify(context, model, data, &found, &error), MARGIN_STOPPED_STALLED);
+    margin_model_free(model);
+}
+
 /* The training accuracy of many rows is that of 1,000 of them. */
 static void test_scored_rows(void **state) {
     enum { ROWS = 2345 };
@@ -488,6 +501,7 @@ static void test_scored_rows(void **state) {
         data = points_data(x, 1000, 2, y);
         margin_model_free(fit_text(context, "knn", &data, &report));
         assert_true(isnan(margin_report_item_value(&report, "scored_rows")));
+        check_other_learner(context, &data);
         margin_context_free(context);
     }
 }

@@ -280,6 +280,9 @@ typedef struct mg_learner {
     /* Items of its reports that `verify` does not find, as they tell of the work: " rate rank ", a
      * blank on both sides of each. NULL: none. */
     const char *told;
+    /* Most training rows that its accuracy or rmse is of, as the item MG_SCORED_ROWS says where
+     * there are more; 0: all. */
+    int64_t scored;
     /* Probabilities of `classes` from the scores of one row (in place count: functions -> classes);
      * NULL: none. */
     void (*probabilities)(const double *scores, int64_t functions, int64_t classes, double *out);

@@ -419,13 +419,14 @@ static void nystroem_blur(const mg_fitted_stage *fitted, const double *in, doubl
     const int64_t n = view->centres.rows, columns = view->centres.columns;
     const margin_matrix row = margin_dense_f64(in, 1, columns, columns);
     const double norm = sqrt(view->ops->square(&row, 0));
+    const double most_blur = 1e-6; /* whatever a file says that the inverse is */
     double terms = 0.0;
     kernel_values(view, in, 1, scratch);
     for (int64_t k = 0; k < n; k++)
         terms =
             fmax(terms, mg_kernel_terms(&view->kernel, scratch[k], norm, sqrt(view->squares[k])));
     for (int64_t k = 0; k < n; k++)
-        most[k] = fmax(most[k], MG_ROUNDING * terms * view->reach[k]);
+        most[k] = fmax(most[k], fmin(MG_ROUNDING * view->reach[k], most_blur) * terms);
 }
 
 bool mg_nystroem_kernel(const mg_fitted_stage *fitted, mg_kernel *kernel) {

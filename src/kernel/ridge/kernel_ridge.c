@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Rows up to which a factor, which also gives the errors at rows left out, is chosen. */
 enum { DIRECT_ROWS = 2048 };
@@ -103,6 +104,13 @@ bool mg_ridge_wants_form(int64_t penalties) {
     return penalties >= PENALTIES_OF_FORM;
 }
 
+static void start_again(mg_ridge_run *run) {
+    const size_t bytes = (size_t)(run->targets * run->count) * sizeof *run->a;
+    memset(run->a, 0, bytes);
+    memset(run->fitted, 0, bytes);
+    run->iterations = 0;
+}
+
 /* By the form, if there is one, and where that does not prove, by a factor. */
 static margin_status solve_direct(mg_ridge_run *run, bool reduce) {
     margin_status status = reduce ? mg_ridge_reduce(run) : MARGIN_OK;
@@ -111,9 +119,10 @@ static margin_status solve_direct(mg_ridge_run *run, bool reduce) {
         MG_TRY(mg_ridge_by_form(run, &proven));
         status = mg_stop_check(&run->stop, 0);
     }
-    if (status != MARGIN_OK) return status < 0 ? status : (run->ended = status);
-    if (proven) return MARGIN_OK;
+    if (proven && status == MARGIN_OK) return MARGIN_OK;
     mg_ridge_form_free(run->context->heap, &run->form);
+    if (status != MARGIN_OK) return status < 0 ? status : (run->ended = status);
+    start_again(run);
     return mg_ridge_direct(run);
 }
 
@@ -121,7 +130,8 @@ margin_status mg_ridge_solve(mg_ridge_run *run) {
     const mg_ridge_options *options = run->options;
     const mg_kept *kept = run->fits[0].kept;
     const bool direct = mg_ridge_is_direct(options, run->count);
-    bool reduce = direct && kept && mg_ridge_wants_form(kept->following + 1);
+    bool reduce =
+        direct && kept && isinf(run->stop.deadline) && mg_ridge_wants_form(kept->following + 1);
     mg_kernel kernel;
     MG_TRY(mg_kernel_of_fit(&run->fits[0], &options->choice, own->name, &kernel));
     if (direct && mg_ridge_take(run, &kernel)) {

@@ -1,4 +1,4 @@
-/* The Gram matrix of the samples, and its tridiagonal form, from one penalty of a search to the
+/* The Gram matrix of the samples, and its band form, from one penalty of a search to the
  * next. */
 #include "kernel/ridge/kernel_ridge.h"
 
@@ -54,6 +54,7 @@ static margin_status keep(mg_kept *to, const mg_kernel_system *system, const mg_
     ridge_kept *kept;
     MG_NEW(system->context->heap, kept, 1, "what the penalties share", system->error);
     *kept = (ridge_kept){*system, *form, worn};
+    if (to->data) to->release(system->context->heap, to->data);
     to->data = kept;
     to->release = kept_free;
     return MARGIN_OK;
@@ -65,7 +66,8 @@ margin_status mg_ridge_keep(mg_kept *to, const mg_kernel_system *system) {
 
 margin_status mg_ridge_leave(mg_ridge_run *run) {
     mg_kept *to = run->fits[0].kept;
-    if (!to || to->following <= 0 || !run->system.gram || run->system.storage != MG_GRAM_SQUARE)
+    if (!to || to->following <= 0 || !run->system.gram || run->system.storage != MG_GRAM_SQUARE ||
+        !mg_ridge_is_direct(run->options, run->count)) /* which alone would take it */
         return MARGIN_OK;
     mg_kernel_scratch_free(run->system.scratch); /* which makes kernel values, of this context */
     run->system.scratch = NULL;

@@ -55,5 +55,5 @@ double mg_step_row_square(const mg_step_row *row, bool intercept) {
     square += row->shift_square;
     for (int64_t e = 0; e < row->stored; e++)
         square += row->values[e] * row->values[e];
-    return square + 2.0 * row->along_shift;
+    return fmax(square + 2.0 * row->along_shift, 0.0); /* far columns cancel */
 }

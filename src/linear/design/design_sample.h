@@ -18,7 +18,7 @@ typedef struct mg_step_row {
     double along_shift;  /* and shift times what is stored */
 } mg_step_row;
 
-/* shift: the design's, or another, whose numbers are those of the first read; `sparse` only for CSR
+/* shift: the design's, or another, whose numbers are there already; `sparse` only for CSR
  * data that no stage makes. */
 margin_status mg_step_row_new(const mg_design *design, const double *shift, bool sparse,
                               mg_arena *arena, mg_step_row *row, margin_error *error);

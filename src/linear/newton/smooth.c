@@ -121,7 +121,9 @@ static margin_status smooth_new_vectors(mg_smooth *s) {
 static margin_status go_to_start(mg_smooth *s) {
     const bool given = set_start(s);
     if (!given) MG_TRY(mg_smooth_start(s));
+    const double began = mg_clock();
     MG_TRY(mg_smooth_evaluate(s, &s->here));
+    s->pass = mg_clock() - began;
     if (s->part.sample.count == 0 || s->here.value <= s->goal.constant) return MARGIN_OK;
     mg_smooth_part_free(&s->part);
     set_start(s);

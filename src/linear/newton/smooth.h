@@ -58,6 +58,7 @@ typedef struct mg_smooth {
     mg_arena arena;
     int64_t functions, columns, block, size, samples;
     mg_smooth_part part;
+    double pass;                 /* seconds of the first one */
     double *centre, *factor;     /* columns */
     mg_smooth_point here, there; /* where it is; where it was before the last step */
     double *direction;           /* size */

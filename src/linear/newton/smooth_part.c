@@ -36,7 +36,7 @@ static margin_status take_targets(const mg_problem *from, mg_smooth_part *part,
     return MARGIN_OK;
 }
 
-/* Where there is no room the rows are read where they are, with the same results. */
+/* Where they would take much of the memory limit the rows are read where they are. */
 static margin_status copy_rows(const mg_design *d, mg_smooth_part *part, margin_error *error) {
     const margin_matrix *x = &d->problem->x;
     const int64_t count = part->sample.count, columns = d->columns;

@@ -126,7 +126,7 @@ static int offers_to_several(mg_smooth *s, offer *out) {
 /* ---- H0 made anew ---------------------------------------------------------------------------- */
 
 static margin_status smooth_build(mg_smooth *s, const offer *o) {
-    const bool by_part = s->builds == 0 && s->part.sample.count > 0;
+    const bool by_part = s->builds == 0 && s->part.sample.count > 0 && o->rows < s->samples;
     MG_TRY(by_part ? mg_smooth_factor_part(s) : mg_smooth_factor(s, o->base, o->rows, o->single));
     s->level = o->level;
     if (s->functions > 1) return MARGIN_OK; /* the pairs still serve */
@@ -244,6 +244,7 @@ margin_status mg_smooth_descend(mg_smooth *s, double enough) {
     bool moved = true;
     MG_TRY(mg_smooth_diagonal(s));
     for (int k = 0; k < MOST_STEPS && moved && !(s->last <= enough * fabs(s->here.value)); k++) {
+        if (mg_stop_check(&s->job->stop, 0) != MARGIN_OK) return MARGIN_OK;
         MG_TRY(smooth_improve(s));
         MG_TRY(next_step(s, &moved));
     }
@@ -254,9 +255,8 @@ margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solutio
     mg_smooth s;
     margin_status stop = MARGIN_OK, status;
     bool proven = false, tried = true;
-    const double began = mg_clock();
     MG_TRY(mg_smooth_begin(job, solution, NULL, &s));
-    job->stop.deadline -= mg_clock() - began; /* the proof takes as long as the first pass */
+    job->stop.deadline -= s.pass; /* the proof takes as long */
     mg_stop_arm(&job->stop);
     MG_GO(mg_smooth_diagonal(&s));
     for (;;) {

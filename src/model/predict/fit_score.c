@@ -1,5 +1,7 @@
 /* What a finished model is worth on the rows it was trained on. */
 #include "model/predict/fit_score.h"
+
+#include "base/random.h"
 #include "model/measure/outcome.h"
 #include "model/predict/predict.h"
 
@@ -28,15 +30,18 @@ done:
     return status;
 }
 
-/* Samples number count k / rows, k = 0, 1, ... of `rows`. */
-static margin_status choose_scored(const mg_samples *all, double rows, mg_samples *scored,
+/* `count` of the samples, fewer than all: of as many stretches of equal length one each, drawn, as
+ * rows may be in turns. */
+static margin_status choose_scored(const mg_samples *all, int64_t count, mg_samples *scored,
                                    margin_error *error) {
-    const int64_t count = rows < 1 ? 1 : rows < (double)all->count ? (int64_t)rows : all->count;
     *scored = (mg_samples){.heap = all->heap, .count = count};
     MG_NEW(all->heap, scored->owned_rows, count, "the rows to answer for", error);
     if (all->weights) MG_NEW(all->heap, scored->weights, count, "their weights", error);
     for (int64_t k = 0; k < count; k++) {
-        const int64_t i = all->count / count * k + all->count % count * k / count;
+        const int64_t first = all->count / count * k + all->count % count * k / count;
+        const int64_t end = all->count / count * (k + 1) + all->count % count * (k + 1) / count;
+        const uint64_t drawn = mg_random_u64(0, MG_RANDOM_SAMPLE, (uint64_t)k);
+        const int64_t i = first + (int64_t)(drawn % (uint64_t)(end - first));
         scored->owned_rows[k] = mg_samples_row(all, i);
         if (all->weights) scored->weights[k] = all->weights[i];
     }
@@ -132,8 +137,9 @@ margin_status mg_fit_score(margin_context *context, const margin_data *data,
     const double told = margin_report_item_value(&model->report, MG_SCORED_ROWS);
     mg_samples scored = {0};
     margin_status status = MARGIN_OK;
-    if (!isnan(told) && !known) {
-        MG_GO(choose_scored(samples, told, &scored, error));
+    const int64_t most = model->learner->scored;
+    if (!isnan(told) && !known && most > 0 && samples->count > most) {
+        MG_GO(choose_scored(samples, most, &scored, error));
         mg_report_set(report, MG_SCORED_ROWS, (double)scored.count);
         samples = &scored;
     }
