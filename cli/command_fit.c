@@ -250,20 +250,14 @@ static margin_status settle_task(cli_session *session, const margin_spec *spec,
                                  const margin_table *table, const margin_data *train,
                                  margin_spec **settled) {
     const margin_data all = margin_table_data(table);
-    const char *text = margin_spec_text(spec);
-    const size_t length = strlen(text), room = length + sizeof "(, task=regress)";
-    const bool listed = text[length - 1] == ')';
-    if (!train->selection || !all.y.values || strstr(text, "task=") ||
-        !has_task(margin_spec_learner(spec)) || cli_is_classes(&all, spec) ||
-        !cli_is_classes(train, spec))
+    const int64_t learner = margin_spec_steps(spec) - 1;
+    margin_setting task = {.size = sizeof task};
+    if (!train->selection || !all.y.values || !margin_spec_setting(spec, learner, "task", &task) ||
+        task.given || cli_is_classes(&all, spec) || !cli_is_classes(train, spec))
         return MARGIN_OK;
-    char *told = malloc(room);
-    if (!told) return MARGIN_ERROR_MEMORY;
-    snprintf(told, room, "%.*s%stask=regress)", (int)(length - listed), text, listed ? ", " : "(");
-    const margin_status status =
-        margin_spec_parse(session->context, told, settled, &session->error);
-    free(told);
-    return status;
+    task.given = 1;
+    task.word = "regress";
+    return margin_spec_with(spec, learner, &task, settled, &session->error);
 }
 
 static bool all_whole(const margin_data *data) {

@@ -81,6 +81,11 @@ double mg_ridge_proven_gap(const mg_ridge_run *run, int64_t target);
 typedef margin_status (*mg_ridge_correct)(mg_ridge_run *run, void *argument, double *step);
 margin_status mg_ridge_refine(mg_ridge_run *run, double enough, mg_ridge_correct correct,
                               void *argument);
+/* x = A^-1 x, nearly. */
+typedef void (*mg_ridge_inverse)(const void *state, double *x);
+/* A correction of all targets by it. */
+margin_status mg_ridge_correct_by(mg_ridge_run *run, mg_ridge_inverse inverse, const void *state,
+                                  const double *ones, double *step);
 /* Solves for b and puts 1'a = 0, given A^-1 1 and steps A^-1 residual. */
 void mg_ridge_project(const mg_ridge_run *run, const double *ones, double *step);
 

@@ -23,7 +23,6 @@ typedef struct factor {
     double *ones;    /* count: A^-1 1, with an intercept */
     double *panels;  /* per worker: count x width */
     int64_t panel;
-    double *step; /* of a correction */
 } factor;
 
 /* ---- The factor ------------------------------------------------------------------------------ */
@@ -70,22 +69,14 @@ static double norm_of(const mg_ridge_run *run) {
 
 /* ---- Corrections ----------------------------------------------------------------------------- */
 
-static margin_status solve_target(void *argument, int64_t t, int worker) {
-    const factor *f = argument;
-    const int64_t m = f->run->count;
-    (void)worker;
-    memcpy(f->step + t * m, f->run->residual + t * m, (size_t)m * sizeof *f->step);
-    mg_cholesky_solve(f->isa, m, f->run->system.gram, m, f->step + t * m);
-    return MARGIN_OK;
+static void factor_solve(const void *state, double *x) {
+    const factor *f = state;
+    mg_cholesky_solve(f->isa, f->run->count, f->run->system.gram, f->run->count, x);
 }
 
 static margin_status correct(mg_ridge_run *run, void *argument, double *step) {
-    factor *f = argument;
-    f->step = step;
-    MG_TRY(mg_parallel(run->context, run->targets, solve_target, f, run->error));
-    mg_ridge_project(run, f->ones, step);
-    run->iterations++;
-    return MARGIN_OK;
+    const factor *f = argument;
+    return mg_ridge_correct_by(run, factor_solve, f, f->ones, step);
 }
 
 /* ---- Rows left out --------------------------------------------------------------------------- */
@@ -146,7 +137,7 @@ static margin_status solve_ones(factor *f) {
     MG_ARENA_NEW(&run->arena, f->ones, run->count, "the intercept", run->error);
     for (int64_t i = 0; i < run->count; i++)
         f->ones[i] = 1.0;
-    mg_cholesky_solve(f->isa, run->count, run->system.gram, run->count, f->ones);
+    factor_solve(f, f->ones);
     return MARGIN_OK;
 }
 

@@ -16,7 +16,6 @@ typedef struct form_work {
     mg_ridge_run *run;
     double *factor; /* of B + alpha */
     double *ones;   /* count: A^-1 1, with an intercept */
-    double *step;   /* of a correction */
 } form_work;
 
 /* ---- The form -------------------------------------------------------------------------------- */
@@ -51,7 +50,8 @@ void mg_ridge_form_free(mg_heap *heap, mg_ridge_form *form) {
 /* ---- Products with the inverse --------------------------------------------------------------- */
 
 /* x = A^-1 x */
-static void form_solve(const form_work *work, double *x) {
+static void form_solve(const void *state, double *x) {
+    const form_work *work = state;
     const mg_ridge_form *form = &work->run->form;
     for (int64_t i = 0; i < form->band.n; i++)
         x[i] *= form->scale[i];
@@ -60,22 +60,9 @@ static void form_solve(const form_work *work, double *x) {
         x[i] *= form->scale[i];
 }
 
-static margin_status solve_target(void *argument, int64_t t, int worker) {
-    const form_work *work = argument;
-    const int64_t m = work->run->count;
-    (void)worker;
-    memcpy(work->step + t * m, work->run->residual + t * m, (size_t)m * sizeof *work->step);
-    form_solve(work, work->step + t * m);
-    return MARGIN_OK;
-}
-
 static margin_status correct(mg_ridge_run *run, void *argument, double *step) {
-    form_work *work = argument;
-    work->step = step;
-    MG_TRY(mg_parallel(run->context, run->targets, solve_target, work, run->error));
-    mg_ridge_project(run, work->ones, step);
-    run->iterations++;
-    return MARGIN_OK;
+    const form_work *work = argument;
+    return mg_ridge_correct_by(run, form_solve, work, work->ones, step);
 }
 
 /* ---- One penalty ----------------------------------------------------------------------------- */

@@ -261,6 +261,31 @@ static margin_status judge_or_go_back(mg_ridge_run *run, const double *before) {
     return status;
 }
 
+typedef struct correction {
+    const mg_ridge_run *run;
+    mg_ridge_inverse inverse;
+    const void *state;
+    double *step;
+} correction;
+
+static margin_status correct_target(void *argument, int64_t t, int worker) {
+    const correction *c = argument;
+    double *step = c->step + t * c->run->count;
+    (void)worker;
+    memcpy(step, c->run->residual + t * c->run->count, (size_t)c->run->count * sizeof *step);
+    c->inverse(c->state, step);
+    return MARGIN_OK;
+}
+
+margin_status mg_ridge_correct_by(mg_ridge_run *run, mg_ridge_inverse inverse, const void *state,
+                                  const double *ones, double *step) {
+    correction c = {run, inverse, state, step};
+    MG_TRY(mg_parallel(run->context, run->targets, correct_target, &c, run->error));
+    mg_ridge_project(run, ones, step);
+    run->iterations++;
+    return MARGIN_OK;
+}
+
 margin_status mg_ridge_refine(mg_ridge_run *run, double enough, mg_ridge_correct correct,
                               void *argument) {
     enum { MOST = 6 };
