@@ -170,6 +170,41 @@ static void look(const mg_gram_part *part, void *argument) {
     }
 }
 
+/* The slot of a row that was released goes to the next row, before a fresh one; a row that was
+ * asked for since keeps its own. */
+static void released_rows_go_first(void **unused) {
+    (void)unused;
+    fixture f;
+    make_fixture(&f);
+    margin_context *context = support_context(NULL, 1);
+    mg_gram *exact, *gram;
+    mg_gram_request request = {rbf, {f.x, f.rows, NULL, CHOSEN}, MARGIN_F64, INT64_MAX / 2, false};
+    assert_int_equal(mg_gram_create(context, &request, &exact, NULL), MARGIN_OK);
+    assert_int_equal(mg_gram_fill(exact, context, NULL), MARGIN_OK);
+    request.type = MARGIN_F32;
+    request.bytes = mg_gram_bytes(CHOSEN, MARGIN_F32, 12);
+    assert_int_equal(mg_gram_create(context, &request, &gram, NULL), MARGIN_OK);
+    static const int64_t rows[] = {3, 40, 0, 17, 8, 1, 2};
+    seen first = {gram, exact, rows, 5, {0}}, again = {gram, exact, rows + 1, 1, {0}},
+         next = {gram, exact, rows + 5, 2, {0}};
+    assert_int_equal(mg_gram_rows(gram, context, first.rows, 5, look, &first, NULL), MARGIN_OK);
+    assert_int_equal(gram->used, 5);
+    mg_gram_release(gram, 40);
+    mg_gram_release(gram, 17);
+    mg_gram_release(gram, 17);
+    mg_gram_release(gram, 30); /* not there */
+    const int64_t slot = gram->slot_of[17];
+    assert_int_equal(mg_gram_rows(gram, context, again.rows, 1, look, &again, NULL), MARGIN_OK);
+    assert_int_equal(mg_gram_rows(gram, context, next.rows, 2, look, &next, NULL), MARGIN_OK);
+    assert_int_equal(gram->used, 6);
+    assert_int_equal(gram->slot_of[1], slot);
+    assert_int_equal(gram->slot_of[17], -1);
+    assert_true(gram->slot_of[40] >= 0 && gram->slot_of[2] == 5);
+    mg_gram_free(gram);
+    mg_gram_free(exact);
+    margin_context_free(context);
+}
+
 static void f32_rows_and_blocks(void **unused) {
     (void)unused;
     static const mg_kernel all[] = {
@@ -404,6 +439,7 @@ int main(void) {
         cmocka_unit_test(same_bits_for_any_cache),
         cmocka_unit_test(known_gram),
         cmocka_unit_test(keeps_the_rows_in_use),
+        cmocka_unit_test(released_rows_go_first),
         cmocka_unit_test(cancelled),
         cmocka_unit_test(f32_rows_and_blocks),
         cmocka_unit_test(f32_errors),

@@ -47,6 +47,14 @@ static margin_status apply_columns(void *argument, int64_t task, int worker) {
     return MARGIN_OK;
 }
 
+/* A variable on its bound moves no more, as a rule. */
+static void release_resting(const mg_smo *s, const int64_t *changed, int64_t count) {
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t i = changed[k];
+        if (s->beta[i] == s->low[i] || s->beta[i] == s->high[i]) mg_gram_release(s->gram, i);
+    }
+}
+
 margin_status mg_smo_apply(mg_smo *s, const int64_t *changed, const double *moved, int64_t count,
                            margin_error *error) {
     const int64_t most = s->gram ? MG_MIN(s->gram->slots, MG_SMO_MOST) : MG_SMO_MOST;
@@ -59,6 +67,7 @@ margin_status mg_smo_apply(mg_smo *s, const int64_t *changed, const double *move
             MG_TRY(mg_parallel(s->context, (s->count + COLUMNS - 1) / COLUMNS, apply_columns, &work,
                                error));
     }
+    if (s->gram) release_resting(s, changed, count);
     return MARGIN_OK;
 }
 

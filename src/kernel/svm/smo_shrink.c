@@ -17,7 +17,7 @@ bool mg_smo_can_shrink(const mg_smo *s, int64_t *active) {
         moving += !rests(s, i);
     }
     *active = moving;
-    return (double)moving < 0.7 * (double)s->count && 2 * moving <= 3 * inside + 128 &&
+    return (double)moving < 0.4 * (double)s->count && 2 * moving <= 3 * inside + 128 &&
            moving * moving <= s->room;
 }
 

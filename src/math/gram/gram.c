@@ -41,7 +41,7 @@ static margin_status new_slots(mg_gram *gram, int64_t bytes, bool by_rows, margi
     if (gram->whole) return MARGIN_OK;
     MG_TRY(MG_PIECES(&gram->arena, purpose, error, MG_PIECE(gram->missing, gram->slots),
                      MG_PIECE(gram->slot_of, count), MG_PIECE(gram->row_of, gram->slots),
-                     MG_PIECE(gram->last, gram->slots)));
+                     MG_PIECE(gram->last, gram->slots), MG_PIECE(gram->spare, gram->slots)));
     for (int64_t i = 0; i < count; i++)
         gram->slot_of[i] = -1;
     return MARGIN_OK;

@@ -48,11 +48,12 @@ typedef struct mg_gram {
     int64_t *some_rows, *some_places; /* points each: lists of a call */
     void **pointers;                  /* slots: the same */
     /* Slots; NULL if whole. */
-    int64_t used, hand, call;
+    int64_t used, hand, call, released;
     int64_t *missing; /* slots: scratch of a call */
     int64_t *slot_of; /* of each point, -1: not kept */
     int64_t *row_of;  /* of each slot, -1: holds nothing */
     int64_t *last;    /* of each slot: the call that used it, 0: none since the hand came by */
+    int64_t *spare;   /* slots: the first `released` of them hold rows that may go */
 } mg_gram;
 
 /* Bytes of a store with room for so many rows (all points: the whole matrix); INT64_MAX: beyond
@@ -94,6 +95,9 @@ void mg_gram_mirror(float *values, int64_t ld, int64_t at, int64_t rows, int64_t
                     int64_t columns);
 /* The slots from this place among the values on hold nothing, until rows are asked for again. */
 void mg_gram_vacate(mg_gram *gram, const void *from);
+/* Row i is not expected again: where it costs less than pages that the system has to clear, its
+ * slot is taken before a fresh one. */
+void mg_gram_release(mg_gram *gram, int64_t i);
 /* The whole matrix once it is filled, else NULL: value (i, j) at [i * ld + j], of the gram's type.
  */
 const void *mg_gram_values(const mg_gram *gram, int64_t *ld);

@@ -119,21 +119,48 @@ void mg_gram_vacate(mg_gram *gram, const void *from) {
     gram->used = MG_MIN(gram->used, first);
 }
 
-/* A slot for row i: a fresh one, or of those that this call does not use the next one that was not
- * used since the hand came by. */
-static void take_slot(mg_gram *gram, int64_t i) {
+/* A fresh page costs about as much as two products of this length, and one row in ten is asked for
+ * again. */
+enum { RELEASE_COLUMNS = 128 };
+
+void mg_gram_release(mg_gram *gram, int64_t i) {
+    if (!gram->tiles || gram->whole || gram->points.x.columns > RELEASE_COLUMNS) return;
+    const int64_t slot = gram->slot_of[i];
+    if (slot < 0 || gram->last[slot] == 0 || gram->released == gram->slots) return;
+    gram->last[slot] = 0;
+    gram->spare[gram->released++] = slot;
+}
+
+/* One that was released and not used since, or -1. */
+static int64_t spare_slot(mg_gram *gram) {
+    while (gram->released > 0) {
+        const int64_t slot = gram->spare[--gram->released];
+        if (slot < gram->used && gram->last[slot] == 0) return slot;
+    }
+    return -1;
+}
+
+/* Of those that this call does not use the next one that was not used since the hand came by. */
+static int64_t next_slot(mg_gram *gram) {
     int64_t slot = gram->hand, *last = gram->last;
-    if (gram->used < gram->slots) {
+    for (; last[slot] != 0; slot = (slot + 1) % gram->slots)
+        if (last[slot] != gram->call) last[slot] = 0;
+    gram->hand = (slot + 1) % gram->slots;
+    return slot;
+}
+
+/* A slot for row i. */
+static void take_slot(mg_gram *gram, int64_t i) {
+    int64_t slot = spare_slot(gram);
+    if (slot < 0 && gram->used < gram->slots) {
         slot = gram->used++;
     } else {
-        for (; last[slot] != 0; slot = (slot + 1) % gram->slots)
-            if (last[slot] != gram->call) last[slot] = 0;
-        gram->hand = (slot + 1) % gram->slots;
+        if (slot < 0) slot = next_slot(gram);
         if (gram->row_of[slot] >= 0) gram->slot_of[gram->row_of[slot]] = -1;
     }
     gram->row_of[slot] = i;
     gram->slot_of[i] = slot;
-    last[slot] = gram->call;
+    gram->last[slot] = gram->call;
 }
 
 static void *row_at(const mg_gram *gram, int64_t i) {

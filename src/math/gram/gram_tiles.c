@@ -136,13 +136,18 @@ int64_t mg_gram_left_size(const mg_gram_tiles *t, int64_t rows) {
 /* Panels of `rows` points, each with their squares behind it. */
 void mg_gram_left(const mg_gram_tiles *t, const int64_t *points, int64_t rows, float *left) {
     const int64_t high = t->ops->rows, width = t->ops->columns;
-    for (int64_t r = 0; r < (rows + high - 1) / high * high; r++) {
-        float *to = left + r / high * high * (t->depth + 1) + r % high;
-        const int64_t point = points[MG_MIN(r, rows - 1)];
-        const float *from = t->panels + point / width * width * t->depth + point % width;
+    for (int64_t first = 0; first < rows; first += high) {
+        const float
+            *from[MOST_ROWS]; /* neighbours share lines: a column of all of them at a time */
+        float *to = left + first * (t->depth + 1), *square = to + t->depth * high;
+        for (int64_t r = 0; r < high; r++) {
+            const int64_t point = points[MG_MIN(first + r, rows - 1)];
+            from[r] = t->panels + point / width * width * t->depth + point % width;
+            square[r] = t->squares[point];
+        }
         for (int64_t k = 0; k < t->depth; k++)
-            to[k * high] = from[k * width];
-        to[t->depth * high] = t->squares[point];
+            for (int64_t r = 0; r < high; r++)
+                to[k * high + r] = from[r][k * width];
     }
 }
 

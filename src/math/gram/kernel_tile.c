@@ -31,20 +31,48 @@ static void pack_sparse(const margin_matrix *x, int64_t row, int64_t first, int6
     }
 }
 
-/* Columns [first, first + depth) of one row as lane 0 of a panel of `width` lanes. */
-static void pack_row(const margin_matrix *x, int64_t row, int64_t first, int64_t depth, int width,
-                     double *to) {
-    if (mg_is_csr(x)) {
-        pack_sparse(x, row, first, depth, width, to);
-    } else if (x->value_type == MARGIN_F32) {
-        const float *from = (const float *)x->values + row * x->stride + first;
-        for (int64_t j = 0; j < depth; j++)
-            to[j * width] = (double)from[j];
+/* Some rows of a panel at once, so that each of its lines is written in one go. */
+enum { SIDE = 4 };
+
+#define PACK_ROWS(type)                                                                            \
+    const type *from[SIDE];                                                                        \
+    for (int k = 0; k < count; k++)                                                                \
+        from[k] = (const type *)x->values + rows[k] * x->stride + first;                           \
+    for (int64_t j = 0; j < depth; j++)                                                            \
+        for (int k = 0; k < count; k++)                                                            \
+    to[j * width + k] = (double)from[k][j]
+
+/* `count` is a constant where this is called. */
+MG_INLINE void pack_dense(const margin_matrix *x, const int64_t *rows, int count, int64_t first,
+                          int64_t depth, int width, double *to) {
+    if (x->value_type == MARGIN_F32) {
+        PACK_ROWS(float);
     } else {
-        const double *from = (const double *)x->values + row * x->stride + first;
-        for (int64_t j = 0; j < depth; j++)
-            to[j * width] = from[j];
+        PACK_ROWS(double);
     }
+}
+
+/* Columns [first, first + depth) of some rows as the first lanes of a panel of `width` lanes. */
+static void pack_rows(const margin_matrix *x, const int64_t *rows, int count, int64_t first,
+                      int64_t depth, int width, double *to) {
+    if (count == SIDE && !mg_is_csr(x)) {
+        pack_dense(x, rows, SIDE, first, depth, width, to);
+        return;
+    }
+    for (int k = 0; k < count; k++)
+        if (mg_is_csr(x))
+            pack_sparse(x, rows[k], first, depth, width, to + k);
+        else
+            pack_dense(x, rows + k, 1, first, depth, width, to + k);
+}
+
+/* Runs of numbers, from rows all over the matrix: the processor does not foresee where they begin.
+ */
+static void fetch_row(const margin_matrix *x, int64_t row, int64_t first, int64_t depth) {
+    const int64_t size = mg_type_size(x->value_type);
+    const char *run = (const char *)x->values + (row * x->stride + first) * size;
+    for (int64_t at = 0; at < depth * size; at += 64)
+        __builtin_prefetch(run + at);
 }
 
 /* Rows [from, from + count) of the block's left or right side as panels of `width` lanes, one
@@ -53,17 +81,19 @@ static void pack_panels(const mg_kernel_block *block, bool is_left, int64_t from
                         int64_t first, int64_t depth, int width, double *panels) {
     const margin_matrix *x = is_left ? block->x : block->z;
     const int64_t padded = (count + width - 1) / width * width;
-    for (int64_t i = 0; i < padded; i++) {
-        double *to = panels + i / width * width * depth + i % width;
-        if (i < count) {
-            const int64_t row =
-                is_left ? mg_block_left(block, from + i) : mg_block_right(block, from + i);
-            pack_row(x, row, first, depth, width, to);
-        } else {
-            for (int64_t j = 0; j < depth; j++)
-                to[j * width] = 0.0;
-        }
+    int64_t rows[TILE_RIGHT];
+    for (int64_t i = 0; i < count; i++)
+        rows[i] = is_left ? mg_block_left(block, from + i) : mg_block_right(block, from + i);
+    for (int64_t i = 0, some; i < count; i += some) {
+        some = MG_MIN(MG_MIN(SIDE, width - i % width), count - i);
+        for (int64_t k = i + some; k < MG_MIN(i + 2 * some, count) && !mg_is_csr(x); k++)
+            fetch_row(x, rows[k], first, depth);
+        pack_rows(x, rows + i, (int)some, first, depth, width,
+                  panels + i / width * width * depth + i % width);
     }
+    for (int64_t i = count; i < padded; i++)
+        for (int64_t j = 0; j < depth; j++)
+            panels[i / width * width * depth + i % width + j * width] = 0.0;
 }
 
 /* ---- Scratch --------------------------------------------------------------------------------- */
