@@ -31,9 +31,9 @@ static void test_honest_fits_once_refused(void **state) {
 }
 
 /* Of test_verify_long: a stage before a learner without weights, the middle of an index, an
- * accuracy that an update would leave out, a gap behind features in f32. */
+ * accuracy that an update would leave out, a centre and a gap behind features in f32. */
 static void test_changes_once_missed(void **state) {
-    static const uint64_t numbers[] = {4000116, 4002568, 4004828, 4002711};
+    static const uint64_t numbers[] = {4000116, 4002568, 4004828, 4002080, 4002711};
     (void)state;
     for (int k = 0; k < MG_LENGTH(numbers); k++)
         assert_changes_are_noticed(1, numbers[k]);
