@@ -21,12 +21,21 @@ static void test_changes(void **state) {
     assert_changes_are_noticed(150 / SUPPORT_SLOWER, 2000000);
 }
 
-/* Of test_verify_long: a stage before a learner without weights, the middle of an index, an
- * accuracy that an update would leave out. */
-static void test_changes_once_missed(void **state) {
-    static const uint64_t numbers[] = {4000116, 4002568, 4004828};
+/* Of test_verify_long: kernels of features in f32, whose last digits move k(x, z) by more than a
+ * fit counts, and of a cubic of features that cancel. */
+static void test_honest_fits_once_refused(void **state) {
+    static const uint64_t numbers[] = {3000308, 3000353, 3001481, 3001716};
     (void)state;
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < MG_LENGTH(numbers); k++)
+        assert_honest_fits_verify(1, numbers[k]);
+}
+
+/* Of test_verify_long: a stage before a learner without weights, the middle of an index, an
+ * accuracy that an update would leave out, a centre and a gap behind features in f32. */
+static void test_changes_once_missed(void **state) {
+    static const uint64_t numbers[] = {4000116, 4002568, 4004828, 4002080, 4002711};
+    (void)state;
+    for (int k = 0; k < MG_LENGTH(numbers); k++)
         assert_changes_are_noticed(1, numbers[k]);
 }
 
@@ -1085,6 +1094,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_honest_fits),
         cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_honest_fits_once_refused),
         cmocka_unit_test(test_changes_once_missed),
         cmocka_unit_test(test_at_the_radius),
         cmocka_unit_test(test_columns_alike),

@@ -346,11 +346,21 @@ static bool change_stage(margin_model *model, uint64_t *random, char *what) {
            strncmp(what, "tensor centres[", 15) != 0;
 }
 
+/* The coefficient of a row of zeros for which k(0, x) = x.0 is 0 at all x: of no prediction. */
+static bool weighs_nothing(const mg_hypothesis *h, const char *what) {
+    int at;
+    return h->kind == &mg_hypothesis_expansion &&
+           sscanf(what, "tensor coefficients[%d]", &at) == 1 &&
+           h->view.expansion.kernel.kind == MG_KERNEL_LINEAR &&
+           h->view.expansion.squares[h->view.expansion.entries[at]] == 0;
+}
+
 /* As true as before: where neighbours are searched from, if the loader takes it; without a penalty
  * a dual form, which proves nothing about the loss; no accuracy, as after an update. */
 static bool is_as_true(const margin_model *model, const char *what) {
     if (model->hypothesis->kind == &mg_hypothesis_neighbors)
         return strncmp(what, "tensor centre[", 14) == 0 || strcmp(what, "tensor settings[2]") == 0;
+    if (weighs_nothing(model->hypothesis, what)) return true;
     if (strncmp(what, "tensor dual", 11) == 0)
         return !isfinite(margin_report_item_value(&model->report, "C"));
     return strcmp(what, "report number 3") == 0 && isnan(model->report.train_accuracy) &&

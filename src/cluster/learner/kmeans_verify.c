@@ -165,8 +165,10 @@ margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
             fit->verified.contradiction = "the sizes of the clusters are not those of the data";
     }
     const double inertia = (double)c.inertia, whole = fmax(inertia, gain);
-    const double lost = c.gain_blur + c.inertia_blur;
-    const double blur = lost == 0 ? 0 : fmin(1, lost / whole); /* 1 where nothing is left of it */
+    /* Of gain / whole: 1 where rounding may be all there is of whole. */
+    const double lost = c.gain_blur + c.inertia_blur * (gain > 0 ? gain / whole : 0);
+    const double left = whole - c.inertia_blur - c.gain_blur;
+    const double blur = lost == 0 ? 0 : left > 0 ? fmin(1, lost / left) : 1;
     mg_report_formula(report, "inertia = sum_i min_c |x_i - c|^2");
     report->status = MARGIN_OK;
     report->objective = inertia;

@@ -17,17 +17,16 @@ static double slope_blur(const mg_loss *loss, double t, double blur) {
 
 /* Scores into f, dual variables -g / rho into u. */
 static margin_status add_up(mg_fit *fit, const mg_hypothesis *h, const mg_loss *loss,
-                            const mg_penalty *penalty, double *f, double *u, sums *s) {
-    const mg_kernel *kernel = &h->view.expansion.kernel;
+                            const mg_penalty *penalty, const int64_t *entries, double *f, double *u,
+                            sums *s) {
     const mg_problem *p = fit->problem;
-    const mg_kernel_points points = mg_kernel_points_of(p);
     *s = (sums){0};
     for (int64_t i = 0; i < p->count; i++) {
         const double c = penalty->factor * mg_sample_weight(p, i), y = p->sign[i];
-        const double root = sqrt(fabs(mg_kernel_pair(fit->context, kernel, &points, i, i)));
-        double blur = 0.0;
+        double blur;
+        const double root = sqrt(fabs(mg_kernel_sums_square(fit, h, entries, i, &blur)));
         if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
-        f[i] = mg_kernel_sums_score(fit, h, &p->x, mg_sample_row(p, i), &blur);
+        f[i] = mg_kernel_sums_sample(fit, h, entries, i, &blur);
         u[i] = -c * y * loss->slope(y * f[i]) / penalty->rho;
         s->loss += (long double)(c * loss->value(y * f[i]));
         s->blur += c * blur;
@@ -47,8 +46,8 @@ static margin_status verify(mg_fit *fit, const mg_hypothesis *h, const mg_loss *
     bool matches, definite;
     sums s;
     mg_kernel_sums_match(fit, h, entries, &matches);
-    MG_TRY(add_up(fit, h, loss, &penalty, f, u, &s));
-    MG_TRY(mg_kernel_sums_distance(fit, h, u, f, s.norm, &distance, &blur));
+    MG_TRY(add_up(fit, h, loss, &penalty, entries, f, u, &s));
+    MG_TRY(mg_kernel_sums_distance(fit, h, entries, u, f, s.norm, &distance, &blur));
     report->objective = (double)(s.loss + (long double)penalty.rho / 2.0L * fmaxl(s.norm, 0.0L));
     MG_TRY(mg_kernel_sums_definite(fit, h, &definite));
     report->gap = fmin(penalty.rho / 2.0 * distance, report->objective) / /* P is not below 0 */

@@ -52,7 +52,7 @@ static void sum_up_to_zero(verification *v) {
     for (int64_t i = 0; i < v->count; i++) {
         double blur;
         const double c = mg_sample_weight(p, i),
-                     square = mg_kernel_sums_square(v->fit, v->h, i, &blur);
+                     square = mg_kernel_sums_square(v->fit, v->h, v->entries, i, &blur);
         sum += (long double)v->u[i];
         weight += (long double)c;
         reach += (long double)(c * sqrt(fmax(square + blur, 0.0)));
@@ -72,7 +72,7 @@ static margin_status distance_of_dual(verification *v, double *distance, double 
         v->u[i] = mg_sample_weight(p, i) * v->r[i] / v->alpha;
     }
     MG_TRY(mg_kernel_sums_norm(v->fit, v->h, &norm, &norm_blur));
-    MG_TRY(mg_kernel_sums_distance(v->fit, v->h, v->u, v->blur, norm, distance, blur));
+    MG_TRY(mg_kernel_sums_distance(v->fit, v->h, v->entries, v->u, v->blur, norm, distance, blur));
     *distance *= v->alpha;
     *blur = v->alpha * (*blur + norm_blur);
     return MARGIN_OK;
@@ -137,15 +137,14 @@ static margin_status judge(verification *v, const mg_ridge_options *o) {
 static margin_status verify(verification *v, const mg_ridge_options *o) {
     const mg_problem *p = v->problem;
     const double b = v->h->view.expansion.intercept[0];
+    mg_kernel_sums_match(v->fit, v->h, v->entries, &v->matches);
     for (int64_t i = 0; i < v->count; i++) {
         if (mg_cancelled(v->fit->context)) return mg_fail_cancelled(v->fit->error);
-        const double f =
-            mg_kernel_sums_score(v->fit, v->h, &p->x, mg_sample_row(p, i), &v->blur[i]);
+        const double f = mg_kernel_sums_sample(v->fit, v->h, v->entries, i, &v->blur[i]);
         v->r[i] = mg_sample_target(p, i) - f - b;
         v->blur[i] += MG_ROUNDING * (fabs(mg_sample_target(p, i)) + fabs(b));
         v->u[i] = 0.0;
     }
-    mg_kernel_sums_match(v->fit, v->h, v->entries, &v->matches);
     for (int64_t row = 0; row < p->x.rows; row++)
         v->weight[row] = v->sum[row] = 0.0;
     if (v->matches && v->h->view.expansion.starts[1] > v->h->view.expansion.starts[0]) share_out(v);

@@ -19,7 +19,8 @@ typedef struct svm_check {
     const mg_hypothesis *h;
     mg_svm_options options;
     double *beta, *score,
-        *blur; /* of each sample; blur: what rounding may have made of its score */
+        *blur;        /* of each sample; blur: what rounding may have made of its score */
+    int64_t *entries; /* of the rows of x: which coefficient is theirs, or -1 */
     int64_t support, bounded;
 } svm_check;
 
@@ -82,6 +83,7 @@ static margin_status check_support(svm_check *k) {
             sum += k->beta[list[n].sample];
         same = at < h->view.expansion.starts[1] && h->view.expansion.coefficients[at] == sum &&
                same_row(k, h->view.expansion.entries[at], list[first].sample);
+        if (same) k->entries[mg_sample_row(k->problem, list[first].sample)] = at;
     }
     if (!same || at != h->view.expansion.starts[1])
         contradict(k, "the support rows are not those of the dual coefficients");
@@ -98,8 +100,7 @@ static margin_status score_rows(const mg_block *block, void *argument) {
         double low, high, target;
         if (mg_cancelled(k->fit->context)) return MARGIN_ERROR_CANCELLED;
         mg_svm_box(&k->options, k->problem, i, &low, &high, &target);
-        k->score[i] = mg_kernel_sums_score(k->fit, k->h, &k->problem->x,
-                                           mg_sample_row(k->problem, i), &k->blur[i]);
+        k->score[i] = mg_kernel_sums_sample(k->fit, k->h, k->entries, i, &k->blur[i]);
         k->blur[i] += MG_ROUNDING * (b + fabs(target) + k->options.epsilon);
     }
     return MARGIN_OK;
@@ -193,6 +194,9 @@ margin_status mg_kernel_svm_verify(mg_fit *fit, const mg_hypothesis *h) {
     k.options = mg_svm_options_of(&fit->learner->info, fit->options, fit->problem);
     MG_TRY(mg_kernel_sums_skew(fit, h));
     MG_GO_NEW(heap, k.beta, 3 * fit->problem->count, "the verification", fit->error);
+    MG_GO_NEW(heap, k.entries, fit->problem->x.rows, "the verification", fit->error);
+    for (int64_t row = 0; row < fit->problem->x.rows; row++)
+        k.entries[row] = -1;
     k.score = k.beta + fit->problem->count;
     k.blur = k.score + fit->problem->count;
     take_beta(&k);
@@ -202,6 +206,6 @@ margin_status mg_kernel_svm_verify(mg_fit *fit, const mg_hypothesis *h) {
     MG_GO(mg_svm_decide_definite(&machine));
     claim_all(&k, machine.definite);
 done:
-    mg_free(heap, k.beta);
+    MG_FREE(heap, k.entries, k.beta);
     return status;
 }

@@ -28,16 +28,39 @@ double mg_kernel_terms(const mg_kernel *kernel, double value, double x, double z
     return x * z;
 }
 
-/* |x| from |x|^2, and so much more as makes the rounding of such norms that of rows which stages
- * have moved by |blur|. */
-static double norm_from(const mg_problem *p, double square) {
-    const double blur = p->blur ? sqrt(mg_row_blur(p)) / MG_ROUNDING : 0.0;
-    return sqrt(square + 4.0 * blur * (sqrt(square) + MG_ROUNDING * blur));
+/* How far k(x, z) moves at most where a stage has moved x by |blur|. */
+static double moved_by(const mg_kernel *kernel, int64_t columns, double value, double x, double z,
+                       double blur) {
+    const double gamma = fabs(kernel->gamma);
+    switch (kernel->kind) {
+    case MG_KERNEL_POLY:
+        return kernel->degree * gamma * z * blur *
+               mg_power(gamma * (x + blur) * z + fabs(kernel->coef0), kernel->degree - 1);
+    case MG_KERNEL_RBF: /* its slope is at most sqrt(2 gamma / e) */
+        return sqrt(gamma) * blur;
+    case MG_KERNEL_EXP:
+        return value * expm1(z * blur);
+    case MG_KERNEL_SIGMOID:
+        return gamma * z * blur;
+    case MG_KERNEL_LAPLACIAN:
+        return gamma * sqrt((double)columns) * blur;
+    case MG_KERNEL_FUNCTION: /* nobody knows */
+    case MG_KERNEL_PRECOMPUTED:
+        return 0.0;
+    case MG_KERNEL_LINEAR:
+        break;
+    }
+    return z * blur;
 }
 
-static double norm_of(const mg_problem *p, const margin_matrix *x, int64_t row) {
+/* Support rows are those of training. */
+static double blur_of(const mg_problem *p, const margin_matrix *x) {
+    return x == &p->x ? sqrt(fmax(mg_row_blur(p), 0.0)) : 0.0;
+}
+
+static double norm_of(const margin_matrix *x, int64_t row) {
     const mg_kernel linear = {.kind = MG_KERNEL_LINEAR};
-    return norm_from(p, mg_kernel_rows(NULL, &linear, x, row, x, row));
+    return sqrt(mg_kernel_rows(NULL, &linear, x, row, x, row));
 }
 
 /* ---- Support rows and samples ---------------------------------------------------------------- */
@@ -107,7 +130,10 @@ void mg_kernel_sums_match(mg_fit *fit, const mg_hypothesis *h, int64_t *entries,
         entries[row] = -1;
     *matches = h->view.expansion.starts[0] == h->view.expansion.starts[1] ||
                (given ? match_places : match_rows)(p, h, entries);
-    if (!*matches) fit->verified.contradiction = "its support rows are not those of the data";
+    if (*matches) return;
+    fit->verified.contradiction = "its support rows are not those of the data";
+    for (int64_t row = 0; row < p->x.rows; row++)
+        entries[row] = -1;
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
@@ -125,7 +151,8 @@ double mg_kernel_sums_score(const mg_fit *fit, const mg_hypothesis *h, const mar
                             int64_t row, double *blur) {
     const mg_kernel *kernel = &h->view.expansion.kernel;
     const margin_matrix *support = &h->view.expansion.support;
-    const double norm = blur ? norm_of(fit->problem, x, row) : 0.0;
+    const double norm = blur ? norm_of(x, row) : 0.0;
+    const double made = blur_of(fit->problem, x);
     long double sum = 0.0L;
     if (blur) *blur = 0.0;
     for (int64_t k = h->view.expansion.starts[0]; k < h->view.expansion.starts[1]; k++) {
@@ -134,24 +161,58 @@ double mg_kernel_sums_score(const mg_fit *fit, const mg_hypothesis *h, const mar
         const double value = support_value(fit, h, s, x, row);
         sum += (long double)a * (long double)value;
         if (!blur) continue;
+        const double z = sqrt(h->view.expansion.squares[s]);
         const bool exact =
             kernel->kind == MG_KERNEL_RBF && value == 1.0 && mg_same_rows(support, s, x, row);
-        const double terms =
-            exact ? value
-                  : mg_kernel_terms(kernel, value, norm,
-                                    norm_from(fit->problem, h->view.expansion.squares[s]));
-        *blur += fabs(a) * (MG_ROUNDING * terms + fit->verified.skew);
+        const double rounding = exact ? MG_ROUNDING
+                                      : MG_ROUNDING * mg_kernel_terms(kernel, value, norm, z) +
+                                            moved_by(kernel, x->columns, value, norm, z, made);
+        *blur += fabs(a) * (rounding + fit->verified.skew);
     }
     return (double)sum;
 }
 
-double mg_kernel_sums_square(const mg_fit *fit, const mg_hypothesis *h, int64_t sample,
-                             double *blur) {
+/* The row of a sample as training saw it: the support row that stands for it, or that of x. */
+typedef struct seen_row {
+    const margin_matrix *x;
+    int64_t row;
+} seen_row;
+
+static seen_row row_seen(const mg_fit *fit, const mg_hypothesis *h, const int64_t *entries,
+                         int64_t sample) {
+    const int64_t row = mg_sample_row(fit->problem, sample);
+    if (!entries || entries[row] < 0 || h->view.expansion.kernel.kind == MG_KERNEL_PRECOMPUTED)
+        return (seen_row){&fit->problem->x, row};
+    return (seen_row){&h->view.expansion.support, h->view.expansion.entries[entries[row]]};
+}
+
+double mg_kernel_sums_sample(const mg_fit *fit, const mg_hypothesis *h, const int64_t *entries,
+                             int64_t sample, double *blur) {
+    const seen_row seen = row_seen(fit, h, entries, sample);
+    return mg_kernel_sums_score(fit, h, seen.x, seen.row, blur);
+}
+
+/* k of two samples. */
+static double pair_value(const mg_fit *fit, const mg_hypothesis *h, const int64_t *entries,
+                         int64_t i, int64_t j) {
     const mg_kernel *kernel = &h->view.expansion.kernel;
     const mg_kernel_points points = mg_kernel_points_of(fit->problem);
-    const double norm = norm_of(fit->problem, &points.x, mg_point_row(&points, sample));
-    const double value = mg_kernel_pair(fit->context, kernel, &points, sample, sample);
-    *blur = MG_ROUNDING * mg_kernel_terms(kernel, value, norm, norm);
+    if (kernel->kind == MG_KERNEL_PRECOMPUTED)
+        return mg_kernel_pair(fit->context, kernel, &points, i, j);
+    const seen_row a = row_seen(fit, h, entries, i), b = row_seen(fit, h, entries, j);
+    return mg_kernel_rows(fit->context, kernel, a.x, a.row, b.x, b.row);
+}
+
+double mg_kernel_sums_square(const mg_fit *fit, const mg_hypothesis *h, const int64_t *entries,
+                             int64_t sample, double *blur) {
+    const mg_kernel *kernel = &h->view.expansion.kernel;
+    const seen_row seen = row_seen(fit, h, entries, sample);
+    const double made = blur_of(fit->problem, seen.x);
+    const double norm = norm_of(seen.x, seen.row);
+    const double value = pair_value(fit, h, entries, sample, sample);
+    const double moved = moved_by(kernel, seen.x->columns, value, norm, norm + made, made);
+    *blur = MG_ROUNDING * mg_kernel_terms(kernel, value, norm, norm) +
+            (mg_kernel_basis_of(kernel->kind) == MG_OF_PRODUCTS ? 2.0 * moved : 0.0);
     return value;
 }
 
@@ -197,19 +258,18 @@ margin_status mg_kernel_sums_norm(const mg_fit *fit, const mg_hypothesis *h, lon
     return status;
 }
 
-margin_status mg_kernel_sums_distance(const mg_fit *fit, const mg_hypothesis *h, const double *u,
-                                      const double *f, long double norm, double *distance,
-                                      double *blur) {
-    const mg_kernel_points points = mg_kernel_points_of(fit->problem);
-    const mg_kernel *kernel = &h->view.expansion.kernel;
+margin_status mg_kernel_sums_distance(const mg_fit *fit, const mg_hypothesis *h,
+                                      const int64_t *entries, const double *u, const double *f,
+                                      long double norm, double *distance, double *blur) {
+    const int64_t count = fit->problem->count;
     long double cross = 0.0L, square = 0.0L, sizes = 0.0L;
     double all = 0.0;
-    for (int64_t i = 0; i < points.count; i++) {
+    for (int64_t i = 0; i < count; i++) {
         long double sum = 0.0L, terms = 0.0L;
         if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
-        for (int64_t j = 0; j < points.count; j++) {
-            const long double term = (long double)u[j] * (long double)mg_kernel_pair(
-                                                             fit->context, kernel, &points, j, i);
+        for (int64_t j = 0; j < count; j++) {
+            const long double term =
+                (long double)u[j] * (long double)pair_value(fit, h, entries, j, i);
             sum += term;
             terms += fabsl(term);
         }

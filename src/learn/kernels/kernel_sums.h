@@ -19,9 +19,13 @@ void mg_kernel_sums_match(mg_fit *fit, const mg_hypothesis *h, int64_t *entries,
  * what rounding may have made of it in training. */
 double mg_kernel_sums_score(const mg_fit *fit, const mg_hypothesis *h, const margin_matrix *x,
                             int64_t row, double *blur);
+/* The same at a sample. Where a support row stands for it (entries of its row, as above; NULL or
+ * -1: none) this is the row that training saw, which a stage may make otherwise now; so below. */
+double mg_kernel_sums_sample(const mg_fit *fit, const mg_hypothesis *h, const int64_t *entries,
+                             int64_t sample, double *blur);
 /* k(x, x) of a sample, and what rounding may have made of it. */
-double mg_kernel_sums_square(const mg_fit *fit, const mg_hypothesis *h, int64_t sample,
-                             double *blur);
+double mg_kernel_sums_square(const mg_fit *fit, const mg_hypothesis *h, const int64_t *entries,
+                             int64_t sample, double *blur);
 /* |f|^2 = a'Ka over the support rows, and its rounding. CANCELLED. */
 margin_status mg_kernel_sums_norm(const mg_fit *fit, const mg_hypothesis *h, long double *norm,
                                   double *blur);
@@ -30,6 +34,6 @@ margin_status mg_kernel_sums_definite(const mg_fit *fit, const mg_hypothesis *h,
 /* |f - f_u|^2 for f_u = sum_i u_i k(x_i, .) over the samples of the problem, from the norm above
  * and scores f (without the intercept). *blur: what rounding may have made of |f_u|^2 in training.
  */
-margin_status mg_kernel_sums_distance(const mg_fit *fit, const mg_hypothesis *h, const double *u,
-                                      const double *f, long double norm, double *distance,
-                                      double *blur);
+margin_status mg_kernel_sums_distance(const mg_fit *fit, const mg_hypothesis *h,
+                                      const int64_t *entries, const double *u, const double *f,
+                                      long double norm, double *distance, double *blur);

@@ -102,7 +102,7 @@ static void add_sample(verification *v, int64_t sample) {
     const rounded own = product(p, row, NULL);
     double square_blur = MG_ROUNDING * own.terms, square = (double)own.sum;
     if (v->h->kind == &mg_hypothesis_expansion) {
-        square = mg_kernel_sums_square(v->fit, v->h, sample, &square_blur);
+        square = mg_kernel_sums_square(v->fit, v->h, NULL, sample, &square_blur);
         square_blur += MG_ROUNDING * fabs(square);
     }
     v->radius_square = fmax(v->radius_square, square + v->constant);
