@@ -291,6 +291,10 @@ int mg_worker(const margin_context *context) {
     return inside.pool == context->pool && inside.worker < mg_threads(context) ? inside.worker : 0;
 }
 
+int mg_workers(const margin_context *context) {
+    return inside.pool ? 1 : mg_threads(context);
+}
+
 /* Makes the pool this process's own. In a child of fork() the first call gets here with the
  * parent's process id; of several threads one re-makes the locks, the others wait for it. */
 static void adopt(mg_pool *pool) {

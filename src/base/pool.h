@@ -31,3 +31,5 @@ bool mg_pool_is_worker(void);
 /* The worker as which this thread works for the context's pool now, below mg_threads; 0 outside of
  * its tasks. */
 int mg_worker(const margin_context *context);
+/* How many workers mg_parallel has from here: one inside of a task. */
+int mg_workers(const margin_context *context);

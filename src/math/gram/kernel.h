@@ -151,7 +151,8 @@ margin_status mg_kernel_fill(margin_context *context, const mg_kernel *kernel,
                              margin_error *error);
 
 /* The same in parts, for callers that fill often: scratch for blocks of these two matrices, to be
- * used by one call at a time. A call from inside a task works on that task's thread alone. */
+ * used by one call at a time. A call from inside a task works on that task's thread alone, and
+ * scratch made there has room for no other: it is of no use outside of it. */
 typedef struct mg_kernel_scratch mg_kernel_scratch;
 margin_status mg_kernel_scratch_new(margin_context *context, const mg_kernel *kernel,
                                     const margin_matrix *x, const margin_matrix *z,

@@ -48,7 +48,7 @@ static margin_status fill_task(void *argument, int64_t task, int worker) {
     at.rows = MG_MIN(s->left, block->x_count - at.i);
     at.columns = MG_MIN(s->right, block->z_count - at.j);
     if (work->out->square && at.j + at.columns <= at.i) return MARGIN_OK; /* mirrored */
-    double *memory = s->memory + worker * s->size;
+    double *memory = mg_kernel_room(s, worker);
     MG_TRY(mg_kernel_tile(s, block, &at, memory));
     put_tile(work, &at, memory);
     if (work->out->square) mirror_tile(work, &at, memory);
@@ -114,7 +114,7 @@ static margin_status multiply_task(void *argument, int64_t task, int worker) {
     const mg_kernel_scratch *s = work->scratch;
     const mg_kernel_block *block = work->block;
     const int64_t width = work->width, first = task * s->left;
-    double *memory = s->memory + worker * s->size;
+    double *memory = mg_kernel_room(s, worker);
     mg_tile_place at = {first, MG_MIN(s->left, block->x_count - first), 0, 0};
     memset(work->out + first * width, 0, (size_t)(at.rows * width) * sizeof *work->out);
     for (; at.j < block->z_count; at.j += s->right) {

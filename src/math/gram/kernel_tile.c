@@ -138,14 +138,15 @@ margin_status mg_kernel_scratch_new(margin_context *context, const mg_kernel *ke
                            .ops = ops,
                            .kernel = *kernel,
                            .sparse = sparse_pays(kernel, z),
+                           .workers = mg_workers(context),
                            .left = TILE_LEFT / ops->rows * ops->rows,
                            .right = TILE_RIGHT / ops->columns * ops->columns};
     s.dense = s.left * s.right;
     s.size = (s.dense + room_behind(&s, x) + 7) / 8 * 8;
-    MG_NEW_BYTES(s.heap, *scratch, head + 8 * s.size * mg_threads(context),
-                 "scratch for kernel values", error);
+    MG_NEW_BYTES(s.heap, *scratch, head + 8 * s.size * s.workers, "scratch for kernel values",
+                 error);
     s.memory = (double *)(void *)((char *)*scratch + head);
-    for (int64_t worker = 0; s.sparse && worker < mg_threads(context); worker++)
+    for (int64_t worker = 0; s.sparse && worker < s.workers; worker++)
         memset(s.memory + worker * s.size + s.dense, 0, (size_t)line_room(x) * sizeof *s.memory);
     **scratch = s;
     return MARGIN_OK;

@@ -11,9 +11,14 @@ struct mg_kernel_scratch {
     bool sparse;         /* multiply row by row */
     int64_t left, right; /* rows of a tile: whole panels */
     int64_t size;        /* numbers per worker */
-    int64_t dense;  /* of these, where the spread-out row or the panels begin: behind the tile */
-    double *memory; /* threads * size */
+    int64_t dense;   /* of these, where the spread-out row or the panels begin: behind the tile */
+    int64_t workers; /* 1: made inside of a task, for it */
+    double *memory;  /* workers * size */
 };
+
+MG_INLINE double *mg_kernel_room(const mg_kernel_scratch *scratch, int worker) {
+    return scratch->memory + (scratch->workers > 1 ? worker : 0) * scratch->size;
+}
 
 typedef struct mg_tile_place {
     int64_t i, rows, j, columns; /* of the block; at most left x right */
