@@ -111,7 +111,8 @@ FREE = ('logistic(C=inf)', TWO, lambda: LogisticRegression(C=np.inf), margins('l
 SOFTMAX = ('softmax', TEN, LogisticRegression, softmax)
 HINGE = ('svm', TWO, hinge(), margins('hinge'))
 SQUARED = ('svm(loss=squared-hinge)', TWO, LinearSVC, margins('squared'))
-PERCEPTRONS = (('perceptron', TWO, Perceptron, None), ('perceptron(bound=no)', TWO, Perceptron, None))
+PERCEPTRONS = (('perceptron', TWO, Perceptron, None),  # bound=no: it does not end by a proof; 20 passes on both sides
+               ('perceptron(bound=no, passes=20)', TWO, lambda: Perceptron(max_iter=20, tol=None), None))
 GAUSS, BERNOULLI = ('naive-bayes', TEN, GaussianNB, None), ('naive-bayes(distribution=bernoulli)', TEN, BernoulliNB, None)
 KMEANS = ('kmeans(k=20, max_iter=20, tol=0)', None, lambda: KMeans(20, n_init=1, max_iter=20, tol=0), None)
 STAGED = (('standardize | ridge', VALUE, lambda: make_pipeline(StandardScaler(), Ridge()), None),
