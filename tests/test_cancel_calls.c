@@ -75,7 +75,7 @@ static margin_data data_of(const double *y, int64_t rows) {
                          .y = y ? margin_values_f64(y, rows) : (margin_vector){0}};
 }
 
-/* What a call works with; what else it needs is its own. */
+/* What one call works with, as a time limit is that of each; what else it needs is its own. */
 typedef struct subject {
     margin_data data;
     const margin_model *model;
@@ -87,6 +87,8 @@ typedef struct subject {
     int64_t length;
     const char *path;
     const margin_table *table;
+    const margin_neighbors *index;
+    const margin_splits *splits;
 } subject;
 
 static void watch(const char *name, const char *on, watchdog_call call, const subject *s) {
@@ -315,15 +317,12 @@ static void test_splits(void **state) {
 
 static margin_status search(margin_context *context, const void *argument, margin_error *error) {
     const subject *s = argument;
-    margin_splits *splits = NULL;
     margin_spec *spec = parse_text(maker, s->spec);
     margin_search_result *found = NULL;
     const margin_search_options options = {.size = sizeof options, .baseline = 1, .training = 1};
-    margin_status status = margin_split(context, &s->data, &s->split, &splits, error);
-    if (status >= 0)
-        status = margin_search(context, spec, &s->data, splits, &options, &found, error);
+    const margin_status status =
+        margin_search(context, spec, &s->data, s->splits, &options, &found, error);
     margin_search_result_free(found);
-    margin_splits_free(splits);
     margin_spec_free(spec);
     return status;
 }
@@ -340,24 +339,25 @@ static void test_searches(void **state) {
               {"standardize | knn(k={1,5})", &labels, ROWS}};
     (void)state;
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
-        const subject s = {.data = data_of(*of[k].y, of[k].rows),
-                           .split = {.size = sizeof s.split, .folds = 3},
-                           .spec = of[k].spec};
+        margin_splits *splits = NULL;
+        subject s = {.data = data_of(*of[k].y, of[k].rows),
+                     .split = {.size = sizeof s.split, .folds = 3},
+                     .spec = of[k].spec};
+        assert_int_equal(margin_split(maker, &s.data, &s.split, &splits, NULL), MARGIN_OK);
+        s.splits = splits;
         watch("search", of[k].spec, search, &s);
+        margin_splits_free(splits);
     }
 }
 
 static margin_status nested(margin_context *context, const void *argument, margin_error *error) {
     const subject *s = argument;
-    margin_splits *splits = NULL;
     margin_spec *spec = parse_text(maker, s->spec);
     margin_nested_result *found = NULL;
-    margin_status status = margin_split(context, &s->data, &s->split, &splits, error);
-    if (status >= 0)
-        status = margin_search_nested(context, (const margin_spec *const *)&spec, 1, &s->data,
-                                      splits, &s->split, NULL, 0, &found, error);
+    const margin_status status =
+        margin_search_nested(context, (const margin_spec *const *)&spec, 1, &s->data, s->splits,
+                             &s->split, NULL, 0, &found, error);
     margin_nested_result_free(found);
-    margin_splits_free(splits);
     margin_spec_free(spec);
     return status;
 }
@@ -374,11 +374,15 @@ static margin_status usual(margin_context *context, const void *argument, margin
 
 static void test_choosing(void **state) {
     (void)state;
-    const subject s = {.data = data_of(labels, ROWS),
-                       .split = {.size = sizeof s.split, .folds = 2},
-                       .spec = "naive-bayes(smoothing={1e-9,1})"};
+    margin_splits *splits = NULL;
+    subject s = {.data = data_of(labels, ROWS),
+                 .split = {.size = sizeof s.split, .folds = 2},
+                 .spec = "naive-bayes(smoothing={1e-9,1})"};
+    assert_int_equal(margin_split(maker, &s.data, &s.split, &splits, NULL), MARGIN_OK);
+    s.splits = splits;
     watch("nested search", s.spec, nested, &s);
     watch("usual specs", "labels", usual, &s);
+    margin_splits_free(splits);
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */
@@ -430,26 +434,27 @@ static void test_answers(void **state) {
 
 /* ---- Neighbours ------------------------------------------------------------------------------ */
 
-static margin_status neighbours(margin_context *context, const void *argument,
-                                margin_error *error) {
+static margin_status build_index(margin_context *context, const void *argument,
+                                 margin_error *error) {
     const subject *s = argument;
     margin_neighbors *index = NULL;
-    margin_status status = margin_neighbors_build(context, &s->data.x, NULL, &index, error);
-    if (status >= 0)
-        status = margin_neighbors_nearest(context, index, &s->data.x, 5, row_numbers, NULL, error);
+    const margin_status status = margin_neighbors_build(context, &s->data.x, NULL, &index, error);
     margin_neighbors_free(index);
     return status;
 }
 
+static margin_status neighbours(margin_context *context, const void *argument,
+                                margin_error *error) {
+    const subject *s = argument;
+    return margin_neighbors_nearest(context, s->index, &s->data.x, 5, row_numbers, NULL, error);
+}
+
 static margin_status within(margin_context *context, const void *argument, margin_error *error) {
     const subject *s = argument;
-    margin_neighbors *index = NULL;
     margin_neighbors_lists lists = {.size = sizeof lists};
-    margin_status status = margin_neighbors_build(context, &s->data.x, NULL, &index, error);
-    if (status >= 0)
-        status = margin_neighbors_within(context, index, &s->data.x, 0.02, &lists, error);
+    const margin_status status =
+        margin_neighbors_within(context, s->index, &s->data.x, 0.02, &lists, error);
     if (status >= 0) margin_neighbors_lists_free(&lists);
-    margin_neighbors_free(index);
     return status;
 }
 
@@ -461,9 +466,17 @@ static margin_status textbook(margin_context *context, const void *argument, mar
 
 static void test_neighbours(void **state) {
     (void)state;
-    const subject all = {.data = data_of(NULL, ROWS)}, few = {.data = data_of(NULL, ROWS / 4)};
+    subject all = {.data = data_of(NULL, ROWS)}, few = {.data = data_of(NULL, ROWS / 4)};
+    margin_neighbors *of_all = NULL, *of_few = NULL;
+    assert_int_equal(margin_neighbors_build(maker, &all.data.x, NULL, &of_all, NULL), MARGIN_OK);
+    assert_int_equal(margin_neighbors_build(maker, &few.data.x, NULL, &of_few, NULL), MARGIN_OK);
+    all.index = of_all;
+    few.index = of_few;
+    watch("index", "all", build_index, &all);
     watch("neighbours", "all", neighbours, &all);
     watch("neighbours within", "a quarter", within, &few);
+    margin_neighbors_free(of_few);
+    margin_neighbors_free(of_all);
     watch("textbook tree", "all", textbook, &all);
 }
 
