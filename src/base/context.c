@@ -215,7 +215,7 @@ void mg_progress(margin_context *context, const char *activity, double done, dou
 }
 
 bool mg_poll(const margin_context *context) {
-    if (mg_pool_is_worker()) return false;
+    if (mg_task_worker() > 0) return false;
     const long long now = clock_nanoseconds();
     long long next = atomic_load_explicit(context->poll_next, memory_order_relaxed);
     if (now < next ||

@@ -283,16 +283,12 @@ void mg_pool_free(mg_pool *pool) {
     mg_free(pool->heap, pool);
 }
 
-bool mg_pool_is_worker(void) {
-    return inside.worker > 0;
+int mg_task_worker(void) {
+    return inside.pool ? inside.worker : -1;
 }
 
 int mg_worker(const margin_context *context) {
     return inside.pool == context->pool && inside.worker < mg_threads(context) ? inside.worker : 0;
-}
-
-int mg_workers(const margin_context *context) {
-    return inside.pool ? 1 : mg_threads(context);
 }
 
 /* Makes the pool this process's own. In a child of fork() the first call gets here with the

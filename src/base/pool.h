@@ -26,10 +26,8 @@ typedef margin_status (*mg_task)(void *argument, int64_t task, int worker);
  * the child's call returns MARGIN_ERROR_SYSTEM. */
 margin_status mg_parallel(margin_context *context, int64_t count, mg_task task, void *argument,
                           margin_error *error);
-/* Whether this thread is one of a pool's own. */
-bool mg_pool_is_worker(void);
+/* As which worker this thread is inside of a task, where mg_parallel has no other; -1: of none. */
+int mg_task_worker(void);
 /* The worker as which this thread works for the context's pool now, below mg_threads; 0 outside of
  * its tasks. */
 int mg_worker(const margin_context *context);
-/* How many workers mg_parallel has from here: one inside of a task. */
-int mg_workers(const margin_context *context);

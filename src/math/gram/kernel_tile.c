@@ -138,7 +138,7 @@ margin_status mg_kernel_scratch_new(margin_context *context, const mg_kernel *ke
                            .ops = ops,
                            .kernel = *kernel,
                            .sparse = sparse_pays(kernel, z),
-                           .workers = mg_workers(context),
+                           .workers = mg_task_worker() < 0 ? mg_threads(context) : 1,
                            .left = TILE_LEFT / ops->rows * ops->rows,
                            .right = TILE_RIGHT / ops->columns * ops->columns};
     s.dense = s.left * s.right;
