@@ -1090,11 +1090,48 @@ static void test_other_instruction_sets(void **state) {
     margin_context_free(context);
 }
 
+/* Weights times 0.9 with all numbers made to match: what rounding may have made of features by
+ * dependent centres would hide the gap, and once did. */
+static void test_rounding_of_features_hides_no_gap(void **state) {
+    (void)state;
+    enum { ROWS = 50 };
+    double x[ROWS], y[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        x[i] = 4 + i / 2;
+        y[i] = 4 * x[i] - 17 + i * 7 % 31;
+    }
+    const margin_data data = {.x = margin_dense_f64(x, ROWS, 1, 1),
+                              .y = margin_values_f64(y, ROWS)};
+    margin_context *context = support_context(NULL, 1);
+    margin_report report = {0}, found = {0};
+    margin_model *model =
+        fit_text(context, "nystroem(centres=8, kernel=poly, degree=3) | ridge", &data, &report);
+    assert_int_equal(report.status, MARGIN_OK);
+    assert_int_equal(verified(context, model, &data), MARGIN_OK);
+    static const char *const names[] = {"weights", "learner_weights"};
+    for (int k = 0; k < 2; k++) {
+        const mg_tensor *tensor = mg_bag_find(&model->hypothesis->bag, names[k]);
+        for (int64_t j = 0; j < tensor->shape[0] * tensor->shape[1]; j++)
+            ((double *)tensor->data)[j] *= 0.9;
+    }
+    for (int k = 0; k < 3; k++) { /* each round makes the next number match */
+        assert_int_equal(margin_verify(context, model, &data, &found, NULL),
+                         MARGIN_STOPPED_STALLED);
+        model->report.objective = found.objective;
+        model->report.train_rmse = found.train_rmse;
+        model->report.train_r2 = found.train_r2;
+    }
+    assert_true(found.gap > 0.01);
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_honest_fits),
         cmocka_unit_test(test_changes),
         cmocka_unit_test(test_honest_fits_once_refused),
+        cmocka_unit_test(test_rounding_of_features_hides_no_gap),
         cmocka_unit_test(test_changes_once_missed),
         cmocka_unit_test(test_at_the_radius),
         cmocka_unit_test(test_columns_alike),

@@ -119,8 +119,8 @@ void mg_gram_vacate(mg_gram *gram, const void *from) {
     gram->used = MG_MIN(gram->used, first);
 }
 
-/* A fresh page costs about as much as two products of this length, and one row in ten is asked for
- * again. */
+/* With 784 columns the rows that had to be made again took a fifth of a fit, with 50 nothing that
+ * shows, and half of the pages were not touched. */
 enum { RELEASE_COLUMNS = 128 };
 
 void mg_gram_release(mg_gram *gram, int64_t i) {

@@ -12,7 +12,9 @@
  * what was settled after the fit.
  *
  * Numbers agree if they differ by no more than what rounding may have made of them, which the
- * learner says (mg_verified), by the one rule of learn/report.h, and by the constants below. */
+ * learner says (mg_verified), by the one rule of learn/report.h, and by the constants below. What
+ * stages make is taken as it is at first: the instruction set of the fit makes the same bits. Only
+ * a model that does not hold so is allowed what rounding may have made of it (blur.c). */
 #include "model/judge/kernel_gap.h"
 #include "model/predict/align.h"
 #include "model/predict/fit_score.h"
@@ -239,6 +241,21 @@ static void tell_rounding(const margin_model *model, const mg_verified *verified
                      agreement, mg_about(hidden).text, mg_number(found->tolerance).text);
 }
 
+/* What stages may be off by must not hide more of a gap than was asked for: a model that agrees
+ * only so may be any. */
+static void refuse_hidden(const margin_model *model, const mg_verified *verified,
+                          margin_report *found) {
+    const double hidden = verified->gap / MG_MAX(1, fabs(found->objective));
+    if (found->status != MARGIN_OK || model->report.status != MARGIN_OK) return;
+    if (isnan(found->gap) || !(hidden > found->tolerance && found->tolerance > 0)) return;
+    found->status = MARGIN_STOPPED_STALLED;
+    mg_report_reason(found,
+                     "the columns that its stages make differ in their last digits from those of "
+                     "the fit, and that hides a gap of up to %s, more than tol=%s: verify it with "
+                     "the instruction set of the fit",
+                     mg_about(hidden).text, mg_number(found->tolerance).text);
+}
+
 /* Of a machine over landmarks, whose own proof knows no other functions, that of all of them. */
 static margin_status tell_kernel_gap(margin_context *context, const margin_model *model,
                                      const mg_spec_component *learner, const margin_data *data,
@@ -334,9 +351,10 @@ static margin_status verify_score(margin_context *context, const margin_data *da
     return status;
 }
 
+/* blurred: what stages make may be off by rounding. */
 static margin_status verify(margin_context *context, const margin_model *model,
-                            const margin_spec *spec, const margin_data *data, margin_report *found,
-                            margin_report *parts, margin_error *error) {
+                            const margin_spec *spec, const margin_data *data, bool blurred,
+                            margin_report *found, margin_report *parts, margin_error *error) {
     const mg_spec_component *learner = mg_spec_learner(spec);
     margin_error differs = {0};
     mg_samples samples = {0};
@@ -349,7 +367,7 @@ static margin_status verify(margin_context *context, const margin_model *model,
     margin_status status;
     bool folded = true;
     MG_GO(mg_samples_make(context->heap, data, &samples, error));
-    MG_GO(mg_blur_make(context, model, data, &samples, &blur, error));
+    if (blurred) MG_GO(mg_blur_make(context, model, data, &samples, &blur, error));
     MG_GO(refit_stages(context, spec, model, &blur, data, &samples, &differs, error));
     MG_GO(mg_pipeline_apply(context, model, data, &samples, &staged, error));
     staged.blur = mg_blur_before(&blur, model->stage_count);
@@ -368,6 +386,7 @@ static margin_status verify(margin_context *context, const margin_model *model,
         verified.contradiction = "its targets are in another order than those of the data";
     compare_all(model, &verified, folded, differs.text, found);
     tell_rounding(model, &verified, found);
+    if (blurred) refuse_hidden(model, &verified, found);
     status = tell_kernel_gap(context, model, learner, data, found, error);
 done:
     mg_split_free(&split);
@@ -416,7 +435,9 @@ static margin_status verify_with(margin_context *context, const margin_model *mo
     MG_GO(margin_spec_parse(context, model->spec, &spec, error)); /* for the learner's options */
     MG_GO(mg_pipeline_rows(context, spec, &aligned.data, &seen, &rows, error));
     if (parts) MG_GO(new_reports(context->heap, model->report.subproblems, &each, error));
-    MG_GO(verify(context, model, spec, &seen, &report, each, error));
+    MG_GO(verify(context, model, spec, &seen, false, &report, each, error));
+    if (report.status != MARGIN_OK && mg_is_blurred(model))
+        MG_GO(verify(context, model, spec, &seen, true, &report, each, error));
     mg_report_give(&report, context, started, found);
     for (int64_t k = 0; parts && k < model->report.subproblems; k++)
         mg_report_give(&each[k], context, started, part_at(parts, k));

@@ -26,6 +26,10 @@ static int last_blurred(const margin_model *model) {
     return s;
 }
 
+bool mg_is_blurred(const margin_model *model) {
+    return last_blurred(model) >= 0;
+}
+
 /* Raises what each stage makes for itself. Values of f32 may be the next ones. */
 static void blur_row(const blur_walk *walk, int64_t row, double *most, double *a) {
     double *b = a + walk->widest, *scratch = b + walk->widest;

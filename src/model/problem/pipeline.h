@@ -48,6 +48,8 @@ typedef struct mg_blur {
     const margin_model *model;
     double *columns; /* of the inputs, then of what each stage makes; NULL: nothing */
 } mg_blur;
+/* Whether a stage of it may be off by more than the last digits. */
+bool mg_is_blurred(const margin_model *model);
 /* Cost: what applying the stages costs; none if they all keep to the last digits. */
 margin_status mg_blur_make(margin_context *context, const margin_model *model,
                            const margin_data *data, const mg_samples *samples, mg_blur *blur,
