@@ -47,8 +47,9 @@ typedef struct mg_problem {
     const mg_row_maker *maker;
     bool made; /* by a stage, other instruction sets make other last digits of x */
     /* Of a verification: how far rounding in stages may have moved the values of each column, scale
-     * and shift applied, beyond their last digits. NULL: not. */
-    const double *blur;
+     * and shift applied, beyond their last digits, and the part of that of each row of x (NULL:
+     * all). NULL: not. */
+    const double *blur, *blur_shares;
     bool unchecked; /* for learners with finds_infinite: nobody has looked for NaN and infinity */
 } mg_problem;
 
@@ -73,8 +74,11 @@ margin_status mg_problem_check_finite(margin_context *context, const mg_problem 
 MG_INLINE double mg_column_blur(const mg_problem *p, int64_t column) {
     return p->blur ? p->blur[column] : 0.0;
 }
-/* |blur|^2: how far a row may be off; -1: rows are not made. */
-double mg_row_blur(const mg_problem *p);
+MG_INLINE double mg_row_share(const mg_problem *p, int64_t row) {
+    return p->blur_shares ? p->blur_shares[row] : 1.0;
+}
+/* |blur|^2: how far a row of x may be off; -1: rows are not made. */
+double mg_row_blur(const mg_problem *p, int64_t row);
 /* The values of sample i as dense f64, made if need be; scale and shift are not applied. */
 void mg_sample_values(const mg_problem *p, int64_t i, double *out);
 /* out[i * count + k]: dot products of samples, from what they are made of, without making them: off

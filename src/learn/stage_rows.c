@@ -155,10 +155,11 @@ void mg_sample_values(const mg_problem *p, int64_t i, double *out) {
         mg_row_expand(&p->x, mg_sample_row(p, i), out);
 }
 
-double mg_row_blur(const mg_problem *p) {
+double mg_row_blur(const mg_problem *p, int64_t row) {
+    const double share = mg_row_share(p, row);
     double sum = p->made ? 0.0 : -1.0;
     for (int64_t j = 0; p->blur && j < p->x.columns; j++)
-        sum += p->blur[j] * p->blur[j];
+        sum += share * p->blur[j] * (share * p->blur[j]);
     return sum;
 }
 

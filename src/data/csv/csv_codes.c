@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { REMAP_GRAIN = 4 /* blocks per task */ };
+enum { REMAP_GRAIN = 4 /* blocks per task */, TEXTS_BETWEEN_LOOKS = 1 << 14 };
 
 typedef struct settling {
     mg_csv *csv;
@@ -45,6 +45,8 @@ static margin_status merge_worker(const settling *s, int64_t slot, int worker,
     s->maps[slot * s->worker_count + worker] = map;
     for (int64_t k = 0; k < from->count; k++) {
         const mg_dictionary_entry *entry = &from->entries[k];
+        if (k % TEXTS_BETWEEN_LOOKS == 0 && mg_cancelled(s->csv->context))
+            return MARGIN_ERROR_CANCELLED;
         map[k] = merge_entry(s->csv->heap, merged, entry);
         if (map[k] < 0) return MARGIN_ERROR_MEMORY;
     }

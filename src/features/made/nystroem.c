@@ -299,8 +299,7 @@ typedef struct nystroem_view {
     const mg_row_ops *ops;
     mg_isa isa;
     double *zero;     /* count */
-    double *reach;    /* count: sums of the absolute values of a row of the inverse */
-    double squares[]; /* count: of the centres; then the zeros and the sums */
+    double squares[]; /* count: of the centres; then the zeros */
 } nystroem_view;
 
 /* As the options say, but for a gamma that they do not. */
@@ -327,7 +326,7 @@ static margin_status nystroem_attach(mg_fitted_stage *fitted, margin_error *erro
     MG_REQUIRE(bag->count == 3 && fitted->columns.count == n, error, MARGIN_ERROR_MODEL,
                "the stage nystroem has other centres than it says");
     MG_TRY(check_kernel(fitted, numbers, &kernel, error));
-    const int64_t bytes = (int64_t)sizeof(nystroem_view) + 3 * n * (int64_t)sizeof(double);
+    const int64_t bytes = (int64_t)sizeof(nystroem_view) + 2 * n * (int64_t)sizeof(double);
     nystroem_view *view = mg_new_zero(fitted->heap, bytes, 1);
     if (!view) return mg_no_memory(fitted->heap, bytes, 1, "a stage", error);
     view->kernel = kernel;
@@ -336,12 +335,8 @@ static margin_status nystroem_attach(mg_fitted_stage *fitted, margin_error *erro
     view->isa = mg_isa_level();
     view->ops = mg_row_ops_for(&view->centres, view->isa);
     view->zero = view->squares + n;
-    view->reach = view->zero + n;
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++)
         view->squares[k] = view->ops->square(&view->centres, k);
-        for (int64_t i = 0; i <= k; i++)
-            view->reach[k] += fabs(inverse[k * n + i]);
-    }
     fitted->view = view;
     return MARGIN_OK;
 }
@@ -412,7 +407,8 @@ static void nystroem_apply_rows(const mg_fitted_stage *fitted, const double *in,
 }
 
 /* A centre that is nearly a sum of others has large numbers in its row of the inverse, which cancel
- * over its kernel values and magnify their rounding. */
+ * over its kernel values and magnify their rounding: of each value by its own number, so that a
+ * centre far out, whose values are large and its numbers small, blurs no column of others. */
 static void nystroem_blur(const mg_fitted_stage *fitted, const double *in, double *scratch,
                           double *most) {
     const nystroem_view *view = fitted->view;
@@ -420,13 +416,16 @@ static void nystroem_blur(const mg_fitted_stage *fitted, const double *in, doubl
     const margin_matrix row = margin_dense_f64(in, 1, columns, columns);
     const double norm = sqrt(view->ops->square(&row, 0));
     const double most_blur = 1e-6; /* whatever a file says that the inverse is */
-    double terms = 0.0;
+    const double *inverse = view->inverse.values;
     kernel_values(view, in, 1, scratch);
     for (int64_t k = 0; k < n; k++)
-        terms =
-            fmax(terms, mg_kernel_terms(&view->kernel, scratch[k], norm, sqrt(view->squares[k])));
-    for (int64_t k = 0; k < n; k++)
-        most[k] = fmax(most[k], fmin(MG_ROUNDING * view->reach[k], most_blur) * terms);
+        scratch[k] = mg_kernel_terms(&view->kernel, scratch[k], norm, sqrt(view->squares[k]));
+    for (int64_t k = 0; k < n; k++, inverse += n) {
+        double blur = 0.0;
+        for (int64_t i = 0; i <= k; i++)
+            blur += fmin(MG_ROUNDING * fabs(inverse[i]), most_blur) * scratch[i];
+        most[k] = fmax(most[k], blur);
+    }
 }
 
 bool mg_nystroem_kernel(const mg_fitted_stage *fitted, mg_kernel *kernel) {

@@ -59,7 +59,7 @@ static bool same_row(const svm_check *k, int64_t support, int64_t sample) {
     if (k->h->view.expansion.kernel.kind == MG_KERNEL_PRECOMPUTED)
         return mg_kernel_sums_place(k->h, support) == mg_sample_original(k->problem, sample);
     return mg_alike_rows(&k->h->view.expansion.support, support, &k->problem->x, row,
-                         mg_row_blur(k->problem));
+                         mg_row_blur(k->problem, row));
 }
 
 /* Support rows stand in the order of their numbers in x; one that was selected twice stands once,

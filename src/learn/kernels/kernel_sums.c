@@ -54,8 +54,8 @@ static double moved_by(const mg_kernel *kernel, int64_t columns, double value, d
 }
 
 /* Support rows are those of training. */
-static double blur_of(const mg_problem *p, const margin_matrix *x) {
-    return x == &p->x ? sqrt(fmax(mg_row_blur(p), 0.0)) : 0.0;
+static double blur_of(const mg_problem *p, const margin_matrix *x, int64_t row) {
+    return x == &p->x ? sqrt(fmax(mg_row_blur(p, row), 0.0)) : 0.0;
 }
 
 static double norm_of(const margin_matrix *x, int64_t row) {
@@ -103,7 +103,7 @@ static bool match_rows(const mg_problem *p, const mg_hypothesis *h, int64_t *ent
     for (int64_t row = 0; row < p->x.rows && same; row++) {
         if (entries[row] < 0) continue;
         same = at < end && mg_alike_rows(&h->view.expansion.support, h->view.expansion.entries[at],
-                                         &p->x, row, mg_row_blur(p));
+                                         &p->x, row, mg_row_blur(p, row));
         entries[row] = at++;
     }
     return same && at == end;
@@ -152,7 +152,7 @@ double mg_kernel_sums_score(const mg_fit *fit, const mg_hypothesis *h, const mar
     const mg_kernel *kernel = &h->view.expansion.kernel;
     const margin_matrix *support = &h->view.expansion.support;
     const double norm = blur ? norm_of(x, row) : 0.0;
-    const double made = blur_of(fit->problem, x);
+    const double made = blur_of(fit->problem, x, row);
     long double sum = 0.0L;
     if (blur) *blur = 0.0;
     for (int64_t k = h->view.expansion.starts[0]; k < h->view.expansion.starts[1]; k++) {
@@ -207,7 +207,7 @@ double mg_kernel_sums_square(const mg_fit *fit, const mg_hypothesis *h, const in
                              int64_t sample, double *blur) {
     const mg_kernel *kernel = &h->view.expansion.kernel;
     const seen_row seen = row_seen(fit, h, entries, sample);
-    const double made = blur_of(fit->problem, seen.x);
+    const double made = blur_of(fit->problem, seen.x, seen.row);
     const double norm = norm_of(seen.x, seen.row);
     const double value = pair_value(fit, h, entries, sample, sample);
     const double moved = moved_by(kernel, seen.x->columns, value, norm, norm + made, made);

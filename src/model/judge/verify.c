@@ -371,6 +371,7 @@ static margin_status verify(margin_context *context, const margin_model *model,
     MG_GO(refit_stages(context, spec, model, &blur, data, &samples, &differs, error));
     MG_GO(mg_pipeline_apply(context, model, data, &samples, &staged, error));
     staged.blur = mg_blur_before(&blur, model->stage_count);
+    staged.blur_shares = staged.index ? NULL : blur.shares; /* rows are samples */
     if (!(learner->info->abilities & MARGIN_CAN_SPARSE))
         MG_GO(mg_staged_densify(context, &staged, learner->info->name, error));
     MG_GO(mg_reduction_choose(learner, model, &reduction, &decision, error));

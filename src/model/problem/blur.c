@@ -1,8 +1,9 @@
 /* How far rounding may have moved what stages make of the samples' rows. Most stages make the same
  * bits on every instruction set, to the last digits of their values, which the rule of rounding
  * (learn/report.h) covers. Of others the sums cancel: those tell for each row how far its values
- * may be off (`blur` of a stage), and the most of all rows is what a column is off by. Behind them
- * an affine stage divides that; another one hands on the most of all columns. */
+ * may be off (`blur` of a stage); the most of all rows is what a column is off by, and a row has
+ * its share. Behind them an affine stage divides that; another one hands on the most of all
+ * columns. */
 #include "model/problem/pipeline.h"
 
 #include <float.h>
@@ -17,6 +18,8 @@ typedef struct blur_walk {
     int64_t numbers; /* columns of all places, see mg_blur */
     int64_t widest;
     double *room; /* per worker: numbers, then 3 x widest */
+    const double *columns;
+    double *shares;
 } blur_walk;
 
 static int last_blurred(const margin_model *model) {
@@ -54,6 +57,20 @@ static margin_status blur_block(const mg_block *block, void *argument) {
     double *most = walk->room + block->worker * (walk->numbers + 3 * walk->widest);
     for (int64_t i = block->first; i < block->first + block->count; i++)
         blur_row(walk, mg_samples_row(walk->samples, i), most, most + walk->numbers);
+    return MARGIN_OK;
+}
+
+/* The greatest part of what a column is off by that a row is off by. */
+static margin_status share_block(const mg_block *block, void *argument) {
+    const blur_walk *walk = argument;
+    double *own = walk->room + block->worker * (walk->numbers + 3 * walk->widest);
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        double *share = &walk->shares[i];
+        memset(own, 0, (size_t)walk->numbers * sizeof *own);
+        blur_row(walk, mg_samples_row(walk->samples, i), own, own + walk->numbers);
+        for (int64_t k = 0; k < walk->numbers; k++)
+            if (own[k] > 0) *share = fmax(*share, own[k] / walk->columns[k]);
+    }
     return MARGIN_OK;
 }
 
@@ -96,6 +113,11 @@ margin_status mg_blur_make(margin_context *context, const margin_model *model,
         for (int w = 1; w < threads; w++)
             blur->columns[k] = fmax(blur->columns[k], walk.room[w * size + k]);
     }
+    MG_GO_NEW(context->heap, blur->shares, samples->count, "rounding of rows that are made", error);
+    memset(blur->shares, 0, (size_t)samples->count * sizeof *blur->shares);
+    walk.columns = blur->columns;
+    walk.shares = blur->shares;
+    MG_GO(mg_sweep_each(context, samples->count, MG_ROWS_AT_ONCE, share_block, &walk, error));
     double *at = blur->columns;
     for (int s = 0; s < model->stage_count; at += model->stages[s++].columns_in)
         hand_on(&model->stages[s], at, walk.room, at + model->stages[s].columns_in);
@@ -112,6 +134,6 @@ const double *mg_blur_before(const mg_blur *blur, int stage) {
 }
 
 void mg_blur_free(mg_blur *blur) {
-    mg_free(blur->heap, blur->columns);
+    MG_FREE(blur->heap, blur->shares, blur->columns);
     *blur = (mg_blur){0};
 }

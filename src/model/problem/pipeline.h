@@ -17,8 +17,8 @@ typedef struct mg_staged {
     /* A stage that was left to the learner, which makes rows when it needs them: x is only their
      * shape. stage NULL: none. */
     mg_row_maker maker;
-    bool unchecked;     /* the learner finds NaN and infinity */
-    const double *blur; /* of a verification: see mg_problem; borrowed */
+    bool unchecked;                   /* the learner finds NaN and infinity */
+    const double *blur, *blur_shares; /* of a verification: see mg_problem; borrowed */
     mg_heap *heap;
 } mg_staged;
 
@@ -41,12 +41,14 @@ margin_status mg_pipeline_rows(margin_context *context, const margin_spec *spec,
                                const margin_data *data, margin_data *seen, mg_matrix_buffer *copy,
                                margin_error *error);
 
-/* How far rounding may have moved what stages make, beyond the last digits of each value: the most
- * of all samples (blur.c). For verifications. */
+/* How far rounding may have moved what stages make, beyond the last digits of each value (blur.c).
+ * For verifications. */
 typedef struct mg_blur {
     mg_heap *heap;
     const margin_model *model;
-    double *columns; /* of the inputs, then of what each stage makes; NULL: nothing */
+    double
+        *columns;   /* the most of all samples: of inputs, then of what each stage makes; NULL: 0 */
+    double *shares; /* of each sample: its part of that, at most 1 */
 } mg_blur;
 /* Whether a stage of it may be off by more than the last digits. */
 bool mg_is_blurred(const margin_model *model);

@@ -94,6 +94,7 @@ margin_status mg_split_make(margin_context *context, mg_reduction reduction,
                               .maker = staged->maker.stage ? &staged->maker : NULL,
                               .made = staged->made,
                               .blur = staged->blur,
+                              .blur_shares = staged->blur_shares,
                               .unchecked = staged->unchecked};
     MG_GO(read_targets(context, data, samples, &staged->target, model, &made, error));
     if (reduction == MG_REDUCE_PAIRS) MG_GO(sort_by_class(&made, error));

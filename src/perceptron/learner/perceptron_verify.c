@@ -217,7 +217,8 @@ static bool makes_coefficients(const verification *v, double *sum) {
             return false;
         const int64_t support = h->view.expansion.entries[s++];
         if (given ? mg_kernel_sums_place(h, support) != row
-                  : !mg_alike_rows(&h->view.expansion.support, support, &p->x, row, mg_row_blur(p)))
+                  : !mg_alike_rows(&h->view.expansion.support, support, &p->x, row,
+                                   mg_row_blur(p, row)))
             return false;
     }
     return s == count;
