@@ -82,8 +82,8 @@ def save(folder, x, y=None):
         np.save(folder / 'y.npy', y)
 
 
-def fashion(folder):
-    """Pixels 0 to 255 and classes of Fashion-MNIST, or None with a word about it."""
+def fashion(folder, part='train'):
+    """Pixels 0 to 255 and classes of Fashion-MNIST (part: train or t10k), or None with a word about it."""
     place = Path(folder) / 'images/fashion-mnist'
     if not place.exists():
         print(f'skipped: no data set {place}')
@@ -91,7 +91,7 @@ def fashion(folder):
 
     def read(name, skip):
         return np.frombuffer(gzip.open(place / name).read(), np.uint8, offset=skip)
-    return read('train-images-idx3-ubyte.gz', 16).reshape(-1, 784), read('train-labels-idx1-ubyte.gz', 8)
+    return read(f'{part}-images-idx3-ubyte.gz', 16).reshape(-1, 784), read(f'{part}-labels-idx1-ubyte.gz', 8)
 
 
 def noisy_labels(rng, rows, columns, scale=1.0, shift=0.0):
