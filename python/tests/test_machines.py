@@ -47,6 +47,18 @@ def test_given_kernels_in_folds(iris):
         margin.SVC(kernel=lambda A, B: np.ones((2, 2))).fit(X, y)
 
 
+def test_given_kernels_of_a_perceptron(iris):
+    X, y = iris
+    plain = margin.KernelPerceptron(gamma=0.3, max_iter=20, class_weight={1: 2}).fit(X, y)
+    for kernel, of in (("precomputed", lambda A: curved(A, X)), (curved_rows, lambda A: A)):
+        given = margin.KernelPerceptron(kernel=kernel, max_iter=20, class_weight={1: 2}).fit(of(X), y)
+        assert np.allclose(given.decision_function(of(X[:40] + 0.1)), plain.decision_function(X[:40] + 0.1))
+        assert np.array_equal(given.support_, plain.support_)
+        assert np.array_equal(cross_val_score(given, of(X), y), cross_val_score(plain, X, y))
+        with pytest.raises(ValueError, match="square matrix|features"):
+            margin.KernelPerceptron(kernel="precomputed").fit(X, y)
+
+
 def of_two(a, b, width=1.0):
     return float(np.exp(-width * ((a - b) ** 2).sum()))
 

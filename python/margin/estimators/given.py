@@ -44,7 +44,7 @@ class GivenKernel:
         if self._pairwise() and X.shape[0] != X.shape[1]:
             raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
         function, rows = (None, None) if self._pairwise() else (self.kernel, X)
-        self._source = (function, dict(self.kernel_params or {}), rows) if self._is_given() else None
+        self._source = (function, dict(getattr(self, "kernel_params", None) or {}), rows) if self._is_given() else None
         return super()._train(self._values(X), target, weights, *rest, **words)  # type: ignore[misc]
 
     def _verify(self, X: Any, *rest: Any) -> Any:

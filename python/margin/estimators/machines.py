@@ -8,9 +8,10 @@ import numpy as np
 
 from margin.estimators.classifiers import Classifier, ScoringClassifier
 from margin.estimators.expansions import PairsOfClasses
+from margin.estimators.given import GivenKernel
 
 
-class KernelPerceptronClassifier(ScoringClassifier):
+class KernelPerceptronClassifier(GivenKernel, ScoringClassifier):
     """One function for two classes, else one for each class against the rest."""
 
     @property

@@ -152,7 +152,7 @@ _LEARNERS = (
         P("eta0", 1.0, "float", "step of an update, up to 1; it only scales the weights", number("rate", low=0, open_low=True, high=1), "float"),
         P("random_state", 0, "int, RandomState or None", "of the order", elsewhere), _JOBS, _CLASS_WEIGHT), fixed=(("variant", "pocket"),)),
     Recipe("KernelPerceptron", "kernel", "KernelPerceptronClassifier", "perceptron", "Rosenblatt's perceptron with a kernel: a coefficient for every row.", (
-        P("kernel", "rbf", "{'linear', 'poly', 'rbf', 'sigmoid', 'laplacian'}", "k(x, z)", kernel(_PAIRWISE), "str"), _DEGREE, _GAMMA, _COEF0,
+        P("kernel", "rbf", "{'linear', 'poly', 'rbf', 'sigmoid', 'laplacian', 'precomputed'} or callable", "k(x, z); 'precomputed': X is the Gram matrix; a function of two rows", c.any_kernel(_PAIRWISE)), _DEGREE, _GAMMA, _COEF0,
         P("max_iter", None, "int or None", "limit on passes over the rows; None: 1000", number("passes", low=1, whole=True), "int | None"),
         P("shuffle", True, "bool", "visit the rows in a new random order each pass", words("order", {True: "shuffled", False: None}, "it is a bool"), "bool"),
         P("eta0", 1.0, "float", "step of an update, up to 1; it only scales the scores", number("rate", low=0, open_low=True, high=1), "float"),
