@@ -1,6 +1,7 @@
 /* Percentile intervals (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter
  * 13): the rows are drawn anew with replacement, which is to weigh each by how often it came, and
  * the metrics taken of that. Scores are sorted once: weights change no order. */
+#include "base/cancelled_at.h"
 #include "base/pool.h"
 #include "base/random.h"
 #include "base/sort.h"
@@ -19,22 +20,25 @@ typedef struct {
     double *found;   /* resamples x MG_MEASURED */
 } resampling;
 
-static void resample(const resampling *r, int64_t number, double *weights) {
+/* False: the call is to end. */
+static bool resample(const resampling *r, int64_t number, double *weights) {
     const mg_outcome *o = r->outcome;
     memset(weights, 0, (size_t)o->rows * sizeof *weights);
-    for (int64_t i = 0; i < o->rows; i++)
+    for (int64_t i = 0; i < o->rows; i++) {
+        if (mg_cancelled_at(r->context, i)) return false;
         weights[mg_random_below(r->seed, MG_RANDOM_SAMPLE, (uint64_t)number << 40 | (uint64_t)i,
                                 (uint64_t)o->rows)]++;
+    }
     for (int64_t i = 0; i < o->rows && o->weights; i++)
         weights[i] *= o->weights[i];
+    return true;
 }
 
 static margin_status measure_resample(void *argument, int64_t number, int worker) {
     const resampling *r = argument;
     mg_outcome o = *r->outcome;
     double *weights = r->weights + worker * o.rows, *value = r->found + number * MG_MEASURED;
-    if (mg_cancelled(r->context)) return MARGIN_ERROR_CANCELLED;
-    resample(r, number, weights);
+    if (!resample(r, number, weights)) return MARGIN_ERROR_CANCELLED;
     o.weights = weights;
     for (int m = 0; m < MG_MEASURED; m++)
         value[m] = (double)NAN;
