@@ -19,10 +19,10 @@
 
 #include <math.h>
 
-/* A pass is progress that makes a hundredth fewer corrections than the last that was: less is
+/* A pass is progress that makes a twentieth fewer corrections than the last that was: less is
  * chance on overlapping classes. So many passes without are the end, and half of all passes, as
  * progress becomes rare on the way to a narrow margin. */
-static const double fewer = 0.99;
+static const double fewer = 0.95;
 enum { PATIENCE = 5, PATIENT_SHARE = 2 };
 
 static int64_t sample_at(const mg_perceptron_run *run, int64_t position) {
@@ -276,6 +276,14 @@ static bool lost_patience(mg_perceptron_run *run) {
            run->passes - run->least_pass >= MG_MAX(PATIENCE, run->passes / PATIENT_SHARE);
 }
 
+/* However well they get on: at the 16th pass, the 64th, the 256th, ... */
+static bool is_due(int64_t passes) {
+    int64_t due = MG_PASSES_BEFORE_PROOF;
+    while (due < passes)
+        due *= 4;
+    return due == passes;
+}
+
 /* Plain weights ask what they can hope for. On data that is proven not to be separable they never
  * settle: it is the end. On data that is, they are certain to: they get more time. Where neither is
  * known, passes without progress are the end. Whoever gave a number of passes gets just that. */
@@ -283,7 +291,7 @@ static margin_status end_if_hopeless(mg_perceptron_run *run) {
     if (run->options.passes_given || run->options.variant != MG_PLAIN) return MARGIN_OK;
     const bool lost = lost_patience(run);
     if (!mg_perceptron_separable(run)) {
-        if (!lost && run->passes != MG_PASSES_BEFORE_PROOF) return MARGIN_OK;
+        if (!lost && !is_due(run->passes)) return MARGIN_OK;
         run->stuck = true;
         MG_TRY(mg_perceptron_separability(run));
         run->stuck = lost && run->verdict == MG_UNDECIDED;
