@@ -543,6 +543,95 @@ static void reasons(void **unused) {
     margin_context_free(context);
 }
 
+/* Normal numbers, told apart by the sum of the first two columns: with a share of wrong signs, or
+ * with a gap about the border. */
+enum { MANY = 2000, WIDE = 50 };
+static double many[MANY * WIDE];
+static int8_t many_signs[MANY];
+
+static mg_problem many_rows(int64_t rows, int64_t columns, double wrong, double gap) {
+    uint64_t state = 11;
+    for (int64_t i = 0; i < rows; i++) {
+        double *row = many + i * columns;
+        for (int64_t j = 0; j < columns; j++)
+            row[j] = support_normal(&state);
+        many_signs[i] = row[0] + row[1] + wrong * support_normal(&state) > 0.0 ? 1 : -1;
+        row[0] += gap * many_signs[i];
+    }
+    return two_class(many, rows, columns, many_signs);
+}
+
+static void assert_same_end(const mg_problem *problem, const char *text, const fitted *expected) {
+    margin_context *context = support_context(NULL, 3);
+    fitted f = fit_perceptron(context, problem, text, 5, NULL);
+    assert_int_equal(f.status, expected->status);
+    assert_string_equal(f.report.reason, expected->report.reason);
+    assert_memory_equal(tensor(f.h, "weights"), tensor(expected->h, "weights"),
+                        (size_t)problem->x.columns * sizeof(double));
+    mg_hypothesis_free(f.h);
+    margin_context_free(context);
+}
+
+static void passes_without_progress_end(void **unused) {
+    (void)unused;
+    static const struct {
+        const char *options, *reason;
+    } cases[] = {{"order=sequential", "the data is not separable"},
+                 {"order=shuffled", "the data is not separable"},
+                 {"form=dual", "the data is not separable"},
+                 {"order=sequential;bound=no", "no progress in the last "},
+                 {"order=shuffled;bound=no", "no progress in the last "},
+                 {"intercept=no", "give passes for more"}};
+    const mg_problem problem = many_rows(MANY, WIDE, 1.0, 0.0);
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < MG_LENGTH(cases); k++) {
+        fitted f = fit_perceptron(context, &problem, cases[k].options, 5, NULL);
+        assert_int_equal(f.status, MARGIN_STOPPED_STALLED);
+        assert_in_range(f.report.iterations, 10, 40);
+        assert_contains(f.report.reason, cases[k].reason);
+        assert_same_end(&problem, cases[k].options, &f);
+        mg_hypothesis_free(f.h);
+    }
+    fitted f = fit_perceptron(context, &problem, "passes=60;bound=no", 5, NULL);
+    assert_int_equal(f.status, MARGIN_STOPPED_ITERATIONS);
+    assert_int_equal(f.report.iterations, 60);
+    mg_hypothesis_free(f.h);
+    margin_context_free(context);
+}
+
+/* 180 columns need more work than the search may do, so it does not begin. */
+static void a_proof_out_of_reach_is_not_sought(void **unused) {
+    (void)unused;
+    const mg_problem problem = many_rows(540, 180, 3.0, 0.0);
+    margin_context *context = support_context(NULL, 1);
+    fitted f = fit_perceptron(context, &problem, "order=sequential", 5, NULL);
+    assert_int_equal(f.status, MARGIN_STOPPED_STALLED);
+    assert_in_range(f.report.iterations, 10, 60);
+    assert_contains(f.report.reason, "whether the data is separable was not decided");
+    assert_same_end(&problem, "order=sequential", &f);
+    mg_hypothesis_free(f.h);
+    f = fit_perceptron(context, &problem, "bound=yes", 5, NULL);
+    assert_contains(f.report.reason, "the data is not separable");
+    mg_hypothesis_free(f.h);
+    margin_context_free(context);
+}
+
+/* Hundreds of passes, most of which are no progress. */
+static void a_narrow_margin_is_reached(void **unused) {
+    (void)unused;
+    static const char *const options[] = {"order=sequential", "order=shuffled", "form=dual"};
+    const mg_problem problem = many_rows(MANY, 20, 0.0, 0.002);
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < MG_LENGTH(options); k++) {
+        fitted f = fit_perceptron(context, &problem, options[k], 5, NULL);
+        assert_int_equal(f.status, MARGIN_OK);
+        assert_true(f.report.iterations > 100);
+        assert_same_end(&problem, options[k], &f);
+        mg_hypothesis_free(f.h);
+    }
+    margin_context_free(context);
+}
+
 static void out_of_time(void **unused) {
     (void)unused;
     const margin_context_options options = {
@@ -816,6 +905,9 @@ int main(void) {
         cmocka_unit_test(bound_where_it_holds),
         cmocka_unit_test(a_bound_is_rounded_upwards),
         cmocka_unit_test(reasons),
+        cmocka_unit_test(passes_without_progress_end),
+        cmocka_unit_test(a_proof_out_of_reach_is_not_sought),
+        cmocka_unit_test(a_narrow_margin_is_reached),
         cmocka_unit_test(out_of_time),
         cmocka_unit_test(out_of_time_among_copies),
         cmocka_unit_test(verification),

@@ -13,8 +13,9 @@
 #include <string.h>
 
 /* With bound=auto the search for the largest margin may read as many numbers as the passes did, and
- * these at least, which takes some milliseconds. */
-static const double least_work = 4e6;
+ * these at least: some milliseconds, and some more where passes have no end in sight, as an answer
+ * is worth more there. */
+static const double least_work = 4.0 * MG_FEW_NUMBERS, least_work_stuck = 10.0 * MG_FEW_NUMBERS;
 
 double mg_perceptron_numbers(const mg_perceptron_run *run) {
     return mg_row_length(&run->problem->x) * (double)run->count;
@@ -31,8 +32,17 @@ static double work_left(const mg_perceptron_run *run) {
     if (is_asked_for(run)) return (double)INFINITY;
     if (run->options.bound == MG_BOUND_NO || run->options.expansion) return 0.0;
     if (run->options.constant == 0.0) return 0.0; /* what is sought has an intercept */
-    const double work = mg_perceptron_numbers(run) * (double)run->passes;
-    return fmax(work, least_work) - run->separation_work;
+    const int64_t passes = run->stuck ? MG_MAX(run->passes, MG_PASSES_BEFORE_PROOF) : run->passes;
+    const double work = mg_perceptron_numbers(run) * (double)passes;
+    return fmax(work, run->stuck ? least_work_stuck : least_work) - run->separation_work;
+}
+
+/* A proof rests on up to one row more than there are columns, and where passes are stuck on most of
+ * these. Whoever may not read a quarter of what it takes to find so many need not begin: 8 rows^2
+ * columns (separation_search.c: 16 members' length for each row that comes in). */
+static bool is_out_of_reach(const mg_perceptron_run *run) {
+    const double rows = (double)MG_MIN(run->columns + 1, run->count);
+    return run->stuck && 2.0 * rows * rows * (double)run->columns > work_left(run);
 }
 
 static margin_status separate_columns(mg_perceptron_run *run) {
@@ -123,7 +133,8 @@ bool mg_perceptron_two_sides(const mg_problem *p) {
 
 margin_status mg_perceptron_separability(mg_perceptron_run *run) {
     const bool known = run->verdict == MG_NOT_SEPARABLE || !isnan(run->separation_margin);
-    if (known || !mg_perceptron_two_sides(run->problem) || !(work_left(run) > 0.0))
+    if (known || !mg_perceptron_two_sides(run->problem) || !(work_left(run) > 0.0) ||
+        is_out_of_reach(run))
         return MARGIN_OK;
     return run->options.expansion ? separate_kernel(run) : separate_columns(run);
 }

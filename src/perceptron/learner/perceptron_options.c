@@ -6,9 +6,9 @@
 #include <math.h>
 
 /* Passes where none are asked for. Plain weights can only be used if they separate, so they try for
- * long (perceptron_run.c: longer if they are proven to get there, not at all if they never will);
- * pocket and averaged weights are good long before, and on overlapping classes every limit is
- * reached. */
+ * long (perceptron_run.c: longer if they are proven to get there, no more if they never will or get
+ * no nearer); pocket and averaged weights are good long before, and on overlapping classes every
+ * limit is reached. */
 enum { PASSES_PLAIN = 1000, PASSES_OTHER = 100 };
 
 enum {
@@ -49,12 +49,12 @@ const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT] = {
     [RATE] =
         MG_NUMBER("rate", "1", "step of an update; from a start at zero it only scales the weights",
                   .low = 0, .high = 1, .low_open = 1),
-    [PASSES] =
-        MG_INTEGER("passes", NULL,
-                   "limit on passes over the rows, with order=first and random of as many updates "
-                   "as there are rows (default: 1000, more where it is known that it will end; for "
-                   "pocket and averaged 100)",
-                   .low = 1, .high = MG_PERCEPTRON_MOST_PASSES, MG_RICHER),
+    [PASSES] = MG_INTEGER(
+        "passes", NULL,
+        "limit on passes over the rows, with order=first and random of as many updates "
+        "as there are rows (default: as long as they get on, at most 1000, more where it "
+        "is known that it will end; for pocket and averaged 100)",
+        .low = 1, .high = MG_PERCEPTRON_MOST_PASSES, MG_RICHER),
     [KERNEL] = MG_CHOICE(
         "kernel", NULL, MG_KERNEL_CHOICES_OWN,
         "kernel form: k(x, z) in place of x.z, a coefficient per row in place of weights; user: a "

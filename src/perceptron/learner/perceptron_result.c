@@ -136,7 +136,9 @@ static double up_to_four_digits(double count) {
 static void describe_data(const mg_perceptron_run *run, double radius, margin_status status,
                           char *text, size_t capacity) {
     const bool plain = run->options.variant == MG_PLAIN;
-    const char *more = status == MARGIN_STOPPED_TIME ? "allow more time" : "raise passes";
+    const char *more = status == MARGIN_STOPPED_TIME ? "allow more time"
+                       : run->stuck                  ? "give passes for more"
+                                                     : "raise passes";
     if (run->verdict == MG_NOT_SEPARABLE) {
         snprintf(text, capacity, "the data is not separable (proof: margin separable)%s",
                  plain ? "; use variant=pocket or variant=averaged" : "");
@@ -156,7 +158,8 @@ static void describe_data(const mg_perceptron_run *run, double radius, margin_st
         snprintf(text, capacity,
                  "whether the data is separable was not decided (margin separable "
                  "does)%s%s%s",
-                 plain ? "; " : "", plain ? more : "", plain ? ", or use variant=pocket" : "");
+                 plain ? "; " : "", plain ? more : "",
+                 plain ? ", or use variant=pocket or variant=averaged" : "");
     }
 }
 
@@ -168,6 +171,9 @@ static void describe_ending(const mg_perceptron_run *run, margin_status status, 
         snprintf(text, capacity, "the limit of %lld %s is reached", passes, some);
     else if (status == MARGIN_STOPPED_TIME)
         snprintf(text, capacity, "the time limit is reached after %lld %s", passes, some);
+    else if (run->stuck)
+        snprintf(text, capacity, "no progress in the last %lld of %lld passes",
+                 (long long)(run->passes - run->least_pass), passes);
     else if (run->verdict == MG_NOT_SEPARABLE)
         snprintf(text, capacity, "stopped after %lld %s", passes, some);
     else

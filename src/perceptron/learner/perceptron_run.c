@@ -19,8 +19,11 @@
 
 #include <math.h>
 
-/* A pass that settles nothing may never end: from here on plain weights ask for a proof. */
-enum { PASSES_BEFORE_PROOF = 16 };
+/* A pass is progress that makes a twentieth fewer corrections than the last that was: less is
+ * chance on overlapping classes. So many passes without are the end, and half of all passes, as
+ * progress becomes rare on the way to a narrow margin. */
+static const double fewer = 0.95;
+enum { PATIENCE = 5, PATIENT_SHARE = 2 };
 
 static int64_t sample_at(const mg_perceptron_run *run, int64_t position) {
     return run->order ? run->order[position] : position;
@@ -255,16 +258,46 @@ static int64_t patient_limit(const mg_perceptron_run *run) {
     return (int64_t)MG_MIN(most / MG_MAX(cost, 1.0), MG_PERCEPTRON_MOST_PASSES);
 }
 
+/* Where a pass is as many corrections as there are rows, or steps of gradient descent, their number
+ * says nothing. Updates of kernels end on almost all data. */
+static bool shows_progress(const mg_perceptron_run *run) {
+    return !looks_again(run) && run->options.batch == 0 && !run->options.expansion;
+}
+
+/* Notes the pass that is done. True: the last passes got no nearer to an end, and it was not by a
+ * few short ones. */
+static bool lost_patience(mg_perceptron_run *run) {
+    if (run->passes == 1 || (double)run->pass_mistakes < fewer * (double)run->least_mistakes) {
+        run->least_mistakes = run->pass_mistakes;
+        run->least_pass = run->passes;
+    }
+    return shows_progress(run) &&
+           (double)run->passes * mg_perceptron_numbers(run) >= MG_FEW_NUMBERS &&
+           run->passes - run->least_pass >= MG_MAX(PATIENCE, run->passes / PATIENT_SHARE);
+}
+
+/* However well they get on: at the 16th pass, the 64th, the 256th, ... */
+static bool is_due(int64_t passes) {
+    int64_t due = MG_PASSES_BEFORE_PROOF;
+    while (due < passes)
+        due *= 4;
+    return due == passes;
+}
+
 /* Plain weights ask what they can hope for. On data that is proven not to be separable they never
- * settle: it is the end. On data that is, they are certain to: they get more time. Whoever gave a
- * number of passes gets just that. */
+ * settle: it is the end. On data that is, they are certain to: they get more time. Where neither is
+ * known, passes without progress are the end. Whoever gave a number of passes gets just that. */
 static margin_status end_if_hopeless(mg_perceptron_run *run) {
-    if (run->passes != PASSES_BEFORE_PROOF || run->options.passes_given ||
-        run->options.variant != MG_PLAIN)
-        return MARGIN_OK;
-    MG_TRY(mg_perceptron_separability(run));
+    if (run->options.passes_given || run->options.variant != MG_PLAIN) return MARGIN_OK;
+    const bool lost = lost_patience(run);
+    if (!mg_perceptron_separable(run)) {
+        if (!lost && !is_due(run->passes)) return MARGIN_OK;
+        run->stuck = true;
+        MG_TRY(mg_perceptron_separability(run));
+        run->stuck = lost && run->verdict == MG_UNDECIDED;
+    }
+    if (run->stuck || run->verdict == MG_NOT_SEPARABLE) return MARGIN_STOPPED_STALLED;
     if (run->verdict == MG_UNDECIDED) return MARGIN_OK;
-    if (run->verdict == MG_NOT_SEPARABLE) return MARGIN_STOPPED_STALLED;
     run->options.passes = MG_MAX(run->options.passes, patient_limit(run));
     run->stop.max_iterations = run->options.passes;
     return MARGIN_OK;

@@ -104,6 +104,8 @@ struct mg_perceptron_run {
 
     mg_stop stop;
     int64_t mistakes, passes, pass_mistakes;
+    int64_t least_mistakes, least_pass; /* of the last pass that was progress */
+    bool stuck;     /* no progress: asks for a proof, or has ended without one */
     int64_t *wrong; /* of a batch */
 
     mg_verdict verdict;
@@ -117,6 +119,10 @@ struct mg_perceptron_run {
 };
 
 /* ---- perceptron_run.c */
+/* A pass that settles nothing may never end: here plain weights ask for a proof at the latest. */
+enum { MG_PASSES_BEFORE_PROOF = 16 };
+/* So many numbers are read in about a millisecond: nobody need save that. */
+enum { MG_FEW_NUMBERS = 1000 * 1000 };
 /* Visits until nothing is misclassified (OK), a limit is met (above 0), or a failure. */
 margin_status mg_perceptron_passes(mg_perceptron_run *run);
 
