@@ -291,7 +291,7 @@ static margin_model *fit_limited(const char *spec, const margin_data *data, int6
     return model;
 }
 
-/* One category a row, 20,000 of them. */
+/* One category a row. */
 enum { ROWS = 50000, CATEGORIES = 20000 };
 
 typedef struct categories {
@@ -301,20 +301,21 @@ typedef struct categories {
     margin_data data;
 } categories;
 
-static categories categories_make(uint64_t seed) {
-    categories c = {.starts = malloc((ROWS + 1) * sizeof(int64_t)),
-                    .columns = malloc(ROWS * sizeof(int32_t)),
-                    .ones = malloc(ROWS * sizeof(double)),
-                    .y = malloc(ROWS * sizeof(double))};
-    for (int64_t i = 0; i < ROWS; i++) {
+static categories categories_make(int64_t rows, int64_t count, uint64_t seed) {
+    const size_t numbers = (size_t)rows;
+    categories c = {.starts = malloc((numbers + 1) * sizeof(int64_t)),
+                    .columns = malloc(numbers * sizeof(int32_t)),
+                    .ones = malloc(numbers * sizeof(double)),
+                    .y = malloc(numbers * sizeof(double))};
+    for (int64_t i = 0; i < rows; i++) {
         c.starts[i] = i;
-        c.columns[i] = (int32_t)(support_random(&seed) % CATEGORIES);
+        c.columns[i] = (int32_t)(support_random(&seed) % (uint64_t)count);
         c.ones[i] = 1;
         c.y[i] = c.columns[i] % 10 + support_normal(&seed);
     }
-    c.starts[ROWS] = ROWS;
-    c.data = (margin_data){.x = margin_csr_f64(c.ones, c.columns, c.starts, ROWS, CATEGORIES),
-                           .y = margin_values_f64(c.y, ROWS)};
+    c.starts[rows] = rows;
+    c.data = (margin_data){.x = margin_csr_f64(c.ones, c.columns, c.starts, rows, count),
+                           .y = margin_values_f64(c.y, rows)};
     return c;
 }
 
@@ -363,7 +364,7 @@ static void test_no_penalty(void **state) {
 static void test_categories(void **state) {
     (void)state;
     enum { LIMIT = 32 << 20 };
-    categories c = categories_make(12);
+    categories c = categories_make(ROWS, CATEGORIES, 12);
     double mean = 0, sum[2] = {0, 0}, in[2] = {0, 0};
     margin_report report = {0};
     margin_model *model = fit_limited("ridge(tol=1e-12)", &c.data, LIMIT, &report);
@@ -392,9 +393,9 @@ static void test_categories(void **state) {
 
 /* ---- Threads, failures ----------------------------------------------------------------------- */
 
-static void assert_same_by_threads(const margin_data *data) {
+static void assert_same_by_threads(const margin_data *data, int step) {
     margin_model *first = NULL;
-    for (int threads = 1; threads <= 4; threads++) {
+    for (int threads = 1; threads <= 4; threads += step) {
         margin_context *own = support_context(NULL, threads);
         margin_model *model = fit_text(own, "ridge", data, NULL);
         if (first) assert_same_model(first, model);
@@ -405,16 +406,25 @@ static void assert_same_by_threads(const margin_data *data) {
     margin_model_free(first);
 }
 
-/* Sums by rows, and by columns. */
+/* Sums over blocks of rows, few of them where columns are many. */
 static void test_threads(void **state) {
     (void)state;
     sparse_case c = sparse_make(3000, 300, 0.01, 13);
-    categories many = categories_make(14);
+    categories many = categories_make(ROWS, CATEGORIES, 14);
     const margin_data data = sparse_data(&c);
-    assert_same_by_threads(&data);
-    assert_same_by_threads(&many.data);
+    assert_same_by_threads(&data, 1);
+    assert_same_by_threads(&many.data, 1);
     categories_free(&many);
     sparse_free(&c);
+}
+
+/* Sums by columns. */
+static void test_threads_by_columns(void **state) {
+    SUPPORT_LARGE_CASE();
+    (void)state;
+    categories c = categories_make(1100000, 400000, 15);
+    assert_same_by_threads(&c.data, 3);
+    categories_free(&c);
 }
 
 static void test_no_memory(void **state) {
@@ -435,7 +445,8 @@ int main(void) {
         cmocka_unit_test(test_constants),  cmocka_unit_test(test_targets),
         cmocka_unit_test(test_max_iter),   cmocka_unit_test(test_ill_conditioned),
         cmocka_unit_test(test_no_penalty), cmocka_unit_test(test_categories),
-        cmocka_unit_test(test_threads),    cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_threads),    cmocka_unit_test(test_threads_by_columns),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -19,14 +19,14 @@ typedef struct moment_walk {
 } moment_walk;
 
 /* Dense rows: the first and second sums, `columns` numbers each. Sparse ones: first, second, the
- * weight of the stored values and nothing, side by side for each column; behind them is room for
- * what second becomes. */
+ * weight of the stored values, side by side for each column; behind them is room for what second
+ * becomes. */
 typedef struct moment_sums {
     double weight;
     _Alignas(64) double numbers[];
 } moment_sums;
 
-enum { HEAD = sizeof(moment_sums) / sizeof(double), SPARSE = 4 };
+enum { HEAD = sizeof(moment_sums) / sizeof(double), SPARSE = 3 };
 
 static int64_t numbers_summed(const mg_design *d) {
     return (mg_is_csr(&d->problem->x) ? SPARSE : 2) * d->columns;

@@ -223,13 +223,16 @@ static void squares_trace(const mg_squares *s) {
                                                      .weight_count = s->columns});
 }
 
-/* What the model does on its rows where products proved it, unless rounding of predictions shows in
- * that: no further pass is made for it. */
+/* What the model does on its rows, as the last pass or products found it, unless rounding of
+ * predictions shows in that, or of the mean, which is found from the first target: no further pass
+ * is made for it. */
 static void tell_errors(const mg_squares *s, margin_report *report) {
     static const double most = 1e-12;
     double ratio;
-    if (!(s->hidden > 0.0) || !s->intercept) return;
-    if (!(DBL_EPSILON * mg_squares_rounding(s, &ratio) <= most * sqrt(s->now.value))) return;
+    if (!s->intercept || !(s->spread > 0.0)) return;
+    const double far = sqrt(s->total) * fabs(s->problem->target[0] - s->centre);
+    const double terms = mg_squares_rounding(s, &ratio) + far;
+    if (!(DBL_EPSILON * terms <= most * sqrt(s->now.value))) return;
     report->train_rmse = sqrt(s->now.value / s->total);
     report->train_r2 = 1.0 - s->now.value / (s->spread * s->spread);
 }

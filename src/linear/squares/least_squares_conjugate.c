@@ -159,14 +159,19 @@ static margin_status conjugate_rounds(mg_squares *s, void *argument) {
     return conjugate_go_on(s, argument);
 }
 
-/* Where sums over blocks of rows would have more numbers than the rows, they are found column by
- * column. */
-static margin_status store_columns(mg_squares *s) {
+/* Sums over blocks of rows are not to have more numbers than the rows. Blocks are fewer then; where
+ * there is enough to share among threads, sums are found column by column. */
+static margin_status choose_sums(mg_squares *s) {
+    enum { FEW = 1 << 20 }; /* stored values: a pass is over before threads are awake */
     const mg_problem *problem = s->problem;
     if (!mg_is_csr(&problem->x)) return MARGIN_OK;
     const int64_t stored = mg_sparse_count(&problem->x, problem->index, problem->count);
-    const int64_t blocks = (s->samples + s->design.block_rows - 1) / s->design.block_rows;
-    return blocks > stored / s->columns ? mg_design_store_columns(&s->design, s->error) : MARGIN_OK;
+    const int64_t most = MG_MAX(stored / s->columns, 1);
+    const int64_t rows = (s->samples + most - 1) / most;
+    if (s->design.block_rows >= rows) return MARGIN_OK;
+    if (stored > FEW) return mg_design_store_columns(&s->design, s->error);
+    s->design.block_rows = rows;
+    return MARGIN_OK;
 }
 
 static margin_status conjugate_begin(mg_squares *s, conjugate_ways *m) {
@@ -175,7 +180,7 @@ static margin_status conjugate_begin(mg_squares *s, conjugate_ways *m) {
                      MG_PIECE(m->diagonal, n + 1), MG_PIECE(m->residual, n + 1),
                      MG_PIECE(m->direction, n + 1),
                      MG_PIECE(m->work, MG_CONJUGATE_VECTORS * (n + 1))));
-    MG_TRY(store_columns(s));
+    MG_TRY(choose_sums(s));
     MG_TRY(mg_squares_moments(s));
     for (int64_t j = 0; j < n; j++) {
         m->one[j] = s->norm[j] > 0.0;

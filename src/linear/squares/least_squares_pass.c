@@ -78,6 +78,14 @@ margin_status mg_squares_check_values(const mg_problem *problem, margin_context 
     return problem->unchecked ? mg_problem_check_finite(context, problem, false, error) : MARGIN_OK;
 }
 
+/* Whether a constant column is not 0 and yet below `least`, before the stages. */
+static bool vanishes(const mg_squares *s, int64_t j, double least) {
+    const double shift = s->problem->shift ? s->problem->shift[j] : 0.0;
+    const double scale = s->problem->scale ? s->problem->scale[j] : 1.0;
+    const double raw = fabs((s->mean[j] - shift) / scale);
+    return raw > 0.0 && raw < least;
+}
+
 margin_status mg_squares_check_norms(mg_squares *s) {
     const double most = 1e150, least = 1e-130;
     char buffer[32];
@@ -87,14 +95,10 @@ margin_status mg_squares_check_norms(mg_squares *s) {
     if (!finite) MG_TRY(mg_squares_check_values(s->problem, s->context, s->error));
     for (int64_t j = 0; j < s->columns; j++) {
         const double size = fmax(s->norm[j], fabs(s->mean[j]));
-        const double shift = s->problem->shift ? s->problem->shift[j] : 0.0;
-        const double scale = s->problem->scale ? s->problem->scale[j] : 1.0;
-        const double raw = fabs((s->mean[j] - shift) / scale); /* before the stages */
         MG_REQUIRE(s->norm[j] < most && size < most, s->error, MG_DATA(OVERFLOW),
                    "the squares of column %s overflow: divide it by a power of ten",
                    mg_column_name(s->problem->columns, j, buffer));
-        MG_REQUIRE((size == 0.0 || size > least) &&
-                       !(s->norm[j] == 0.0 && raw > 0.0 && raw < least),
+        MG_REQUIRE((size == 0.0 || size > least) && !(s->norm[j] == 0.0 && vanishes(s, j, least)),
                    s->error, MG_DATA(OVERFLOW),
                    "the values of column %s are below 1e-130, where squares vanish: multiply it by "
                    "a power of ten, or leave it out",
@@ -137,7 +141,7 @@ double mg_squares_rounding(const mg_squares *s, double *ratio) {
         const double stored = root * (fabs(s->mean[j]) + (shift ? fabs(shift[j]) : 0.0));
         const double offset = s->design.centre ? root * fabs(s->mean[j]) : stored;
         terms += fabs(s->w[j]) * (s->norm[j] + stored);
-        if (s->norm[j] > 0.0) *ratio = fmax(*ratio, offset / s->norm[j]);
+        if (s->norm[j] > 0.0 && offset > *ratio * s->norm[j]) *ratio = offset / s->norm[j];
     }
     return terms;
 }
