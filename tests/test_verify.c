@@ -1126,41 +1126,12 @@ static void test_rounding_of_features_hides_no_gap(void **state) {
     margin_context_free(context);
 }
 
-/* A row far out has large kernel values, whose rounding is its own: not that of other points. */
-static void test_a_far_row_hides_no_other(void **state) {
-    (void)state;
-    static const char *const specs[] = {"nystroem(centres=3, kernel=linear) | knn(method=brute)",
-                                        "nystroem(centres=3, kernel=poly, degree=2) | knn"};
-    enum { ROWS = 60, COLUMNS = 3, FAR = 7 };
-    double x[ROWS * COLUMNS], y[ROWS];
-    uint64_t random = 5;
-    for (int i = 0; i < ROWS; i++) {
-        for (int j = 0; j < COLUMNS; j++)
-            x[i * COLUMNS + j] = support_normal(&random) * (i == FAR ? 1e7 : 1);
-        y[i] = i % 2;
-    }
-    const margin_data data = {.x = margin_dense_f64(x, ROWS, COLUMNS, COLUMNS),
-                              .y = margin_values_f64(y, ROWS)};
-    margin_context *context = support_context(NULL, 1);
-    for (int k = 0; k < MG_LENGTH(specs); k++) {
-        margin_model *model = fit_text(context, specs[k], &data, &(margin_report){0});
-        const mg_tensor *points = mg_bag_find(&model->hypothesis->bag, "points");
-        assert_int_equal(verified(context, model, &data), MARGIN_OK);
-        for (int64_t j = 0; j < COLUMNS; j++)
-            ((double *)points->data)[j] *= 1.03;
-        assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
-        margin_model_free(model);
-    }
-    margin_context_free(context);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_honest_fits),
         cmocka_unit_test(test_changes),
         cmocka_unit_test(test_honest_fits_once_refused),
         cmocka_unit_test(test_rounding_of_features_hides_no_gap),
-        cmocka_unit_test(test_a_far_row_hides_no_other),
         cmocka_unit_test(test_changes_once_missed),
         cmocka_unit_test(test_at_the_radius),
         cmocka_unit_test(test_columns_alike),

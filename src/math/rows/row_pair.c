@@ -92,7 +92,7 @@ bool mg_same_rows(const margin_matrix *x, int64_t i, const margin_matrix *z, int
 bool mg_alike_rows(const margin_matrix *x, int64_t i, const margin_matrix *z, int64_t j,
                    double made) {
     const mg_pair_sums sums = mg_row_pair(x, i, z, j);
-    const double most = 1e-18 * fmin(sums.square_a, sums.square_b); /* 0: too small for squares */
+    const double most = 1e-26 * fmin(sums.square_a, sums.square_b); /* 0: too small for squares */
     if (sums.distance == 0.0) return true;
     return made >= 0.0 &&
            (sums.difference <= made || (most > 0.0 && isfinite(most) && sums.difference <= most));

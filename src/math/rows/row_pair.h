@@ -20,7 +20,7 @@ bool mg_row_table_fill(mg_row_table *table, const margin_matrix *x, int64_t row)
 mg_pair_sums mg_row_table_pair(const mg_row_table *table, const margin_matrix *z, int64_t row);
 /* Whether all their values are equal. */
 bool mg_same_rows(const margin_matrix *x, int64_t i, const margin_matrix *z, int64_t j);
-/* Rows that were made may differ by 1e-9 of them, as what stages make of a row differs from one
+/* Rows that were made may differ by 1e-13 of them, as what stages make of a row differs from one
  * instruction set to another, or by a squared distance of `made`; others (made < 0) are equal. */
 bool mg_alike_rows(const margin_matrix *x, int64_t i, const margin_matrix *z, int64_t j,
                    double made);

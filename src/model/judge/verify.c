@@ -15,6 +15,7 @@
  * learner says (mg_verified), by the one rule of learn/report.h, and by the constants below. What
  * stages make is taken as it is at first: the instruction set of the fit makes the same bits. Only
  * a model that does not hold so is allowed what rounding may have made of it (blur.c). */
+#include "base/cancelled_at.h"
 #include "model/judge/kernel_gap.h"
 #include "model/predict/align.h"
 #include "model/predict/fit_score.h"
@@ -241,19 +242,61 @@ static void tell_rounding(const margin_model *model, const mg_verified *verified
                      agreement, mg_about(hidden).text, mg_number(found->tolerance).text);
 }
 
-/* What stages may be off by must not hide more of a gap than was asked for: a model that agrees
- * only so may be any. */
-static void refuse_hidden(const margin_model *model, const mg_verified *verified,
+/* The most that stages may have moved a sample by, as a part of its norm. */
+static margin_status find_part_moved(margin_context *context, const mg_problem *p, double *part,
+                                     margin_error *error) {
+    double *row;
+    *part = 0;
+    MG_NEW(context->heap, row, p->x.columns, "a row that stages make", error);
+    for (int64_t i = 0; i < p->count && !mg_cancelled_at(context, i); i++) {
+        const double moved = mg_row_blur(p, mg_sample_row(p, i));
+        double square = 0;
+        mg_sample_values(p, i, row);
+        for (int64_t j = 0; j < p->x.columns; j++) {
+            const double value =
+                (p->scale ? p->scale[j] : 1) * row[j] + (p->shift ? p->shift[j] : 0);
+            square += value * value;
+        }
+        if (moved > 0) *part = fmax(*part, sqrt(moved / square));
+    }
+    mg_free(context->heap, row);
+    return mg_cancelled(context) ? mg_fail_cancelled(error) : MARGIN_OK;
+}
+
+/* The first number that may be off by more than a hundredth of itself; NULL: none. */
+static const char *loose_number(const margin_report *found, const mg_verified *verified) {
+    const double part = 0.01, few = 1e-6;
+    if (verified->objective > part * fabs(found->objective) + few) return "objective";
+    for (int64_t i = 0; i < found->item_count; i++)
+        if (verified->items[i] > part * fabs(found->items[i].value) + few)
+            return found->items[i].name;
+    return NULL;
+}
+
+/* What stages may be off by must not hide more of a gap than was asked for, nor, where there is
+ * none, what else is claimed: a model that agrees only so may be any. */
+static void refuse_hidden(const margin_model *model, const mg_verified *verified, double part_moved,
                           margin_report *found) {
+    static const double most = 1e-5;
     const double hidden = verified->gap / MG_MAX(1, fabs(found->objective));
+    const bool bounded = !isnan(found->gap) && found->tolerance > 0;
+    const char *loose = bounded ? NULL : loose_number(found, verified);
+    char what[120] = "";
     if (found->status != MARGIN_OK || model->report.status != MARGIN_OK) return;
-    if (isnan(found->gap) || !(hidden > found->tolerance && found->tolerance > 0)) return;
+    if (bounded && hidden > found->tolerance)
+        snprintf(what, sizeof what, "hides a gap of up to %s, more than tol=%s",
+                 mg_about(hidden).text, mg_number(found->tolerance).text);
+    else if (!bounded && part_moved > most)
+        snprintf(what, sizeof what, "moves rows by up to %s of themselves",
+                 mg_about(part_moved).text);
+    else if (loose)
+        snprintf(what, sizeof what, "leaves the %.40s open", loose);
+    if (!what[0]) return;
     found->status = MARGIN_STOPPED_STALLED;
     mg_report_reason(found,
                      "the columns that its stages make differ in their last digits from those of "
-                     "the fit, and that hides a gap of up to %s, more than tol=%s: verify it with "
-                     "the instruction set of the fit",
-                     mg_about(hidden).text, mg_number(found->tolerance).text);
+                     "the fit, and that %s: verify it with the instruction set of the fit",
+                     what);
 }
 
 /* Of a machine over landmarks, whose own proof knows no other functions, that of all of them. */
@@ -387,7 +430,11 @@ static margin_status verify(margin_context *context, const margin_model *model,
         verified.contradiction = "its targets are in another order than those of the data";
     compare_all(model, &verified, folded, differs.text, found);
     tell_rounding(model, &verified, found);
-    if (blurred) refuse_hidden(model, &verified, found);
+    if (blurred) {
+        double part_moved;
+        MG_GO(find_part_moved(context, &split.whole, &part_moved, error));
+        refuse_hidden(model, &verified, part_moved, found);
+    }
     status = tell_kernel_gap(context, model, learner, data, found, error);
 done:
     mg_split_free(&split);

@@ -4,7 +4,7 @@
  * Numbers agree if they differ by 1e-9 of themselves. Means and scales of a column, and even
  * centres in it, may also differ by what its sum loses to rounding: 64 units in the last place of
  * the greatest value, and by what rounding in the stages before does to it (blur.c). The inverse of
- * a factor has the rounding of its condition: 1e-3 of its greatest. */
+ * a factor has the rounding of its condition, which pivots of 1e-10 bound: 3e-5 of its greatest. */
 #include "features/columns/column_moments.h"
 #include "model/problem/pipeline.h"
 
@@ -46,7 +46,7 @@ static double slack_of(const mg_fitted_stage *fitted, const mg_tensor *a, int64_
     const mg_column_moments *range = input->range;
     const double *blur = input->blur;
     const double *x = a->data;
-    if (strcmp(a->name, "inverse") == 0) return 1e-3 * greatest_of(x, a->shape[0] * a->shape[1], 1);
+    if (strcmp(a->name, "inverse") == 0) return 3e-5 * greatest_of(x, a->shape[0] * a->shape[1], 1);
     if (strcmp(a->name, "target") == 0)
         return LAST_PLACES * fabs(x[0]) + (i == 0 ? 1e-9 * x[1] : 0);
     if (a->dimensions == 2 && a->shape[1] == fitted->columns_in)

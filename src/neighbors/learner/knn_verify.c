@@ -237,11 +237,11 @@ static bool keeps_row(plain *v, int64_t slot, int64_t sample) {
     const mg_problem *problem = v->fit->problem;
     const mg_neighbors *index = v->index;
     knn_verify_read_row(problem, sample, v->x);
-    const double blur = MG_ROUNDING * size_of(v->x, index->columns);
+    const double size = problem->made ? size_of(v->x, index->columns) : 0;
     const double share = mg_row_share(problem, mg_sample_row(problem, sample));
     for (int64_t j = 0; j < index->columns; j++)
         if (!(fabs(mg_neighbors_coordinate(index, slot, j) - v->x[j]) <=
-              blur + share * mg_column_blur(problem, j)))
+              MG_ROUNDING * fmax(size, fabs(v->x[j])) + share * mg_column_blur(problem, j)))
             return false;
     if ((index->weight ? index->weight[sample] : 1) != mg_sample_weight(problem, sample))
         return false;
