@@ -249,6 +249,11 @@ static void name_option(cli_session *session, const char *role, const char *opti
     }
 }
 
+static void name_split_options(cli_session *session) {
+    name_option(session, "to be ignored", "--groups", session->arguments->groups);
+    name_option(session, "to be ignored", "--time", session->arguments->time);
+}
+
 /* With weights a row without a target may have weight 0 and not count: the fit looks at that. */
 margin_status cli_read_table(cli_session *session, const char *path, bool with_target,
                              margin_missing missing, margin_table **table) {
@@ -260,10 +265,7 @@ margin_status cli_read_table(cli_session *session, const char *path, bool with_t
     char *list = session->spec ? ignored_too(session->arguments) : NULL;
     if (list) options.ignore = list;
     const margin_status status = read_timed(session, path, &options, table);
-    if (status < 0 && list) {
-        name_option(session, "to be ignored", "--groups", session->arguments->groups);
-        name_option(session, "to be ignored", "--time", session->arguments->time);
-    }
+    if (status < 0 && list) name_split_options(session);
     free(list);
     if (status >= 0) session->target_why = cli_target_why(session->arguments, *table);
     return status;
@@ -313,6 +315,8 @@ margin_status cli_read_for_model(cli_session *session, const margin_model *model
     options.target_optional = need == CLI_NEEDS_TARGET ? 0 : need == CLI_MAY_HAVE_TARGET ? 1 : 2;
     options.svmlight_columns = report->columns;
     options.target_complete = need == CLI_NEEDS_TARGET && !options.weights;
+    char *list = ignored_too(session->arguments); /* as the fit did */
+    if (list) options.ignore = list;
     options.unknown = margin_model_unknown(model);
     const bool keep =
         options.missing == MARGIN_MISSING_DROP || cli_unknown_wrong(session->arguments);
@@ -320,6 +324,8 @@ margin_status cli_read_for_model(cli_session *session, const margin_model *model
                              : keep                   ? MARGIN_UNKNOWN_KEEP
                                                       : MARGIN_UNKNOWN_ERROR;
     const margin_status status = read_timed(session, path, &options, table);
+    if (status < 0 && list) name_split_options(session);
+    free(list);
     if (status >= 0) note_unknown(session, model, *table);
     if (status >= 0) note_places(session, model, *table);
     return status;

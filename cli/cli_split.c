@@ -20,6 +20,7 @@ bool cli_is_classes(const margin_data *data, const margin_spec *spec) {
     double seen[MOST];
     int64_t count = 0;
     if (!data->y.values || data->targets > 1) return false;
+    if (spec && (margin_spec_learner(spec)->abilities & MARGIN_CAN_CLUSTER)) return false;
     if (data->target && data->target->kind == MARGIN_CATEGORICAL) return true;
     if (spec && !(margin_spec_learner(spec)->abilities & MARGIN_CAN_REGRESSION)) return true;
     if (spec &&

@@ -1062,6 +1062,23 @@ def held_back_rows(d, iris, cars):
         p = run('evaluate', '--verify', held, table, '--holdout', '0.3', '--seed', '77')
         expect('proof       holds' not in p.stdout or table == points, f'{spec}: other rows: {p.stdout}')
     refuses(1, 'evaluate', held, iris, '--groups', 'sepal_width', says=('give --holdout, too',))
+    # a learner without a target shares out no labels: a file may hold them (svmlight always does), and evaluate may read them where the fit did not
+    run('convert', iris, d / 'labelled.svm')
+    for spec in ('kmeans(k=2)', 'standardize | svm(task=one-class, kernel=rbf)'):
+        for table, to_fit, to_judge in ((d / 'labelled.svm', [], []), (d / 'labelled.svm', ['--target', ''], []), (d / 'labelled.svm', ['--in-order'], ['--in-order']),
+                                        (d / 'labelled.svm', ['--groups', 'x4'], ['--groups', 'x4']), (iris, ['--target', 'species'], ['--target', 'species']),
+                                        (iris, ['--target', 'species'], []), (iris, ['--ignore', 'species'], []), (iris, ['--target', 'species', '--time', 'petal_width'], ['--time', 'petal_width'])):
+            fitted = answer('fit', spec, table, '--holdout', '0.3', *to_fit, '-o', held)
+            judged = answer('evaluate', '--verify', held, table, '--holdout', '0.3', *to_judge)
+            expect(judged['verification']['holds'] and judged['rows'] == fitted['held_out']['rows'] and judged.get('inertia') == fitted['held_out'].get('inertia'),
+                   f'{spec} {table.name} {to_fit} {to_judge}: {judged} {fitted}')
+    # a column of groups or times is no feature here either: of svmlight it stays a column, and of a table without names it has no name
+    (d / 'nameless.csv').write_text(iris.read_text().split('\n', 1)[1])
+    for table, column in ((d / 'labelled.svm', 'x4'), (d / 'nameless.csv', '4')):
+        for how in (['--groups', column], ['--time', column, '--ignore', column[:-1] + '3']):
+            answer('fit', 'knn(k=3)', table, '--holdout', '0.3', *how, '-o', held)
+            expect(answer('evaluate', '--verify', held, table, '--holdout', '0.3', *how)['verification']['holds'], f'{table.name} {how}')
+    refuses(2, 'evaluate', held, iris, '--holdout', '0.3', '--groups', 'nope', says=("no column 'nope' (--groups)",))
     # 21 whole numbers are a regression, though the rows of training may hold 20 of them alone
     (d / 'whole.csv').write_text('a,b,y\n' + ''.join(f'{i * 7919 % 101},{i * 31 % 97},{i if i < 21 else i % 19}\n' for i in range(60)))
     for learner in ('knn', 'knn(k=3)', 'standardize | svm(kernel=rbf)'):

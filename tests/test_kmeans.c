@@ -408,6 +408,49 @@ static void test_refusals(void **state) {
     fit_refused(*state, "kmeans(k=3)", &data, MARGIN_ERROR_DATA, "0 between rows that differ");
 }
 
+static const char far[] = "the squared distances of rows leave the range of numbers";
+
+/* Distances, or sums by weight, that are no numbers: no row may go without a centre. */
+static void test_overflow(void **state) {
+    static const char *const specs[] = {
+        "kmeans(k=1)", "kmeans(k=1, start=sample)", "kmeans(k=1, centres=1, max_iter=1)",
+        "kmeans(k=2)", "kmeans(k=2, start=sample)", "kmeans(k=2, centres=\"-1e308 1e308\")"};
+    static const double rows[][3] = {
+        {-1e308, 1e308, 0.5e308}, {-1e308, 1e308, 0}, {1e200, 2e200, -1e200}, {1e160, 0, 1}};
+    static const double weights[][3] = {
+        {2, 1e300, 1}, {2, 2, 2}, {1, 1, 1}, {1e200, 1e200, 1e200}, {2, 1e9, 1}};
+    for (size_t s = 0; s < sizeof specs / sizeof *specs; s++)
+        for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+            for (size_t w = 0; w < sizeof weights / sizeof *weights; w++) {
+                margin_data data = {.x = margin_dense_f64(rows[r], 3, 1, 1),
+                                    .weights = margin_values_f64(weights[w], 3)};
+                if (strstr(specs[s], "k=2") && r == 3) continue; /* two clusters hold them */
+                fit_refused(*state, specs[s], &data, MARGIN_ERROR_DATA, far);
+            }
+    const float single[2] = {-3e38F, 3e38F};
+    margin_data data = {.x = margin_dense_f32(single, 2, 1, 1),
+                        .weights = margin_values_f64(weights[0], 2)};
+    fit_refused(*state, "kmeans(k=1)", &data, MARGIN_ERROR_DATA, far);
+}
+
+/* The same where the filter has room for more groups of centres than there are; of many rows it
+ * looks at some before it makes its frame. */
+static void test_overflow_filter(void **state) {
+    const int64_t counts[] = {300, 2100};
+    for (int c = 0; c < 2; c++)
+        for (int start = 0; start < 3; start++) {
+            points p = points_make(counts[c], 4, 9, 3, 78);
+            char *given = spec_of(&p, "");
+            const char *const specs[] = {given, "kmeans(k=9, start=sample, restarts=1)",
+                                         "kmeans(k=9)"};
+            const margin_data data = points_data(&p, true);
+            p.x[4 * 7 + 1] = -1e300;
+            fit_refused(*state, specs[start], &data, MARGIN_ERROR_DATA, far);
+            free(given);
+            points_free(&p);
+        }
+}
+
 /* A silhouette of many columns is long work. */
 static void test_cancelled(void **state) {
     const double x[4] = {-1, 1, 9, 11}, sizes[2] = {2, 2};
@@ -639,6 +682,8 @@ int main(void) {
         cmocka_unit_test(test_silhouette_of_stopped),
         cmocka_unit_test(test_fewer),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_overflow_filter),
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_model),
         cmocka_unit_test(test_allocations),

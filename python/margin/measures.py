@@ -169,6 +169,8 @@ def of_classes(spec: Spec, data: Data) -> bool:
     if data.target is None or data.target.values.ndim > 1:
         return False
     able = spec.learner.abilities
+    if able & lib.MARGIN_CAN_CLUSTER:
+        return False
     if data.target.column is not None or not able & lib.MARGIN_CAN_REGRESSION:
         return True
     if not able & (lib.MARGIN_CAN_TWO_CLASS | lib.MARGIN_CAN_MULTICLASS):

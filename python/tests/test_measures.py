@@ -59,6 +59,9 @@ def test_held_out_rows(iris, diabetes):
     texts = margin.fit("logistic", X, np.array(["a", "b", "c"])[y], holdout=0.2)
     assert set(texts.classes) == {"a", "b", "c"} and texts.held_out["accuracy"] > 0.8
     assert margin.fit("knn(k=3)", X, y, holdout=0.1).held_out.task == "classify"
+    for spec in ("kmeans(k=3)", "svm(task=one-class)"):  # no target, and no labels to share out
+        rows = margin.fit(spec, X, holdout=0.3).held_out_rows
+        assert np.array_equal(margin.fit(spec, X, y, holdout=0.3).held_out_rows, rows)
     for share in (0.0, 1.0, -1.0, float("nan")):
         with pytest.raises(ValueError):
             margin.fit("ridge", X, y, holdout=share)

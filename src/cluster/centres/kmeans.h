@@ -56,10 +56,9 @@ typedef struct mg_kmeans_result {
 } mg_kmeans_result;
 
 /* Fills centres (k x columns), weights (k, of the rows of each cluster) and, if not NULL, labels
- * (count). DATA: fewer different rows than clusters. Memory: the tiles, 4 (k / 8 + 2) bytes and
- * three labels a row, from 9 centres on at least 64 bytes and the rows once more in f32; k x
- * columns numbers a thread.
- */
+ * (count). DATA: fewer different rows than clusters; squares or sums out of the range of numbers.
+ * Memory: the tiles, 4 (k / 8 + 2) bytes and three labels a row, from 9 centres on at least 64
+ * bytes and the rows once more in f32; k x columns numbers a thread. */
 margin_status mg_kmeans(const mg_kmeans_task *task, double *centres, double *weights,
                         int32_t *labels, mg_kmeans_result *result);
 
@@ -109,6 +108,8 @@ double mg_kmeans_square(const double *a, const double *b, int64_t n);
 
 /* Chooses the first centres. `round`: number of the restart. */
 margin_status mg_kmeans_choose(mg_kmeans_run *run, int64_t round);
+/* Refuses data whose squares or sums are no numbers. */
+margin_status mg_kmeans_overflow(const mg_kmeans_run *run);
 /* Groups near centres into tiles: sets order and lane, and packs. */
 margin_status mg_kmeans_group(mg_kmeans_run *run);
 /* Labels every row, sums the clusters into means and weights; *moved: rows with a new label. */

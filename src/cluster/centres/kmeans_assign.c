@@ -145,9 +145,9 @@ static int32_t label_looking(const mg_kmeans_run *run, const double *x, int64_t 
 
 enum { CHUNK = 1024 };
 
-/* A state: moved, inertia, second, rows sifted, those of them with a choice left; weights of the
- * clusters; their sums. */
-enum { MOVED, INERTIA, SECOND, SIFTED, TIED, HEAD = 8 };
+/* A state: moved, inertia, second, rows sifted, those of them with a choice left, rows without a
+ * nearest centre; weights of the clusters; their sums. */
+enum { MOVED, INERTIA, SECOND, SIFTED, TIED, LOST, HEAD = 8 };
 
 typedef struct chunk {
     const mg_kmeans_run *run;
@@ -287,7 +287,8 @@ static int64_t state_numbers(const mg_kmeans_run *run) {
     return HEAD + run->task->k * (run->n + 1);
 }
 
-/* Takes the labels of a chunk over, and adds up its rows. */
+/* Takes the labels of a chunk over, and adds up its rows. One whose distances are no numbers has
+ * the label of no centre, and the pass fails. */
 static void assign_add_chunk(const pass *p, const chunk *c, double *sums) {
     mg_kmeans_run *run = p->run;
     const margin_matrix *x = run->task->x;
@@ -297,6 +298,10 @@ static void assign_add_chunk(const pass *p, const chunk *c, double *sums) {
         const double weight = run->task->weight ? run->task->weight[i] : 1.0;
         const int32_t old = run->labels[i], label = c->labels[i - c->first];
         const int64_t row = run->task->index ? run->task->index[i] : i;
+        if (label < 0 || label >= run->task->k) {
+            sums[LOST]++;
+            continue;
+        }
         run->labels[i] = label;
         weights[label] += weight;
         if (!p->changes) {
@@ -342,13 +347,27 @@ static void set_mean(mg_kmeans_run *run, int64_t at, int64_t c, double sum, bool
     run->means[at] = run->weights[c] > 0 ? run->sums[at] / run->weights[c] : run->centres[at];
 }
 
+static bool all_finite(const double *values, int64_t count) {
+    for (int64_t j = 0; j < count; j++)
+        if (!isfinite(values[j])) return false;
+    return true;
+}
+
+/* What further passes may rely on: labels of centres, and centres and weights that are numbers. */
+static margin_status check_pass(const mg_kmeans_run *run, const double head[HEAD]) {
+    const int64_t k = run->task->k;
+    const bool in_range = head[LOST] == 0 && isfinite(head[INERTIA]) &&
+                          all_finite(run->weights, k) && all_finite(run->means, k * run->n);
+    return in_range ? MARGIN_OK : mg_kmeans_overflow(run);
+}
+
 static margin_status run_pass(mg_kmeans_run *run, bool measure, double head[HEAD]) {
     pass p = {run, measure, !measure && !run->whole};
     double *state;
     const int64_t k = run->task->k, n = run->n;
     mg_heap *heap = run->task->context->heap;
     MG_NEW(heap, state, state_numbers(run), "the sums of the clusters", run->task->error);
-    const margin_status status = kmeans_sweep(&p, state);
+    margin_status status = kmeans_sweep(&p, state);
     if (status >= 0) {
         memcpy(head, state, HEAD * sizeof *head);
         memcpy(run->weights, state + HEAD, (size_t)k * sizeof *state);
@@ -358,6 +377,7 @@ static margin_status run_pass(mg_kmeans_run *run, bool measure, double head[HEAD
         run->fresh = run->fresh && measure;
         /* f32 does not tell these centres apart */
         if (2 * head[TIED] > head[SIFTED]) run->sift = false;
+        status = check_pass(run, head);
     }
     mg_free(heap, state);
     return status;

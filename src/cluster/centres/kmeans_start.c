@@ -228,6 +228,12 @@ static margin_status pick_winner(draws *d) {
     return MARGIN_OK;
 }
 
+margin_status mg_kmeans_overflow(const mg_kmeans_run *run) {
+    return mg_fail(run->task->error, MG_DATA(OVERFLOW),
+                   "the squared distances of rows leave the range of numbers; bring the columns to "
+                   "one scale first: minmax | ...");
+}
+
 /* No row can be drawn: all are equal to a centre, or the squares of their distances are 0. */
 static margin_status refuse_draw(const draws *d) {
     const mg_kmeans_run *run = d->run;
@@ -253,9 +259,7 @@ static margin_status choose_next(draws *d) {
     const mg_kmeans_task *task = run->task;
     const double total = total_of(d);
     if (total == 0) return refuse_draw(d);
-    MG_REQUIRE(isfinite(total), task->error, MG_DATA(OVERFLOW),
-               "the squared distances of rows leave the range of numbers; bring the columns to one "
-               "scale first: minmax | ...");
+    if (!isfinite(total)) return mg_kmeans_overflow(run);
     d->count = d->plus && d->chosen > 0 ? MG_MIN(MG_TILE, 2 + (int64_t)log((double)task->k)) : 1;
     for (int64_t l = 0; l < d->count; l++)
         d->rows[l] =
