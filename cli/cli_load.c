@@ -266,6 +266,12 @@ margin_status cli_read_table(cli_session *session, const char *path, bool with_t
     if (list) options.ignore = list;
     const margin_status status = read_timed(session, path, &options, table);
     if (status < 0 && list) name_split_options(session);
+    if (status >= 0 && session->spec && options.ignore &&
+        cli_table_details(*table).format == MARGIN_FORMAT_SVMLIGHT)
+        cli_note(session,
+                 "columns left out of a svmlight file stay in their place, empty; a model reads "
+                 "them where they are not left out again: --ignore %s",
+                 options.ignore);
     free(list);
     if (status >= 0) session->target_why = cli_target_why(session->arguments, *table);
     return status;
