@@ -55,8 +55,8 @@ def test_given_kernels_of_a_perceptron(iris):
         assert np.allclose(given.decision_function(of(X[:40] + 0.1)), plain.decision_function(X[:40] + 0.1))
         assert np.array_equal(given.support_, plain.support_)
         assert np.array_equal(cross_val_score(given, of(X), y), cross_val_score(plain, X, y))
-        with pytest.raises(ValueError, match="square matrix|features"):
-            margin.KernelPerceptron(kernel="precomputed").fit(X, y)
+    with pytest.raises(ValueError, match="square matrix"):
+        margin.KernelPerceptron(kernel="precomputed").fit(X, y)
 
 
 def of_two(a, b, width=1.0):

@@ -117,7 +117,7 @@ _LEARNERS = (
         P("alpha", 0.0001, "float", "no effect without a penalty", no_effect, "float"),
         P("l1_ratio", 0.15, "float", "no effect without a penalty", no_effect, "float"),
         P("fit_intercept", True, "bool", "move an intercept, too", switch("intercept"), "bool"),
-        P("max_iter", None, "int or None", "limit on passes over the rows; None: as long as they get on, at most 1000, more where it is known that it will end", number("passes", low=1, whole=True), "int | None"),
+        P("max_iter", None, "int or None", "limit on passes over the rows; None: as many as make progress, at most 1000, more where the data is proven to be separable", number("passes", low=1, whole=True), "int | None"),
         P("tol", None, "float or None", "no effect: it ends when no row is misclassified", no_effect, "float | None"),
         P("shuffle", True, "bool", "visit the rows in a new random order each pass", words("order", {True: "shuffled", False: None}, "it is a bool"), "bool"),
         _VERBOSE, P("eta0", 1.0, "float", "step of an update, up to 1; it only scales the weights", number("rate", low=0, open_low=True, high=1), "float"),

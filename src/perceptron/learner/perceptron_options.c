@@ -52,8 +52,8 @@ const margin_option mg_perceptron_option_table[MG_PERCEPTRON_OPTION_COUNT] = {
     [PASSES] = MG_INTEGER(
         "passes", NULL,
         "limit on passes over the rows, with order=first and random of as many updates "
-        "as there are rows (default: as long as they get on, at most 1000, more where it "
-        "is known that it will end; for pocket and averaged 100)",
+        "as there are rows (default: as many as make progress, at most 1000, more where the "
+        "data is proven to be separable; for pocket and averaged 100)",
         .low = 1, .high = MG_PERCEPTRON_MOST_PASSES, MG_RICHER),
     [KERNEL] = MG_CHOICE(
         "kernel", NULL, MG_KERNEL_CHOICES_OWN,

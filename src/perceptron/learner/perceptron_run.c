@@ -276,7 +276,7 @@ static bool lost_patience(mg_perceptron_run *run) {
            run->passes - run->least_pass >= MG_MAX(PATIENCE, run->passes / PATIENT_SHARE);
 }
 
-/* However well they get on: at the 16th pass, the 64th, the 256th, ... */
+/* Progress or not: at the 16th pass, the 64th, the 256th, ... */
 static bool is_due(int64_t passes) {
     int64_t due = MG_PASSES_BEFORE_PROOF;
     while (due < passes)
