@@ -297,6 +297,54 @@ static void test_a_class_without_values_has_no_moments(void **state) {
     margin_context_free(context);
 }
 
+enum { CLUSTER_ROWS = 60 };
+
+/* Two groups in the second column, `apart` from each other, beside a constant one. */
+static margin_data clusters_beside(double wide, double apart, double *x) {
+    uint64_t random = 2;
+    for (int i = 0; i < CLUSTER_ROWS; i++) {
+        x[2 * i] = wide;
+        x[2 * i + 1] = apart * (i % 2) + 0.05 * support_normal(&random);
+    }
+    return (margin_data){.x = margin_dense_f64(x, CLUSTER_ROWS, 2, 2)};
+}
+
+/* What rounding makes of the mean of a wide column moves no centre in another one; behind a stage,
+ * too, whose last digits may be others. */
+static void test_a_wide_column_moves_no_centre_of_another(void **state) {
+    (void)state;
+    static const double wide[] = {1e8, 1.7e9, 1.7e12};
+    static const char *const specs[] = {"kmeans(k=2)", "impute | kmeans(k=2)"};
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < MG_LENGTH(wide) * MG_LENGTH(specs); k++) {
+        double x[2 * CLUSTER_ROWS];
+        const double width = wide[k / MG_LENGTH(specs)];
+        const margin_data data = clusters_beside(width, 1, x);
+        margin_model *model = honest(context, specs[k % MG_LENGTH(specs)], &data);
+        double *centres = tensor_of(model, "centres");
+        centres[1] += 1e-15 * width;
+        centres[3] += 1e-15 * width;
+        assert_forgery_refused(context, model, &data);
+    }
+    margin_context_free(context);
+}
+
+/* Converged are centres that a step does not move, whatever the report says that it would gain. */
+static void test_a_fixed_point_is_one(void **state) {
+    (void)state;
+    static const char *const specs[] = {"kmeans(k=2)", "kmeans(k=2, tol=0.01)"};
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        double x[2 * CLUSTER_ROWS];
+        const margin_data data = clusters_beside(0, 5, x);
+        margin_model *model = honest(context, specs[k], &data);
+        double *centres = tensor_of(model, "centres");
+        centres[1] += 2;
+        assert_forgery_refused(context, model, &data);
+    }
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_far_row_hides_no_other),
@@ -306,6 +354,8 @@ int main(void) {
         cmocka_unit_test(test_a_narrow_column_counts),
         cmocka_unit_test(test_the_variance_of_a_far_column_is_known),
         cmocka_unit_test(test_what_never_occurs_is_counted_as_0),
-        cmocka_unit_test(test_a_class_without_values_has_no_moments)};
+        cmocka_unit_test(test_a_class_without_values_has_no_moments),
+        cmocka_unit_test(test_a_wide_column_moves_no_centre_of_another),
+        cmocka_unit_test(test_a_fixed_point_is_one)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
