@@ -288,13 +288,13 @@ static void test_a_class_without_values_has_no_moments(void **state) {
     make_bayes_rows(&rows, false, 3, 1);
     for (int i = 0; i < BAYES_ROWS; i += 2)
         rows.x[i * BAYES_COLUMNS] = (double)NAN;
-    margin_model *model = honest(context, "naive-bayes", &rows.data);
-    double *moments = tensor_of(model, "statistics");
-    assert_true(moments[0] == 0);
-    moments[0] = 1e-15;
-    moments[1] = 12;
-    moments[2] = 1e-15;
-    assert_forgery_refused(context, model, &rows.data, NULL);
+    for (int slot = 0; slot < 3; slot++) {
+        margin_model *model = honest(context, "naive-bayes", &rows.data);
+        double *moments = tensor_of(model, "statistics");
+        assert_true(moments[0] == 0);
+        moments[slot] = 1e-15;
+        assert_forgery_refused(context, model, &rows.data, NULL);
+    }
     margin_context_free(context);
 }
 

@@ -142,8 +142,8 @@ static double squares_blur(const recount *r, int64_t cell, const double *found) 
 static bool same_moments(const recount *r, int64_t cell, const double *found, const double *known,
                          double whole) {
     const double column = mg_column_blur(r->problem, cell % r->v->layout.columns);
+    if (!(found[MG_BAYES_WEIGHT] > 0)) return same_counts(found, known, MG_BAYES_MOMENTS, 0);
     if (!same_counts(found, known, 1, whole)) return false;
-    if (!(found[MG_BAYES_WEIGHT] > 0)) return true;
     return !(fabs(found[MG_BAYES_MEAN] - known[MG_BAYES_MEAN]) >
              mean_blur(r, cell, found) + column) &&
            !(fabs(found[MG_BAYES_SQUARES] - known[MG_BAYES_SQUARES]) >
