@@ -1,5 +1,5 @@
-/* margin_verify and what hides behind the rounding of large numbers: rows that a model keeps, and
- * what stages make of them. */
+/* margin_verify and what hides behind the rounding of large numbers: rows that a model keeps, what
+ * stages make of them, and what is exact however large the numbers are. */
 #include "model/object/model_object.h"
 #include "model_cases.h"
 
@@ -116,9 +116,287 @@ static void test_rounding_hides_no_number(void **state) {
     margin_context_free(context);
 }
 
+static margin_model *reload(margin_context *context, const margin_model *model) {
+    margin_model *loaded = NULL;
+    margin_error error = {0};
+    void *bytes = NULL;
+    int64_t length = 0;
+    if (margin_model_encode(model, &bytes, &length, &error) < 0 ||
+        margin_model_decode(context, bytes, length, &loaded, &error) < 0)
+        fail_msg("%s", error.text);
+    margin_bytes_free(model, bytes);
+    return loaded;
+}
+
+/* Takes a changed model from its file, as programs do, with a report that says what verification
+ * finds, but for one item (NULL: none): refused all the same. The model is freed. */
+static void assert_forgery_refused(margin_context *context, margin_model *model,
+                                   const margin_data *data, const char *kept) {
+    margin_report found = {0};
+    for (int pass = 0; pass < 3; pass++) {
+        margin_model *loaded = reload(context, model);
+        margin_model_free(model);
+        model = loaded;
+        if (verified(context, model, data, &found) == MARGIN_OK) fail_msg("%s", found.reason);
+        model->report.objective = found.objective;
+        if (!isnan(found.gap)) model->report.gap = found.gap;
+        model->report.train_accuracy = found.train_accuracy;
+        for (int64_t i = 0; i < model->report.item_count; i++) {
+            margin_report_item *item = &model->report.items[i];
+            const double value = margin_report_item_value(&found, item->name);
+            if (!isnan(value) && !(kept && strcmp(item->name, kept) == 0)) item->value = value;
+        }
+    }
+    margin_model_free(model);
+}
+
+static margin_model *honest(margin_context *context, const char *spec, const margin_data *data) {
+    margin_model *model = fit_text(context, spec, data, &(margin_report){0});
+    margin_report found = {0};
+    if (verified(context, model, data, &found) != MARGIN_OK) fail_msg("%s", found.reason);
+    return model;
+}
+
+static double *tensor_of(const margin_model *model, const char *name) {
+    return mg_bag_find(&model->hypothesis->bag, name)->data;
+}
+
+/* Every number stored, in sparse rows, too. */
+static margin_matrix in_layout(bool sparse, const double *x, int64_t rows, int64_t columns,
+                               int32_t *indices, int64_t *starts) {
+    for (int64_t i = 0; i < rows * columns; i++)
+        indices[i] = (int32_t)(i % columns);
+    for (int64_t i = 0; i <= rows; i++)
+        starts[i] = i * columns;
+    return sparse ? margin_csr_f64(x, indices, starts, rows, columns)
+                  : margin_dense_f64(x, rows, columns, columns);
+}
+
+enum { BAYES_ROWS = 200, BAYES_COLUMNS = 2 };
+typedef struct {
+    double x[BAYES_ROWS * BAYES_COLUMNS], y[BAYES_ROWS];
+    int32_t indices[BAYES_ROWS * BAYES_COLUMNS];
+    int64_t starts[BAYES_ROWS + 1];
+    margin_data data;
+} bayes_rows;
+
+/* Two classes; the first column is `centre` and, with that width, more; the second tells them
+ * apart. */
+static void make_bayes_rows(bayes_rows *rows, bool sparse, double centre, double width) {
+    uint64_t random = 1;
+    for (int i = 0; i < BAYES_ROWS; i++) {
+        rows->y[i] = i % 2;
+        rows->x[i * BAYES_COLUMNS] = centre + width * (support_normal(&random) + 9 * rows->y[i]);
+        rows->x[i * BAYES_COLUMNS + 1] = support_normal(&random) + 3 * rows->y[i];
+    }
+    rows->data = (margin_data){
+        .x = in_layout(sparse, rows->x, BAYES_ROWS, BAYES_COLUMNS, rows->indices, rows->starts),
+        .y = margin_values_f64(rows->y, BAYES_ROWS)};
+}
+
+/* Of a gaussian column: weight, mean, sum of squares. */
+static void test_a_constant_column_counts_for_nothing(void **state) {
+    (void)state;
+    static const double centres[] = {1e3, 1e6, 1e8};
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < 4 * MG_LENGTH(centres); k++) {
+        const double centre = centres[k / 4], unit = 2e-15 * centre;
+        bayes_rows rows;
+        make_bayes_rows(&rows, k % 2, centre, 0);
+        margin_model *model = honest(context, "naive-bayes", &rows.data);
+        double *moments = tensor_of(model, "statistics");
+        assert_true(moments[2] == 0);
+        if (k / 2 % 2)
+            moments[1] = nextafter(moments[1], INFINITY);
+        else
+            moments[2] = 100 * unit * unit;
+        assert_forgery_refused(context, model, &rows.data, NULL);
+    }
+    margin_context_free(context);
+}
+
+/* Nor is one left out whose values are the last digits of a large number. */
+static void test_a_narrow_column_counts(void **state) {
+    (void)state;
+    margin_context *context = support_context(NULL, 1);
+    for (int sparse = 0; sparse < 2; sparse++) {
+        bayes_rows rows;
+        make_bayes_rows(&rows, sparse, 1e8, 0);
+        for (int i = 0; i < BAYES_ROWS; i += 3)
+            rows.x[i * BAYES_COLUMNS] = nextafter(1e8, INFINITY);
+        margin_model *model = honest(context, "naive-bayes", &rows.data);
+        double *moments = tensor_of(model, "statistics");
+        const int64_t slots = 3 * BAYES_COLUMNS;
+        moments[slots + 1] = moments[1];
+        moments[2] = moments[slots + 2] = 0;
+        assert_forgery_refused(context, model, &rows.data, NULL);
+    }
+    margin_context_free(context);
+}
+
+/* What sparse rows do not store comes to nothing where all is stored. */
+static void test_the_variance_of_a_far_column_is_known(void **state) {
+    (void)state;
+    static const struct {
+        double centre, factor;
+    } cases[] = {{1e6, 1.001}, {1e8, 1.001}, {1e8, 1.5}};
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < 2 * MG_LENGTH(cases); k++) {
+        bayes_rows rows;
+        make_bayes_rows(&rows, k % 2, cases[k / 2].centre, 1);
+        margin_model *model = honest(context, "naive-bayes", &rows.data);
+        tensor_of(model, "statistics")[2] *= cases[k / 2].factor;
+        assert_forgery_refused(context, model, &rows.data, NULL);
+    }
+    margin_context_free(context);
+}
+
+/* A count of 0 is exact: with smoothing=0 it excludes a class. */
+static void test_what_never_occurs_is_counted_as_0(void **state) {
+    (void)state;
+    static const struct {
+        const char *spec;
+        int slot, other; /* gets a little; loses it (-1: none) */
+    } cases[] = {{"naive-bayes(smoothing=0, distribution=categorical)", 1, -1},
+                 {"naive-bayes(smoothing=0, distribution=multinomial)", 0, -1},
+                 {"naive-bayes(smoothing=0, distribution=bernoulli)", 1, -1},
+                 {"naive-bayes(smoothing=0, distribution=bernoulli)", 3, 3}};
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < MG_LENGTH(cases); k++) {
+        bayes_rows rows;
+        make_bayes_rows(&rows, false, 0, 0);
+        for (int i = 0; i < BAYES_ROWS; i++) {
+            rows.x[i * BAYES_COLUMNS] = i % 2; /* never 1 in the first class */
+            rows.x[i * BAYES_COLUMNS + 1] = i % 2 == 0 || i % 3 == 0;
+        }
+        margin_model *model = honest(context, cases[k].spec, &rows.data);
+        double *slots = tensor_of(model, "statistics");
+        if (cases[k].other < 0)
+            slots[cases[k].slot] = 1e-14;
+        else
+            slots[cases[k].other] -= 1e-13;
+        assert_forgery_refused(context, model, &rows.data, NULL);
+    }
+    margin_context_free(context);
+}
+
+/* All values of a column are missing in a class: its density there is that of all rows. */
+static void test_a_class_without_values_has_no_moments(void **state) {
+    (void)state;
+    margin_context *context = support_context(NULL, 1);
+    bayes_rows rows;
+    make_bayes_rows(&rows, false, 3, 1);
+    for (int i = 0; i < BAYES_ROWS; i += 2)
+        rows.x[i * BAYES_COLUMNS] = (double)NAN;
+    for (int slot = 0; slot < 3; slot++) {
+        margin_model *model = honest(context, "naive-bayes", &rows.data);
+        double *moments = tensor_of(model, "statistics");
+        assert_true(moments[0] == 0);
+        moments[slot] = 1e-15;
+        assert_forgery_refused(context, model, &rows.data, NULL);
+    }
+    margin_context_free(context);
+}
+
+enum { CLUSTER_ROWS = 60 };
+
+/* Two groups in the second column, `apart` from each other, beside a constant one. */
+static margin_data clusters_beside(double wide, double apart, double *x) {
+    uint64_t random = 2;
+    for (int i = 0; i < CLUSTER_ROWS; i++) {
+        x[2 * i] = wide;
+        x[2 * i + 1] = apart * (i % 2) + 0.05 * support_normal(&random);
+    }
+    return (margin_data){.x = margin_dense_f64(x, CLUSTER_ROWS, 2, 2)};
+}
+
+/* What rounding makes of the mean of a wide column moves no centre in another one; behind a stage,
+ * too, whose last digits may be others. */
+static void test_a_wide_column_moves_no_centre_of_another(void **state) {
+    (void)state;
+    static const double wide[] = {1e8, 1.7e9, 1.7e12};
+    static const char *const specs[] = {"kmeans(k=2)", "impute | kmeans(k=2)"};
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < MG_LENGTH(wide) * MG_LENGTH(specs); k++) {
+        double x[2 * CLUSTER_ROWS];
+        const double width = wide[k / MG_LENGTH(specs)];
+        const margin_data data = clusters_beside(width, 1, x);
+        margin_model *model = honest(context, specs[k % MG_LENGTH(specs)], &data);
+        double *centres = tensor_of(model, "centres");
+        centres[1] += 1e-15 * width;
+        centres[3] += 1e-15 * width;
+        assert_forgery_refused(context, model, &data, NULL);
+    }
+    margin_context_free(context);
+}
+
+/* Converged are centres that a step does not move, whatever the report says that it would gain. */
+static void test_a_fixed_point_is_one(void **state) {
+    (void)state;
+    static const char *const specs[] = {"kmeans(k=2)", "kmeans(k=2, tol=0.01)"};
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        double x[2 * CLUSTER_ROWS];
+        const margin_data data = clusters_beside(0, 5, x);
+        margin_model *model = honest(context, specs[k], &data);
+        double *centres = tensor_of(model, "centres");
+        centres[1] += 2;
+        assert_forgery_refused(context, model, &data, NULL);
+    }
+    margin_context_free(context);
+}
+
+/* A margin of 0 is an error, whatever rounding excuses: weights of 0, and functions that are all
+ * the same. */
+static void test_no_weights_are_no_perceptron(void **state) {
+    (void)state;
+    static const struct {
+        const char *spec;
+        int classes;
+        double value; /* of all weights */
+    } cases[] = {{"perceptron", 2, 0},
+                 {"perceptron(variant=averaged)", 2, 0},
+                 {"perceptron", 3, 0},
+                 {"perceptron(multiclass=argmax)", 3, 0.7}};
+    enum { ROWS = 60 };
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < MG_LENGTH(cases); k++) {
+        double x[2 * ROWS], y[ROWS];
+        uint64_t random = 4;
+        for (int i = 0; i < ROWS; i++) {
+            y[i] = i % cases[k].classes;
+            x[2 * i] = 8 * y[i] - 4 + support_normal(&random);
+            x[2 * i + 1] = 8 * (y[i] == 1) - 4 + support_normal(&random);
+        }
+        const margin_data data = {.x = margin_dense_f64(x, ROWS, 2, 2),
+                                  .y = margin_values_f64(y, ROWS)};
+        margin_model *model = honest(context, cases[k].spec, &data);
+        static const char *const names[] = {"weights", "intercept", "learner_weights",
+                                            "learner_intercept"};
+        for (int t = 0; t < MG_LENGTH(names); t++) {
+            const mg_tensor *tensor = mg_bag_find(&model->hypothesis->bag, names[t]);
+            for (int64_t i = 0; i < tensor->shape[0] * (t % 2 ? 1 : 2); i++)
+                ((double *)tensor->data)[i] = cases[k].value;
+        }
+        if (model->report.status != MARGIN_OK)
+            fail_msg("%s: %s", cases[k].spec, model->report.reason);
+        assert_forgery_refused(context, model, &data, "errors");
+    }
+    margin_context_free(context);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_far_row_hides_no_other),
-                                       cmocka_unit_test(test_a_wide_column_frees_no_other),
-                                       cmocka_unit_test(test_rounding_hides_no_number)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_far_row_hides_no_other),
+        cmocka_unit_test(test_a_wide_column_frees_no_other),
+        cmocka_unit_test(test_rounding_hides_no_number),
+        cmocka_unit_test(test_a_constant_column_counts_for_nothing),
+        cmocka_unit_test(test_a_narrow_column_counts),
+        cmocka_unit_test(test_the_variance_of_a_far_column_is_known),
+        cmocka_unit_test(test_what_never_occurs_is_counted_as_0),
+        cmocka_unit_test(test_a_class_without_values_has_no_moments),
+        cmocka_unit_test(test_a_wide_column_moves_no_centre_of_another),
+        cmocka_unit_test(test_a_fixed_point_is_one),
+        cmocka_unit_test(test_no_weights_are_no_perceptron)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

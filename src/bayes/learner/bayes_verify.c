@@ -13,10 +13,11 @@ typedef struct recount {
     double *statistics;       /* as the model's */
     long double *sums;        /* of the weights and statistics, while rows are counted */
     double *row;              /* one row */
-    double missing, lightest; /* lightest: the least weight of a row */
-    double sum, rest;         /* of the objective, with what rounding took */
-    double excess;            /* over the least objective there is */
-    double rounding;          /* of it: what the last digits of the means and of the terms make */
+    double *least, *greatest; /* classes x columns: of the values that are there */
+    double missing;
+    double sum, rest; /* of the objective, with what rounding took */
+    double excess;    /* over the least objective there is */
+    double rounding;  /* of it: what the last digits of the means and of the terms make */
 } recount;
 
 static void add_term(recount *r, double term) { /* Neumaier's sum */
@@ -70,7 +71,6 @@ static void count_row(recount *r, int64_t i, int pass) {
     const double weight = mg_sample_weight(p, i);
     long double *statistics = r->sums + layout->classes + p->code[i] * layout->slots;
     mg_row_expand(&p->x, mg_sample_row(p, i), r->row);
-    r->lightest = fmin(r->lightest, weight);
     if (pass == 0) r->sums[p->code[i]] += (long double)weight;
     for (int64_t j = 0; j < layout->columns; j++) {
         long double *slots = statistics + layout->first[j];
@@ -78,6 +78,9 @@ static void count_row(recount *r, int64_t i, int pass) {
         if (isnan(value)) {
             if (pass == 0) r->missing += weight;
         } else if (pass == 0) {
+            const int64_t cell = p->code[i] * layout->columns + j;
+            r->least[cell] = fmin(r->least[cell], value);
+            r->greatest[cell] = fmax(r->greatest[cell], value);
             count_value(r, slots, j, value, weight);
         } else if (layout->kinds[j] == MG_BAYES_GAUSSIAN) {
             const long double away = (long double)value - slots[MG_BAYES_MEAN];
@@ -86,47 +89,82 @@ static void count_row(recount *r, int64_t i, int pass) {
     }
 }
 
+/* A mean lies among its values: that of equal ones is exact. */
 static void divide_means(recount *r) {
     const mg_bayes_layout *layout = &r->v->layout;
     for (int64_t k = 0; k < layout->classes; k++)
         for (int64_t g = 0; g < layout->gaussians; g++) {
-            long double *slots =
-                r->sums + layout->classes + k * layout->slots + layout->first[layout->gaussian[g]];
-            if (slots[MG_BAYES_WEIGHT] > 0) slots[MG_BAYES_MEAN] /= slots[MG_BAYES_WEIGHT];
+            const int64_t j = layout->gaussian[g], cell = k * layout->columns + j;
+            long double *slots = r->sums + layout->classes + k * layout->slots + layout->first[j];
+            if (!(slots[MG_BAYES_WEIGHT] > 0)) continue;
+            const long double mean = slots[MG_BAYES_MEAN] / slots[MG_BAYES_WEIGHT];
+            slots[MG_BAYES_MEAN] =
+                fmaxl((long double)r->least[cell], fminl((long double)r->greatest[cell], mean));
         }
 }
 
 /* Counts are sums of weights, and of weights times counts; what a sparse matrix leaves out is the
- * rest of the class's weight. */
+ * rest of the class's weight. What does not occur is counted as 0, exactly. */
 static bool same_counts(const double *found, const double *known, int64_t count, double whole) {
-    for (int64_t n = 0; n < count; n++)
-        if (!(fabs(found[n] - known[n]) <= MG_ROUNDING * fmax(found[n], whole))) return false;
+    for (int64_t n = 0; n < count; n++) {
+        const double blur = found[n] > 0 ? MG_ROUNDING * fmax(found[n], whole) : 0;
+        if (!(fabs(found[n] - known[n]) <= blur)) return false;
+    }
     return true;
 }
 
-/* A running mean is off by no more than `away`, that share of the values that it met, and each
- * difference from it by as much; no value is farther from it than one of the lightest row with all
- * of the squares. Squares are added up about some row, of which up to five digits cancel
- * (bayes_count.c); of a sparse matrix the zeros come last, with the square of the mean. */
-static double mean_blur(const recount *r, int64_t j, const double *found) {
-    return mg_column_blur(r->problem, j) +
-           MG_ROUNDING * (fabs(found[MG_BAYES_MEAN]) + sqrt(found[MG_BAYES_SQUARES] / r->lightest));
+/* Where all are ones the rest is 0, exactly. */
+static bool same_trials(const long double *found, const double *known) {
+    return found[MG_BAYES_SEEN] > found[MG_BAYES_ONES] ||
+           known[MG_BAYES_SEEN] == known[MG_BAYES_ONES];
 }
 
-static double squares_blur(const recount *r, int64_t j, const double *found) {
+/* A running mean is off by that share of the values that it met, and each difference from it by as
+ * much. But it lies among the values: squares of differences that are all 0 are 0. */
+static double mean_blur(const recount *r, int64_t cell, const double *found) {
+    const double range = r->greatest[cell] - r->least[cell];
+    return MG_ROUNDING * (fabs(found[MG_BAYES_MEAN]) + range);
+}
+
+/* Squares are added up about some row, of which up to five digits cancel (bayes_count.c); of a
+ * sparse matrix the zeros, if there are any, come last, with the square of the mean. */
+static double squares_blur(const recount *r, int64_t cell, const double *found) {
     const double weight = found[MG_BAYES_WEIGHT], mean = found[MG_BAYES_MEAN];
-    const double squares = found[MG_BAYES_SQUARES], away = mean_blur(r, j, found);
-    const bool sparse = mg_is_csr(&r->problem->x);
-    const double terms = 1e5 * squares + (sparse ? weight * mean * mean : 0);
+    const double squares = found[MG_BAYES_SQUARES];
+    const double least = r->least[cell], greatest = r->greatest[cell];
+    const double away = fmin(mean_blur(r, cell, found), 2 * (greatest - least)) +
+                        mg_column_blur(r->problem, cell % r->v->layout.columns);
+    const bool may_have_zeros = least <= 0 && greatest >= 0;
+    const double terms = 1e5 * squares + (may_have_zeros ? weight * mean * mean : 0);
     return MG_ROUNDING * terms + 2 * sqrt(weight * squares) * away + weight * away * away;
 }
 
-static bool same_moments(const recount *r, int64_t j, const double *found, const double *known,
+static bool same_moments(const recount *r, int64_t cell, const double *found, const double *known,
                          double whole) {
+    const double column = mg_column_blur(r->problem, cell % r->v->layout.columns);
+    if (!(found[MG_BAYES_WEIGHT] > 0)) return same_counts(found, known, MG_BAYES_MOMENTS, 0);
     if (!same_counts(found, known, 1, whole)) return false;
-    if (!(found[MG_BAYES_WEIGHT] > 0)) return true;
-    return !(fabs(found[MG_BAYES_MEAN] - known[MG_BAYES_MEAN]) > mean_blur(r, j, found)) &&
-           !(fabs(found[MG_BAYES_SQUARES] - known[MG_BAYES_SQUARES]) > squares_blur(r, j, found));
+    return !(fabs(found[MG_BAYES_MEAN] - known[MG_BAYES_MEAN]) >
+             mean_blur(r, cell, found) + column) &&
+           !(fabs(found[MG_BAYES_SQUARES] - known[MG_BAYES_SQUARES]) >
+             squares_blur(r, cell, found));
+}
+
+/* Of a column over all classes; 0: it is constant. */
+static double pooled_squares(const recount *r, const double *statistics, int64_t j) {
+    double moments[MG_BAYES_MOMENTS];
+    mg_bayes_pool(&r->v->layout, statistics, j, moments);
+    return moments[MG_BAYES_SQUARES];
+}
+
+/* Whether the model leaves out a column where it is constant and nowhere else: this is exact, but
+ * for squares that leave the range of numbers and what stages move. */
+static bool same_constancy(const recount *r, int64_t j) {
+    const double tiny = 1e-290;
+    const double found = pooled_squares(r, r->statistics, j);
+    const double known = pooled_squares(r, r->v->statistics, j);
+    return (found > 0) == (known > 0) || (found < tiny && known < tiny) ||
+           mg_column_blur(r->problem, j) > 0;
 }
 
 /* Whether the model's statistics are what was counted. */
@@ -138,9 +176,12 @@ static bool is_counted(const recount *r) {
         const int64_t first = k * layout->slots + layout->first[j];
         const double *found = r->statistics + first, *known = r->v->statistics + first;
         if (layout->kinds[j] == MG_BAYES_GAUSSIAN)
-            same = same_moments(r, j, found, known, r->classes[k]);
+            same =
+                same_moments(r, at, found, known, r->classes[k]) && (k > 0 || same_constancy(r, j));
         else
             same = same_counts(found, known, mg_bayes_slots(layout, j), r->classes[k]);
+        if (layout->kinds[j] == MG_BAYES_BERNOULLI)
+            same = same && same_trials(r->sums + layout->classes + first, known);
     }
     return same;
 }
@@ -203,7 +244,7 @@ static void add_words(recount *r, const double *found, const double *known) {
         }
 }
 
-static void add_gaussian(recount *r, int64_t j, const double *found, const double *known) {
+static void add_gaussian(recount *r, int64_t cell, const double *found, const double *known) {
     const double pi = 3.14159265358979323846, epsilon = r->v->epsilon;
     const double weight = found[MG_BAYES_WEIGHT];
     const double away = found[MG_BAYES_MEAN] - known[MG_BAYES_MEAN];
@@ -211,12 +252,10 @@ static void add_gaussian(recount *r, int64_t j, const double *found, const doubl
     if (!(weight > 0)) return;
     const double best = found[MG_BAYES_SQUARES] / weight + epsilon;
     const double ratio = (best + away * away) / variance;
-    const double unit = 4 * DBL_EPSILON * fabs(known[MG_BAYES_MEAN]);
     if (!(variance > 0) && best == 0 && away == 0) return; /* constant: left out */
     add_term(r, 0.5 * weight * (log(2 * pi * variance) + ratio));
-    r->rounding += 0.5 * squares_blur(r, j, found) / variance;
+    r->rounding += 0.5 * squares_blur(r, cell, found) / variance;
     r->excess += 0.5 * weight * (log(variance / best) + ratio - 1);
-    if (isfinite(unit)) r->rounding += 0.5 * weight * unit * unit / variance;
 }
 
 static void add_priors(recount *r) {
@@ -231,9 +270,7 @@ static void add_priors(recount *r) {
 
 /* A column that is constant in all classes is left out. */
 static bool is_constant(const recount *r, int64_t j) {
-    double moments[MG_BAYES_MOMENTS];
-    mg_bayes_pool(&r->v->layout, r->v->statistics, j, moments);
-    return !(moments[MG_BAYES_SQUARES] > 0);
+    return !(pooled_squares(r, r->v->statistics, j) > 0);
 }
 
 static void bayes_verify_judge(recount *r) {
@@ -247,7 +284,7 @@ static void bayes_verify_judge(recount *r) {
             const int64_t at = k * layout->slots + layout->first[j];
             const double *found = r->statistics + at, *known = r->v->statistics + at;
             if (kind == MG_BAYES_GAUSSIAN)
-                add_gaussian(r, j, found, known);
+                add_gaussian(r, k * layout->columns + j, found, known);
             else if (kind == MG_BAYES_BERNOULLI)
                 add_trials(r, found, known);
             else
@@ -274,20 +311,27 @@ static margin_status count_again(mg_fit *fit, recount *r) {
 }
 
 margin_status mg_bayes_verify(mg_fit *fit, const mg_hypothesis *h) {
-    recount r = {.problem = fit->problem, .v = mg_bayes_view_of(h), .lightest = (double)INFINITY};
+    recount r = {.problem = fit->problem, .v = mg_bayes_view_of(h)};
     const mg_bayes_layout *layout = &r.v->layout;
     mg_heap *heap = fit->context->heap;
     margin_report *report = &fit->report;
     margin_status status;
     const int64_t counted = layout->classes * (layout->slots + 1);
+    const int64_t cells = layout->classes * layout->columns;
     MG_REQUIRE(
         fit->problem->x.columns == layout->columns && fit->problem->classes == layout->classes,
         fit->error, MARGIN_ERROR_DATA, "the data has other columns or classes than the model");
-    MG_NEW(heap, r.classes, counted + layout->columns, "counting again", fit->error);
+    MG_NEW(heap, r.classes, counted + layout->columns + 2 * cells, "counting again", fit->error);
     MG_GO_NEW(heap, r.sums, counted, "counting again", fit->error);
     memset(r.sums, 0, (size_t)counted * sizeof *r.sums);
     r.statistics = r.classes + layout->classes;
     r.row = r.statistics + layout->classes * layout->slots;
+    r.least = r.row + layout->columns;
+    r.greatest = r.least + cells;
+    for (int64_t cell = 0; cell < cells; cell++) {
+        r.least[cell] = (double)INFINITY;
+        r.greatest[cell] = -(double)INFINITY;
+    }
     MG_GO(count_again(fit, &r));
     bayes_verify_judge(&r);
     mg_bayes_describe(r.v, r.missing, report);

@@ -1,7 +1,9 @@
 /* The proof again, by plain loops: inertia, sizes, and what one more step of Lloyd's would change.
- * By the rule of rounding (learn/report.h) a distance may be off by MG_ROUNDING times the sizes of
- * its two points, and a mean by the same share of the rows that it is of; rows from which two
+ * By the rule of rounding (learn/report.h) the square of a distance may be off by that share of
+ * itself; of values that a stage made, each by that share of its size; and a mean by that share of
+ * the values that it is of. Each column has its own: a wide one frees no other. Rows from which two
  * centres are equally far but for that may be in the cluster of either. */
+#include "base/sweep.h"
 #include "cluster/learner/kmeans_learner.h"
 #include "cluster/learner/silhouette.h"
 
@@ -12,91 +14,115 @@ typedef struct check {
     const mg_problem *p;
     int64_t k, n;
     double *row, *means, *sizes;
-    long double *sums; /* k x n */
+    long double *sums, *weights; /* k x n; k */
+    double *means_blur; /* k x n: what rounding may have made of the sums, then of the means */
     int32_t *labels;
     long double inertia, second;
-    /* What rounding may have made of them, of the gain of a step and of the size of a cluster. */
-    double inertia_blur, second_blur, gain_blur, size_blur;
-    double *spread; /* k: sums of the sizes of rows */
+    /* What rounding may have made of them and of the size of a cluster. */
+    double inertia_blur, second_blur, size_blur;
+    double gain, least_gain, most_gain; /* of a step: as found, and what rounding lets it be */
+    double unit, unit_of_rows; /* rounding of a sum over columns and over rows, as a part of it */
 } check;
 
-static double size_of(const check *c, const double *x) {
-    double sum = 0;
+/* The two nearest of k centres, ties to the first. */
+typedef struct nearest {
+    int64_t best, next;
+    double least, second; /* squares */
+} nearest;
+
+static double square_of(const check *c, const double *centre) {
+    double square = 0;
     for (int64_t j = 0; j < c->n; j++)
-        sum += fabs(x[j]) + mg_column_blur(c->p, j) / MG_ROUNDING;
+        square += (c->row[j] - centre[j]) * (c->row[j] - centre[j]);
+    return square;
+}
+
+static nearest nearest_of(const check *c, const double *centres) {
+    nearest found = {.least = (double)INFINITY, .second = (double)INFINITY};
+    for (int64_t m = 0; m < c->k; m++) {
+        const double square = square_of(c, centres + m * c->n);
+        if (square < found.least) {
+            found.second = found.least;
+            found.next = found.best;
+            found.least = square;
+            found.best = m;
+        } else if (square < found.second) {
+            found.second = square;
+            found.next = m;
+        }
+    }
+    return found;
+}
+
+static double value_blur(const check *c, int64_t j) {
+    return (c->p->made ? MG_ROUNDING * fabs(c->row[j]) : 0) + mg_column_blur(c->p, j);
+}
+
+/* Of the square of the distance from the row; the centre itself may be off by `moved` (NULL: is
+ * given). */
+static double square_blur(const check *c, const double *centre, const double *moved,
+                          double square) {
+    double sum = c->unit * square;
+    for (int64_t j = 0; j < c->n; j++) {
+        const double blur = value_blur(c, j) + (moved ? moved[j] : 0);
+        sum += blur * (2 * fabs(c->row[j] - centre[j]) + blur);
+    }
     return sum;
 }
 
-/* Nearest of k centres, ties to the first; *second: the distance to the next. *reach: the size of
- * the larger of both. */
-static int64_t nearest(const check *c, const double *centres, double *least, double *second,
-                       double *reach) {
-    int64_t best = 0, next = 0;
-    *least = *second = (double)INFINITY;
-    for (int64_t m = 0; m < c->k; m++) {
-        double square = 0;
-        for (int64_t j = 0; j < c->n; j++) {
-            const double d = c->row[j] - centres[m * c->n + j];
-            square += d * d;
-        }
-        if (square < *least) {
-            *second = *least;
-            *least = square;
-            next = best;
-            best = m;
-        } else if (square < *second) {
-            *second = square;
-            next = m;
-        }
+/* Of the distance itself. */
+static double distance_blur(const check *c, const double *centre, const double *moved,
+                            double square) {
+    const double blur = square_blur(c, centre, moved, square);
+    return blur > 0 ? blur / sqrt(fmax(square, blur)) : 0;
+}
+
+static void label_row(check *c, const double *centres, int64_t i) {
+    const double weight = mg_sample_weight(c->p, i);
+    const nearest found = nearest_of(c, centres);
+    const double *best = centres + found.best * c->n, *other = centres + found.next * c->n;
+    c->labels[i] = (int32_t)found.best;
+    c->inertia += (long double)(weight * found.least);
+    c->inertia_blur += weight * square_blur(c, best, NULL, found.least);
+    if (found.second > 0 && found.second < (double)INFINITY) {
+        const double near = sqrt(found.least), next = sqrt(found.second);
+        const double blur =
+            distance_blur(c, best, NULL, found.least) + distance_blur(c, other, NULL, found.second);
+        c->second += (long double)(weight * (1 - near / next));
+        c->second_blur += weight * fmin(1, blur / next);
+        c->size_blur += next - near <= blur ? weight : 0;
     }
-    *reach = fmax(size_of(c, centres + best * c->n), size_of(c, centres + next * c->n));
-    return best;
+    c->weights[found.best] += (long double)weight;
+    for (int64_t j = 0; j < c->n; j++) {
+        const int64_t at = found.best * c->n + j;
+        c->sums[at] += (long double)weight * (long double)c->row[j];
+        c->means_blur[at] += weight * (c->unit_of_rows * fabs(c->row[j]) + value_blur(c, j));
+    }
 }
 
 static margin_status label_rows(mg_fit *fit, check *c, const double *centres) {
     for (int64_t i = 0; i < c->p->count; i++) {
-        double least, second, reach;
-        const double weight = mg_sample_weight(c->p, i);
         if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
         mg_row_expand(&c->p->x, mg_sample_row(c->p, i), c->row);
-        const int64_t m = nearest(c, centres, &least, &second, &reach);
-        c->labels[i] = (int32_t)m;
-        const double size = size_of(c, c->row), blur = MG_ROUNDING * (size + reach);
-        c->inertia += (long double)(weight * least);
-        c->inertia_blur += weight * blur * (2 * sqrt(least) + blur);
-        if (second > 0 && second < (double)INFINITY) {
-            const double next = sqrt(second);
-            c->second += (long double)(weight * (1 - sqrt(least) / next));
-            c->second_blur += weight * fmin(1, 2 * blur / next);
-            c->size_blur += next - sqrt(least) <= 2 * blur ? weight : 0;
-        }
-        c->spread[m] += weight * size;
-        c->sizes[m] += weight;
-        for (int64_t j = 0; j < c->n; j++)
-            c->sums[m * c->n + j] += (long double)weight * (long double)c->row[j];
+        label_row(c, centres, i);
     }
     return MARGIN_OK;
 }
 
-/* Centres to means; what that gains. */
-static double divide(check *c, const double *centres) {
-    double gain = 0;
-    for (int64_t m = 0; m < c->k; m++) {
-        double square = 0;
-        for (int64_t j = 0; j < c->n; j++) {
-            const double centre = centres[m * c->n + j];
-            double *mean = &c->means[m * c->n + j];
-            *mean = c->sizes[m] > 0 ? (double)(c->sums[m * c->n + j] / (long double)c->sizes[m])
-                                    : centre;
-            const double d = *mean - centre;
-            square += d * d;
-        }
-        gain += c->sizes[m] * square;
-        if (!(c->sizes[m] > 0)) continue;
-        const double blur = MG_ROUNDING * c->spread[m] / c->sizes[m];
-        c->gain_blur += c->sizes[m] * blur * (2 * sqrt(square) + blur);
+/* Centres to means; what that gains: nothing in a column where rounding may be all of it. */
+static void divide(check *c, const double *centres) {
+    for (int64_t m = 0; m < c->k; m++)
+        c->sizes[m] = (double)c->weights[m];
+    for (int64_t at = 0; at < c->k * c->n; at++) {
+        const double size = c->sizes[at / c->n];
+        c->means[at] = size > 0 ? (double)(c->sums[at] / (long double)size) : centres[at];
+        c->means_blur[at] = size > 0 ? c->means_blur[at] / size : 0;
+        const double moved = fabs(c->means[at] - centres[at]), blur = c->means_blur[at];
+        const double least = fmax(0, moved - blur);
+        c->gain += size * moved * moved;
+        c->least_gain += size * least * least;
+        c->most_gain += size * (moved + blur) * (moved + blur);
     }
-    return gain;
 }
 
 /* Rows that have another nearest mean than centre; *doubtful: rows that rounding may count or not,
@@ -104,19 +130,37 @@ static double divide(check *c, const double *centres) {
 static margin_status count_moves(mg_fit *fit, check *c, int64_t *moved, int64_t *doubtful) {
     *moved = *doubtful = 0;
     for (int64_t i = 0; i < c->p->count; i++) {
-        double least, second, reach, own = 0;
+        const int64_t own = c->labels[i] * c->n;
         if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
         mg_row_expand(&c->p->x, mg_sample_row(c->p, i), c->row);
-        const int64_t m = nearest(c, c->means, &least, &second, &reach);
-        for (int64_t j = 0; j < c->n; j++) {
-            const double d = c->row[j] - c->means[c->labels[i] * c->n + j];
-            own += d * d;
-        }
-        const double blur = 2 * MG_ROUNDING * (size_of(c, c->row) + reach);
-        *moved += m != c->labels[i] && sqrt(own) - sqrt(least) > blur;
-        *doubtful += sqrt(second) - sqrt(least) <= blur;
+        const nearest found = nearest_of(c, c->means);
+        const int64_t best = found.best * c->n, next = found.next * c->n;
+        const double square = square_of(c, c->means + own), near = sqrt(found.least);
+        const double blur = distance_blur(c, c->means + best, c->means_blur + best, found.least);
+        const double own_blur = distance_blur(c, c->means + own, c->means_blur + own, square);
+        const double next_blur =
+            distance_blur(c, c->means + next, c->means_blur + next, found.second);
+        const bool is_farther = sqrt(square) - near > blur + own_blur;
+        *moved += best != own && is_farther;
+        *doubtful += (best != own && !is_farther) || sqrt(found.second) - near <= blur + next_blur;
     }
     return MARGIN_OK;
+}
+
+/* The gain as a part of the inertia: what is claimed must lie between what rounding lets it be.
+ * Returns the least. */
+static double claim_gain(mg_fit *fit, const check *c) {
+    const double whole = fmax((double)c->inertia, c->gain);
+    const double left = whole - c->inertia_blur - (c->gain - c->least_gain);
+    const double gain = c->gain > 0 ? c->gain / whole : 0;
+    const double least = c->least_gain > 0
+                             ? c->least_gain / (whole + c->inertia_blur + (c->most_gain - c->gain))
+                             : 0;
+    const double most = !(c->most_gain > 0) ? 0 : left > 0 ? fmin(1, c->most_gain / left) : 1;
+    const bool is_less = margin_report_item_value(fit->claimed, "gain") < gain;
+    mg_report_claim(&fit->report, &fit->verified, "gain", gain,
+                    is_less ? gain - least : most - gain);
+    return least;
 }
 
 /* Of few rows. One that may be in either cluster moves it by more than could be told. */
@@ -128,7 +172,8 @@ static margin_status claim_silhouette(mg_fit *fit, const check *c) {
                                .k = c->k,
                                .labels = c->labels,
                                .sizes = c->sizes,
-                               .blur = c->p->blur};
+                               .blur = c->p->blur,
+                               .made = c->p->made};
     double value, rounding;
     if (c->p->count > MG_MOST_SILHOUETTE || c->k < 2) return MARGIN_OK;
     if (isnan(margin_report_item_value(fit->claimed, "silhouette"))) return MARGIN_OK; /* no time */
@@ -136,6 +181,12 @@ static margin_status claim_silhouette(mg_fit *fit, const check *c) {
     mg_report_claim(&fit->report, &fit->verified, "silhouette", value,
                     c->size_blur > 0 ? 2 : rounding);
     return MARGIN_OK;
+}
+
+/* Equal terms round to the same side each time, rows added in order by half a unit each. */
+static double rows_rounding(int64_t rows) {
+    const int64_t in_order = MG_MIN(rows, MG_BLOCK_ROWS + rows / 64);
+    return MG_ROUNDING + 0.5 * DBL_EPSILON * (double)in_order;
 }
 
 margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
@@ -146,39 +197,41 @@ margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
     double total = 0, least = (double)INFINITY, greatest = 0;
     int64_t moved = 0, doubtful = 0;
     margin_status status;
-    const int64_t numbers = c.n + c.k * (c.n + 2);
-    MG_NEW_ZERO(heap, c.row, numbers, "the proof", fit->error);
+    const int64_t numbers = c.k * c.n;
+    c.unit = MG_ROUNDING + DBL_EPSILON * (double)c.n;
+    c.unit_of_rows = rows_rounding(c.p->count);
+    MG_NEW_ZERO(heap, c.row, c.n + c.k + 2 * numbers, "the proof", fit->error);
     c.sizes = c.row + c.n;
-    c.spread = c.sizes + c.k;
-    c.means = c.spread + c.k;
-    MG_GO_NEW(heap, c.sums, c.k * c.n, "the proof", fit->error);
-    memset(c.sums, 0, (size_t)(c.k * c.n) * sizeof *c.sums);
+    c.means = c.sizes + c.k;
+    c.means_blur = c.means + numbers;
+    MG_GO_NEW(heap, c.sums, numbers + c.k, "the proof", fit->error);
+    memset(c.sums, 0, (size_t)(numbers + c.k) * sizeof *c.sums);
+    c.weights = c.sums + numbers;
     MG_GO_NEW(heap, c.labels, c.p->count, "the proof", fit->error);
     MG_GO(label_rows(fit, &c, v->centres));
-    const double gain = divide(&c, v->centres);
+    divide(&c, v->centres);
     MG_GO(count_moves(fit, &c, &moved, &doubtful));
     for (int64_t m = 0; m < c.k; m++) {
         total += c.sizes[m];
         least = fmin(least, c.sizes[m]);
         greatest = fmax(greatest, c.sizes[m]);
-        if (!(fabs(c.sizes[m] - v->sizes[m]) <= c.size_blur + MG_ROUNDING * c.sizes[m]))
+        if (!(fabs(c.sizes[m] - v->sizes[m]) <= c.size_blur + c.unit_of_rows * c.sizes[m]))
             fit->verified.contradiction = "the sizes of the clusters are not those of the data";
     }
-    const double inertia = (double)c.inertia, whole = fmax(inertia, gain);
-    /* Of gain / whole: 1 where rounding may be all there is of whole. */
-    const double lost = c.gain_blur + c.inertia_blur * (gain > 0 ? gain / whole : 0);
-    const double left = whole - c.inertia_blur - c.gain_blur;
-    const double blur = lost == 0 ? 0 : left > 0 ? fmin(1, lost / left) : 1;
     mg_report_formula(report, "inertia = sum_i min_c |x_i - c|^2");
-    report->status = MARGIN_OK;
-    report->objective = inertia;
-    fit->verified.objective = c.inertia_blur;
+    report->objective = (double)c.inertia;
+    fit->verified.objective = c.inertia_blur + c.unit_of_rows * report->objective;
     mg_report_claim(report, &fit->verified, "moved", (double)moved, (double)doubtful);
-    mg_report_claim(report, &fit->verified, "gain", gain > 0 ? gain / whole : 0, blur);
-    mg_report_claim(report, &fit->verified, "smallest_cluster", least, c.size_blur);
-    mg_report_claim(report, &fit->verified, "largest_cluster", greatest, c.size_blur);
+    const double gain = claim_gain(fit, &c);
+    const bool is_fixed = gain <= report->tolerance && (report->tolerance > 0 || moved <= doubtful);
+    report->status = is_fixed ? MARGIN_OK : MARGIN_STOPPED_STALLED;
+    mg_report_claim(report, &fit->verified, "smallest_cluster", least,
+                    c.size_blur + c.unit_of_rows * least);
+    mg_report_claim(report, &fit->verified, "largest_cluster", greatest,
+                    c.size_blur + c.unit_of_rows * greatest);
     mg_report_claim(report, &fit->verified, "simple_silhouette",
-                    c.k > 1 ? (double)c.second / total : (double)NAN, c.second_blur / total);
+                    c.k > 1 ? (double)c.second / total : (double)NAN,
+                    c.second_blur / total + c.unit_of_rows);
     status = claim_silhouette(fit, &c);
 done:
     MG_FREE(heap, c.labels, c.sums, c.row);

@@ -60,14 +60,15 @@ static margin_status measure_row(void *argument, int64_t i, int worker) {
     return MARGIN_OK;
 }
 
-/* By the size of the largest row, and what stages may have moved it by. */
+/* By the size of the largest row, if a stage made it, and what stages may have moved it by. */
 static double distance_blur(const mg_clustered *rows, double *row) {
     double most = 0;
     for (int64_t i = 0; i < rows->count; i++) {
         double size = 0;
         silhouette_read_row(rows, i, row);
         for (int64_t j = 0; j < rows->x->columns; j++)
-            size += fabs(row[j]) + (rows->blur ? rows->blur[j] / MG_ROUNDING : 0);
+            size +=
+                (rows->made ? fabs(row[j]) : 0) + (rows->blur ? rows->blur[j] / MG_ROUNDING : 0);
         most = MG_MAX(most, size);
     }
     return 2 * MG_ROUNDING * most;

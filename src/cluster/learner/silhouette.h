@@ -14,6 +14,7 @@ typedef struct mg_clustered {
     const int32_t *labels; /* of sample i */
     const double *sizes;   /* k weights */
     const double *blur;    /* of the columns, see mg_problem; NULL: 0 */
+    bool made;             /* see mg_problem */
 } mg_clustered;
 
 /* Mean over rows of (b - a) / max(a, b): a the mean distance to the other rows of the own cluster,
