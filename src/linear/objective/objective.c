@@ -180,7 +180,8 @@ margin_status mg_objective_scores(const mg_objective *o, const double *w, const 
 
 margin_status mg_objective_gradient(const mg_objective *o, const double *residuals,
                                     double *gradient, double *sums, margin_error *error) {
-    return o->coupled ? mg_coupled_gradient(o, residuals, gradient, sums, error)
+    mg_loss_point point = {.given = residuals, .gradient = gradient, .intercept_gradient = sums};
+    return o->coupled ? mg_coupled_pass(o, NULL, NULL, &point, error)
                       : mg_design_gradient(o->design, residuals, gradient, sums, error);
 }
 
