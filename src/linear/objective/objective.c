@@ -171,6 +171,13 @@ margin_status mg_objective_pass(const mg_objective *o, const double *w, const do
     return MARGIN_OK;
 }
 
+margin_status mg_objective_finite(double value, margin_error *error) {
+    MG_REQUIRE(isfinite(value), error, MG_DATA(OVERFLOW),
+               "the objective is beyond double precision; bring the columns to one scale first: "
+               "standardize | ...");
+    return MARGIN_OK;
+}
+
 margin_status mg_objective_scores(const mg_objective *o, const double *w, const double *b,
                                   double *scores, margin_error *error) {
     mg_loss_point point = {.scores = scores};
