@@ -34,6 +34,15 @@ def is_sparse(x: Any) -> bool:
     return hasattr(x, "tocsr") and hasattr(x, "nnz")
 
 
+def summed_rows(x: Any) -> Any:
+    """Sparse rows as CSR, where an entry that is stored more than once is the sum."""
+    rows = x.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
 def as_sparse_as(given: Any, made: Any) -> Any:
     """What was made of sparse rows, as SciPy's array or matrix, whichever they are."""
     if not is_sparse(made) or not is_sparse(given):
@@ -117,10 +126,7 @@ class Matrix:
         view.stride = max(step, array.shape[1])
 
     def _sparse(self, x: Any, what: str) -> None:
-        rows = x.tocsr()
-        if not rows.has_canonical_format:
-            rows = rows.copy()
-            rows.sum_duplicates()
+        rows = summed_rows(x)
         values = np.ascontiguousarray(floats(rows.data, what))
         starts, indices = (
             np.require(a if a.dtype in (np.int32, np.int64) else a.astype(np.int64), requirements=["C", "A"])
