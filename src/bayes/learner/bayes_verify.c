@@ -15,6 +15,7 @@ typedef struct recount {
     double *row;              /* one row */
     double *least, *greatest; /* classes x columns: of the values that are there */
     double missing;
+    bool unlisted;    /* a value is none of the model's */
     double sum, rest; /* of the objective, with what rounding took */
     double excess;    /* over the least objective there is */
     double rounding;  /* of it: what the last digits of the means and of the terms make */
@@ -39,9 +40,8 @@ static int64_t level_of(const mg_bayes_layout *layout, int64_t j, double value) 
         return value >= 0 && value < (double)layout->levels[j] && value == floor(value)
                    ? (int64_t)value
                    : layout->levels[j];
-    for (int64_t level = 0; level < layout->levels[j]; level++) {
+    for (int64_t level = 0; level < layout->levels[j]; level++)
         if (layout->values[layout->first_value[j] + level] == value) return level;
-    }
     return layout->levels[j];
 }
 
@@ -62,6 +62,7 @@ static void count_value(recount *r, long double *slots, int64_t j, double value,
         return;
     }
     const int64_t level = level_of(layout, j, value);
+    r->unlisted |= level == layout->levels[j];
     if (level < layout->levels[j]) slots[level] += (long double)weight;
 }
 
@@ -167,10 +168,23 @@ static bool same_constancy(const recount *r, int64_t j) {
            mg_column_blur(r->problem, j) > 0;
 }
 
+/* A value that the model lists and no row has. Categories without rows may be declared. */
+static bool has_empty_value(const recount *r, int64_t j) {
+    const mg_bayes_layout *layout = &r->v->layout;
+    const int64_t count = layout->kinds[j] == MG_BAYES_VALUES ? layout->levels[j] : 0;
+    double weight = 1;
+    for (int64_t level = 0; level < count && weight > 0; level++) {
+        weight = 0;
+        for (int64_t k = 0; k < layout->classes; k++)
+            weight += r->statistics[k * layout->slots + layout->first[j] + level];
+    }
+    return !(weight > 0);
+}
+
 /* Whether the model's statistics are what was counted. */
 static bool is_counted(const recount *r) {
     const mg_bayes_layout *layout = &r->v->layout;
-    bool same = same_counts(r->classes, r->v->counts, layout->classes, 0);
+    bool same = !r->unlisted && same_counts(r->classes, r->v->counts, layout->classes, 0);
     for (int64_t at = 0; at < layout->classes * layout->columns && same; at++) {
         const int64_t k = at / layout->columns, j = at % layout->columns;
         const int64_t first = k * layout->slots + layout->first[j];
@@ -179,7 +193,8 @@ static bool is_counted(const recount *r) {
             same =
                 same_moments(r, at, found, known, r->classes[k]) && (k > 0 || same_constancy(r, j));
         else
-            same = same_counts(found, known, mg_bayes_slots(layout, j), r->classes[k]);
+            same = same_counts(found, known, mg_bayes_slots(layout, j), r->classes[k]) &&
+                   !has_empty_value(r, j);
         if (layout->kinds[j] == MG_BAYES_BERNOULLI)
             same = same && same_trials(r->sums + layout->classes + first, known);
     }

@@ -1,0 +1,168 @@
+/* margin_verify and models with a report to match: what is left out of a model, or put into it. */
+#include "model/object/model_object.h"
+#include "model_cases.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static margin_status verified(margin_context *context, const margin_model *model,
+                              const margin_data *data, margin_report *found) {
+    margin_error error = {0};
+    const margin_status status = margin_verify(context, model, data, found, &error);
+    if (status < 0) fail_msg("%s", error.text);
+    return status;
+}
+
+static void assert_holds(margin_context *context, const margin_model *model,
+                         const margin_data *data) {
+    margin_report found = {0};
+    if (verified(context, model, data, &found) != MARGIN_OK) fail_msg("%s", found.reason);
+}
+
+/* States what a verification finds first. */
+static void assert_refused(margin_context *context, margin_model *model, const margin_data *data,
+                           const char *reason) {
+    margin_report found = {0};
+    verified(context, model, data, &found);
+    model->report.objective = found.objective;
+    model->report.train_accuracy = found.train_accuracy;
+    model->report.gap = fmax(model->report.gap, found.gap);
+    for (int64_t i = 0; i < found.item_count; i++)
+        if (strcmp(found.items[i].name, "rounding") != 0)
+            mg_report_set(&model->report, found.items[i].name, found.items[i].value);
+    found = (margin_report){0};
+    assert_int_equal(verified(context, model, data, &found), MARGIN_STOPPED_STALLED);
+    if (!strstr(found.reason, reason)) fail_msg("%s", found.reason);
+}
+
+/* ---- Values and categories ------------------------------------------------------------------- */
+
+enum { ROWS = 120, MOST = 3 };
+
+/* Two columns of 0 to MOST. */
+static margin_data listed_data(double *x, double *y) {
+    uint64_t random = 5;
+    for (int i = 0; i < ROWS; i++) {
+        y[i] = i % 2;
+        x[2 * i] = (double)(support_random(&random) % 3);
+        x[2 * i + 1] = (double)((support_random(&random) % 4 + (uint64_t)i) % (MOST + 1));
+    }
+    return (margin_data){.x = margin_dense_f64(x, ROWS, 2, 2), .y = margin_values_f64(y, ROWS)};
+}
+
+static void leave_out(double *x, double value) {
+    for (int i = 0; i < ROWS; i++)
+        if (x[2 * i + 1] == value) x[2 * i + 1] = (double)NAN;
+}
+
+/* A model of the rows without their greatest value, which it might not know. */
+static void test_a_value_is_left_out(void **state) {
+    (void)state;
+    double x[2 * ROWS], y[ROWS];
+    margin_context *context = support_context(NULL, 1);
+    const margin_data data = listed_data(x, y);
+    leave_out(x, MOST);
+    margin_model *model = fit_text(context, "naive-bayes(distribution=categorical)", &data,
+                                   &(margin_report){0});
+    assert_holds(context, model, &data);
+    listed_data(x, y);
+    assert_refused(context, model, &data, "its counts and moments are not those of the data");
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
+/* One that lists a value that no row has. */
+static void test_a_value_is_invented(void **state) {
+    (void)state;
+    double x[2 * ROWS], y[ROWS];
+    margin_context *context = support_context(NULL, 1);
+    const margin_data data = listed_data(x, y);
+    margin_model *model = fit_text(context, "naive-bayes(distribution=categorical)", &data,
+                                   &(margin_report){0});
+    const mg_tensor *statistics = mg_bag_find(&model->hypothesis->bag, "statistics");
+    const int64_t slots = statistics->shape[1];
+    for (int64_t k = 0; k < 2; k++)
+        ((double *)statistics->data)[(k + 1) * slots - 1] = 0;
+    leave_out(x, MOST);
+    assert_refused(context, model, &data, "its counts and moments are not those of the data");
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
+/* Categories without rows may be declared; those of the data are all known. */
+static void test_a_category_is_left_out(void **state) {
+    (void)state;
+    static const char *const names[] = {"a", "b", "c", "d"};
+    margin_column known[2] = {{.name = "u"}, {.name = "v"}};
+    margin_column all[2] = {{.name = "u"}, {.name = "v"}};
+    double x[2 * ROWS], y[ROWS];
+    margin_context *context = support_context(NULL, 1);
+    margin_data data = listed_data(x, y);
+    for (int j = 0; j < 2; j++) {
+        known[j].kind = all[j].kind = MARGIN_CATEGORICAL;
+        known[j].categories = all[j].categories = names;
+        known[j].category_count = MOST;
+        all[j].category_count = MOST + 1;
+    }
+    leave_out(x, MOST);
+    data.columns = known;
+    margin_model *model = fit_text(context, "naive-bayes", &data, &(margin_report){0});
+    data.columns = all;
+    assert_holds(context, model, &data);
+    listed_data(x, y);
+    assert_refused(context, model, &data, "the data has categories that the model does not know");
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
+/* ---- Stages of an updated model -------------------------------------------------------------- */
+
+/* Of one that took more rows the stages are those of its first ones: no others, not of so many. */
+static void test_stages_are_of_the_first_rows(void **state) {
+    (void)state;
+    static const char *const specs[] = {"standardize | naive-bayes", "impute | naive-bayes"};
+    enum { COLUMNS = 2, FIRST = ROWS / 2 };
+    double x[2 * ROWS * COLUMNS], y[2 * ROWS]; /* twice: of any ROWS in the midst all occur */
+    uint64_t random = 7;
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        x[i] = i % 11 == 3 ? (double)NAN : support_normal(&random);
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        margin_error error = {0};
+        margin_model *updated;
+        for (int i = 0; i < ROWS * COLUMNS && k != 1; i++)
+            if (isnan(x[i])) x[i] = 0.5;
+        for (int i = 0; i < ROWS; i++)
+            y[i] = i % 2;
+        memcpy(x + ROWS * COLUMNS, x, sizeof x / 2);
+        memcpy(y + ROWS, y, sizeof y / 2);
+        const margin_data data = {.x = margin_dense_f64(x, ROWS, COLUMNS, COLUMNS),
+                                  .y = margin_values_f64(y, ROWS)};
+        const margin_data first = {.x = margin_dense_f64(x, FIRST, COLUMNS, COLUMNS),
+                                   .y = margin_values_f64(y, FIRST)};
+        const margin_data second = {
+            .x = margin_dense_f64(x + FIRST * COLUMNS, ROWS - FIRST, COLUMNS, COLUMNS),
+            .y = margin_values_f64(y + FIRST, ROWS - FIRST)};
+        const margin_data turned = {
+            .x = margin_dense_f64(x + FIRST * COLUMNS, ROWS, COLUMNS, COLUMNS),
+            .y = margin_values_f64(y + FIRST, ROWS)};
+        margin_model *model = fit_text(context, specs[k], &first, &(margin_report){0});
+        assert_int_equal(margin_update(context, model, &second, &updated, NULL, &error), MARGIN_OK);
+        assert_holds(context, updated, &data);
+        assert_refused(context, updated, &turned, "the rows are in another order");
+        mg_report_set(&updated->report, MG_STAGE_ROWS, FIRST + 1);
+        assert_refused(context, updated, &data, "the rows are in another order");
+        margin_model_free(updated);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_value_is_left_out),
+                                       cmocka_unit_test(test_a_value_is_invented),
+                                       cmocka_unit_test(test_a_category_is_left_out),
+                                       cmocka_unit_test(test_stages_are_of_the_first_rows)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
