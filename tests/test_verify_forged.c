@@ -63,8 +63,8 @@ static void test_a_value_is_left_out(void **state) {
     margin_context *context = support_context(NULL, 1);
     const margin_data data = listed_data(x, y);
     leave_out(x, MOST);
-    margin_model *model = fit_text(context, "naive-bayes(distribution=categorical)", &data,
-                                   &(margin_report){0});
+    margin_model *model =
+        fit_text(context, "naive-bayes(distribution=categorical)", &data, &(margin_report){0});
     assert_holds(context, model, &data);
     listed_data(x, y);
     assert_refused(context, model, &data, "its counts and moments are not those of the data");
@@ -78,8 +78,8 @@ static void test_a_value_is_invented(void **state) {
     double x[2 * ROWS], y[ROWS];
     margin_context *context = support_context(NULL, 1);
     const margin_data data = listed_data(x, y);
-    margin_model *model = fit_text(context, "naive-bayes(distribution=categorical)", &data,
-                                   &(margin_report){0});
+    margin_model *model =
+        fit_text(context, "naive-bayes(distribution=categorical)", &data, &(margin_report){0});
     const mg_tensor *statistics = mg_bag_find(&model->hypothesis->bag, "statistics");
     const int64_t slots = statistics->shape[1];
     for (int64_t k = 0; k < 2; k++)

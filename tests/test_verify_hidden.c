@@ -129,9 +129,9 @@ static margin_model *reload(margin_context *context, const margin_model *model) 
 }
 
 /* Takes a changed model from its file, as programs do, with a report that says what verification
- * finds: refused all the same. The model is freed. */
+ * finds, but for one item (NULL: none): refused all the same. The model is freed. */
 static void assert_forgery_refused(margin_context *context, margin_model *model,
-                                   const margin_data *data) {
+                                   const margin_data *data, const char *kept) {
     margin_report found = {0};
     for (int pass = 0; pass < 3; pass++) {
         margin_model *loaded = reload(context, model);
@@ -139,11 +139,12 @@ static void assert_forgery_refused(margin_context *context, margin_model *model,
         model = loaded;
         if (verified(context, model, data, &found) == MARGIN_OK) fail_msg("%s", found.reason);
         model->report.objective = found.objective;
+        if (!isnan(found.gap)) model->report.gap = found.gap;
         model->report.train_accuracy = found.train_accuracy;
         for (int64_t i = 0; i < model->report.item_count; i++) {
             margin_report_item *item = &model->report.items[i];
             const double value = margin_report_item_value(&found, item->name);
-            if (!isnan(value)) item->value = value;
+            if (!isnan(value) && !(kept && strcmp(item->name, kept) == 0)) item->value = value;
         }
     }
     margin_model_free(model);
@@ -209,7 +210,7 @@ static void test_a_constant_column_counts_for_nothing(void **state) {
             moments[1] = nextafter(moments[1], INFINITY);
         else
             moments[2] = 100 * unit * unit;
-        assert_forgery_refused(context, model, &rows.data);
+        assert_forgery_refused(context, model, &rows.data, NULL);
     }
     margin_context_free(context);
 }
@@ -228,7 +229,7 @@ static void test_a_narrow_column_counts(void **state) {
         const int64_t slots = 3 * BAYES_COLUMNS;
         moments[slots + 1] = moments[1];
         moments[2] = moments[slots + 2] = 0;
-        assert_forgery_refused(context, model, &rows.data);
+        assert_forgery_refused(context, model, &rows.data, NULL);
     }
     margin_context_free(context);
 }
@@ -245,7 +246,7 @@ static void test_the_variance_of_a_far_column_is_known(void **state) {
         make_bayes_rows(&rows, k % 2, cases[k / 2].centre, 1);
         margin_model *model = honest(context, "naive-bayes", &rows.data);
         tensor_of(model, "statistics")[2] *= cases[k / 2].factor;
-        assert_forgery_refused(context, model, &rows.data);
+        assert_forgery_refused(context, model, &rows.data, NULL);
     }
     margin_context_free(context);
 }
@@ -274,7 +275,7 @@ static void test_what_never_occurs_is_counted_as_0(void **state) {
             slots[cases[k].slot] = 1e-14;
         else
             slots[cases[k].other] -= 1e-13;
-        assert_forgery_refused(context, model, &rows.data);
+        assert_forgery_refused(context, model, &rows.data, NULL);
     }
     margin_context_free(context);
 }
@@ -287,13 +288,13 @@ static void test_a_class_without_values_has_no_moments(void **state) {
     make_bayes_rows(&rows, false, 3, 1);
     for (int i = 0; i < BAYES_ROWS; i += 2)
         rows.x[i * BAYES_COLUMNS] = (double)NAN;
-    margin_model *model = honest(context, "naive-bayes", &rows.data);
-    double *moments = tensor_of(model, "statistics");
-    assert_true(moments[0] == 0);
-    moments[0] = 1e-15;
-    moments[1] = 12;
-    moments[2] = 1e-15;
-    assert_forgery_refused(context, model, &rows.data);
+    for (int slot = 0; slot < 3; slot++) {
+        margin_model *model = honest(context, "naive-bayes", &rows.data);
+        double *moments = tensor_of(model, "statistics");
+        assert_true(moments[0] == 0);
+        moments[slot] = 1e-15;
+        assert_forgery_refused(context, model, &rows.data, NULL);
+    }
     margin_context_free(context);
 }
 
@@ -324,7 +325,7 @@ static void test_a_wide_column_moves_no_centre_of_another(void **state) {
         double *centres = tensor_of(model, "centres");
         centres[1] += 1e-15 * width;
         centres[3] += 1e-15 * width;
-        assert_forgery_refused(context, model, &data);
+        assert_forgery_refused(context, model, &data, NULL);
     }
     margin_context_free(context);
 }
@@ -340,7 +341,46 @@ static void test_a_fixed_point_is_one(void **state) {
         margin_model *model = honest(context, specs[k], &data);
         double *centres = tensor_of(model, "centres");
         centres[1] += 2;
-        assert_forgery_refused(context, model, &data);
+        assert_forgery_refused(context, model, &data, NULL);
+    }
+    margin_context_free(context);
+}
+
+/* A margin of 0 is an error, whatever rounding excuses: weights of 0, and functions that are all
+ * the same. */
+static void test_no_weights_are_no_perceptron(void **state) {
+    (void)state;
+    static const struct {
+        const char *spec;
+        int classes;
+        double value; /* of all weights */
+    } cases[] = {{"perceptron", 2, 0},
+                 {"perceptron(variant=averaged)", 2, 0},
+                 {"perceptron", 3, 0},
+                 {"perceptron(multiclass=argmax)", 3, 0.7}};
+    enum { ROWS = 60 };
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < MG_LENGTH(cases); k++) {
+        double x[2 * ROWS], y[ROWS];
+        uint64_t random = 4;
+        for (int i = 0; i < ROWS; i++) {
+            y[i] = i % cases[k].classes;
+            x[2 * i] = 8 * y[i] - 4 + support_normal(&random);
+            x[2 * i + 1] = 8 * (y[i] == 1) - 4 + support_normal(&random);
+        }
+        const margin_data data = {.x = margin_dense_f64(x, ROWS, 2, 2),
+                                  .y = margin_values_f64(y, ROWS)};
+        margin_model *model = honest(context, cases[k].spec, &data);
+        static const char *const names[] = {"weights", "intercept", "learner_weights",
+                                            "learner_intercept"};
+        for (int t = 0; t < MG_LENGTH(names); t++) {
+            const mg_tensor *tensor = mg_bag_find(&model->hypothesis->bag, names[t]);
+            for (int64_t i = 0; i < tensor->shape[0] * (t % 2 ? 1 : 2); i++)
+                ((double *)tensor->data)[i] = cases[k].value;
+        }
+        if (model->report.status != MARGIN_OK)
+            fail_msg("%s: %s", cases[k].spec, model->report.reason);
+        assert_forgery_refused(context, model, &data, "errors");
     }
     margin_context_free(context);
 }
@@ -356,6 +396,7 @@ int main(void) {
         cmocka_unit_test(test_what_never_occurs_is_counted_as_0),
         cmocka_unit_test(test_a_class_without_values_has_no_moments),
         cmocka_unit_test(test_a_wide_column_moves_no_centre_of_another),
-        cmocka_unit_test(test_a_fixed_point_is_one)};
+        cmocka_unit_test(test_a_fixed_point_is_one),
+        cmocka_unit_test(test_no_weights_are_no_perceptron)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,12 +23,10 @@ typedef struct recount {
 
 static void add_term(recount *r, double term) { /* Neumaier's sum */
     const double total = r->sum + term;
+    const double lost =
+        fabs(r->sum) >= fabs(term) ? (r->sum - total) + term : (term - total) + r->sum;
     if (isfinite(term)) r->rounding += MG_ROUNDING * fabs(term);
-    if (isinf(total)) {
-        r->sum = total;
-        return;
-    }
-    r->rest += fabs(r->sum) >= fabs(term) ? (r->sum - total) + term : (term - total) + r->sum;
+    r->rest += isinf(total) ? 0 : lost;
     r->sum = total;
 }
 
@@ -50,8 +48,7 @@ static void count_value(recount *r, long double *slots, int64_t j, double value,
     switch (layout->kinds[j]) {
     case MG_BAYES_GAUSSIAN:
         slots[MG_BAYES_WEIGHT] += (long double)weight;
-        slots[MG_BAYES_MEAN] +=
-            (long double)weight * (long double)value; /* the mean once all rows are there */
+        slots[MG_BAYES_MEAN] += (long double)weight * (long double)value; /* divided later */
         return;
     case MG_BAYES_BERNOULLI:
         slots[MG_BAYES_SEEN] += (long double)weight;
@@ -143,8 +140,8 @@ static double squares_blur(const recount *r, int64_t cell, const double *found) 
 static bool same_moments(const recount *r, int64_t cell, const double *found, const double *known,
                          double whole) {
     const double column = mg_column_blur(r->problem, cell % r->v->layout.columns);
+    if (!(found[MG_BAYES_WEIGHT] > 0)) return same_counts(found, known, MG_BAYES_MOMENTS, 0);
     if (!same_counts(found, known, 1, whole)) return false;
-    if (!(found[MG_BAYES_WEIGHT] > 0)) return true;
     return !(fabs(found[MG_BAYES_MEAN] - known[MG_BAYES_MEAN]) >
              mean_blur(r, cell, found) + column) &&
            !(fabs(found[MG_BAYES_SQUARES] - known[MG_BAYES_SQUARES]) >
@@ -283,18 +280,14 @@ static void add_priors(recount *r) {
         if (r->classes[k] > 0) add_term(r, -r->classes[k] * log(v->settings.priors[k]));
 }
 
-/* A column that is constant in all classes is left out. */
-static bool is_constant(const recount *r, int64_t j) {
-    return !(pooled_squares(r, r->v->statistics, j) > 0);
-}
-
 static void bayes_verify_judge(recount *r) {
     const mg_bayes_layout *layout = &r->v->layout;
     add_priors(r);
     for (int64_t j = 0; j < layout->columns; j++) {
         const int32_t kind = layout->kinds[j];
-        if (kind == MG_BAYES_MULTINOMIAL || (kind == MG_BAYES_GAUSSIAN && is_constant(r, j)))
-            continue;
+        const bool left_out =
+            kind == MG_BAYES_GAUSSIAN && !(pooled_squares(r, r->v->statistics, j) > 0);
+        if (kind == MG_BAYES_MULTINOMIAL || left_out) continue;
         for (int64_t k = 0; k < layout->classes; k++) {
             const int64_t at = k * layout->slots + layout->first[j];
             const double *found = r->statistics + at, *known = r->v->statistics + at;

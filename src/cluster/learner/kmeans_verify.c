@@ -137,13 +137,12 @@ static margin_status count_moves(mg_fit *fit, check *c, int64_t *moved, int64_t 
         const int64_t best = found.best * c->n, next = found.next * c->n;
         const double square = square_of(c, c->means + own), near = sqrt(found.least);
         const double blur = distance_blur(c, c->means + best, c->means_blur + best, found.least);
-        *moved += found.best != c->labels[i] &&
-                  sqrt(square) - near >
-                      blur + distance_blur(c, c->means + own, c->means_blur + own, square);
-        *doubtful +=
-            found.second < (double)INFINITY &&
-            sqrt(found.second) - near <=
-                blur + distance_blur(c, c->means + next, c->means_blur + next, found.second);
+        const double own_blur = distance_blur(c, c->means + own, c->means_blur + own, square);
+        const double next_blur =
+            distance_blur(c, c->means + next, c->means_blur + next, found.second);
+        const bool is_farther = sqrt(square) - near > blur + own_blur;
+        *moved += best != own && is_farther;
+        *doubtful += (best != own && !is_farther) || sqrt(found.second) - near <= blur + next_blur;
     }
     return MARGIN_OK;
 }

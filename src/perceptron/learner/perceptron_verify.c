@@ -112,7 +112,7 @@ static void add_sample(verification *v, int64_t sample) {
     const double blur = MG_ROUNDING * score.terms;
     v->most_blur = fmax(v->most_blur, blur);
     if (margin <= blur) v->blur += weight * blur;
-    if (fabs(margin) <= blur) ++*(margin > 0.0 ? &v->near_right : &v->near_wrong);
+    if (blur > 0.0 && fabs(margin) <= blur) ++*(margin > 0.0 ? &v->near_right : &v->near_wrong);
     if (margin > 0.0) return;
     v->errors++;
     v->error_weight += weight;
@@ -132,7 +132,9 @@ static margin_status find_norm(const mg_fit *fit, const mg_hypothesis *h, double
     *norm = sqrt(fmax(found, 0.0));
     *blur = found > of_square ? of_square / *norm + MG_ROUNDING * *norm
                               : sqrt(fmax(found + of_square, 0.0));
-    if (!isfinite(found) || found < 1e-290) *blur = (double)INFINITY; /* as f64 has it */
+    const bool is_exact = square == 0.0L && of_square == 0.0; /* no weights at all */
+    if (!isfinite(found) || (found < 1e-290 && !is_exact))
+        *blur = (double)INFINITY; /* as f64 has it */
     return MARGIN_OK;
 }
 
