@@ -159,10 +159,52 @@ static void test_stages_are_of_the_first_rows(void **state) {
     margin_context_free(context);
 }
 
+/* ---- Stages of all rows ---------------------------------------------------------------------- */
+
+/* Centres that nearly span each other have an inverse of large numbers that cancel: what they make
+ * is held, not how large they are; and above its diagonal there are none. */
+static void test_an_inverse_is_one(void **state) {
+    (void)state;
+    static const char *const specs[] = {
+        "nystroem(centres=12, gamma=0.0001) | ridge(alpha=0.001)",
+        "nystroem(centres=12, gamma=0.01, pick=uniform) | kmeans(k=2)",
+        "nystroem(centres=12, kernel=poly, degree=3) | ridge(alpha=0.001)"};
+    static const double parts[] = {2.9e-5, 1e-8};
+    double x[2 * ROWS], y[ROWS];
+    uint64_t random = 3;
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < 2; j++)
+            x[2 * i + j] = support_normal(&random);
+        y[i] = sin(2 * x[2 * i]) + x[2 * i + 1];
+    }
+    margin_data data = {.x = margin_dense_f64(x, ROWS, 2, 2)};
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        data.y = strstr(specs[k], "ridge") ? margin_values_f64(y, ROWS) : (margin_vector){0};
+        margin_model *model = fit_text(context, specs[k], &data, &(margin_report){0});
+        const mg_tensor *inverse = mg_bag_find(&model->stages[0].bag, "inverse");
+        const int64_t n = inverse->shape[0];
+        double *numbers = inverse->data, greatest = 0;
+        for (int64_t i = 0; i < n * n; i++)
+            greatest = fmax(greatest, fabs(numbers[i]));
+        assert_holds(context, model, &data);
+        for (int p = 0; p < MG_LENGTH(parts); p++)
+            for (int64_t i = 0; i < 2; i++) { /* in the last row, and above the diagonal */
+                double *number = &numbers[i == 0 ? n * n - 2 : 1], honest = *number;
+                *number += parts[p] * greatest;
+                assert_refused(context, model, &data, "the stage nystroem has ");
+                *number = honest;
+            }
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_value_is_left_out),
                                        cmocka_unit_test(test_a_value_is_invented),
                                        cmocka_unit_test(test_a_category_is_left_out),
-                                       cmocka_unit_test(test_stages_are_of_the_first_rows)};
+                                       cmocka_unit_test(test_stages_are_of_the_first_rows),
+                                       cmocka_unit_test(test_an_inverse_is_one)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
