@@ -200,11 +200,63 @@ static void test_an_inverse_is_one(void **state) {
     margin_context_free(context);
 }
 
+/* ---- Clusters -------------------------------------------------------------------------------- */
+
+/* Rows as far from one centre as from the other may be in either cluster; in which they are is told
+ * by the sizes, so that the silhouette is held. */
+static void test_a_tie_frees_no_silhouette(void **state) {
+    (void)state;
+    static const double cycle[] = {0, 0, 3, 5, 5}, away[] = {-1.6, -0.01, 0.01, 0.2};
+    enum { COUNT = 100 };
+    double x[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        x[i] = cycle[i % 5];
+    const margin_data data = {.x = margin_dense_f64(x, COUNT, 1, 1)};
+    margin_context *context = support_context(NULL, 1);
+    margin_model *model =
+        fit_text(context, "kmeans(k=2, centres='1 5')", &data, &(margin_report){0});
+    const double honest = margin_report_item_value(&model->report, "silhouette");
+    assert_holds(context, model, &data);
+    for (int m = 0; m < MG_LENGTH(away); m++) {
+        margin_report found = {0};
+        mg_report_set(&model->report, "silhouette", honest + away[m]);
+        assert_int_equal(verified(context, model, &data, &found), MARGIN_STOPPED_STALLED);
+        if (!strstr(found.reason, "the silhouette is")) fail_msg("%s", found.reason);
+    }
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
+/* Grids turned about their diagonal, where rounding puts rows of a tie here or there. */
+static void test_ties_hold(void **state) {
+    (void)state;
+    static const char *const specs[] = {"kmeans(k=2)", "kmeans(k=3)", "standardize | kmeans(k=4)",
+                                        "normalize | kmeans(k=3)"};
+    enum { MOST_ROWS = 72 };
+    double x[2 * MOST_ROWS];
+    margin_context *context = support_context(NULL, 1);
+    for (int side = 2; side <= 6; side++)
+        for (int k = 0; k < MG_LENGTH(specs); k++) {
+            const int count = side * side;
+            for (int i = 0; i < count; i++) {
+                x[2 * i] = x[2 * count + 2 * i + 1] = i / side * 0.1 + 0.3;
+                x[2 * i + 1] = x[2 * count + 2 * i] = i % side * 0.1 + 0.3;
+            }
+            const margin_data data = {.x = margin_dense_f64(x, 2 * count, 2, 2)};
+            margin_model *model = fit_text(context, specs[k], &data, &(margin_report){0});
+            assert_holds(context, model, &data);
+            margin_model_free(model);
+        }
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_value_is_left_out),
                                        cmocka_unit_test(test_a_value_is_invented),
                                        cmocka_unit_test(test_a_category_is_left_out),
                                        cmocka_unit_test(test_stages_are_of_the_first_rows),
-                                       cmocka_unit_test(test_an_inverse_is_one)};
+                                       cmocka_unit_test(test_an_inverse_is_one),
+                                       cmocka_unit_test(test_a_tie_frees_no_silhouette),
+                                       cmocka_unit_test(test_ties_hold)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
