@@ -75,6 +75,19 @@ static void check_solves(const double *a, const double *l, int64_t n, int64_t ld
     mg_cholesky_solve_lower(isa, n, l, ld, parts);
     mg_cholesky_solve_upper(isa, n, l, ld, parts);
     assert_memory_equal(parts, y, (size_t)n * sizeof *y);
+    double *both = numbers(2 * n), *one = numbers(n);
+    for (int64_t i = 0; i < 2 * n; i++)
+        both[i] = support_normal(&seed);
+    for (int k = 0; k < 2; k++) {
+        memcpy(one, both + k * n, (size_t)n * sizeof *one);
+        mg_cholesky_solve_lower(isa, n, l, ld, one);
+        memcpy(k ? parts : x, one, (size_t)n * sizeof *one);
+    }
+    mg_cholesky_solve_lower_many(isa, n, l, ld, both, 2);
+    assert_memory_equal(both, x, (size_t)n * sizeof *x);
+    assert_memory_equal(both + n, parts, (size_t)n * sizeof *parts);
+    free(both);
+    free(one);
     free(parts);
     free(x);
     free(y);

@@ -469,6 +469,31 @@ static void test_no_penalty(void **state) {
         }
 }
 
+/* The proof is by a matrix of columns x columns, where there is room for it. */
+static void test_no_penalty_of_many_columns(void **state) {
+    margin_context_options small = {.size = sizeof small, .threads = 1, .memory_limit = 64 << 20};
+    margin_context *context;
+    uint64_t seed = 71;
+    (void)state;
+    sparse_case c = sparse_make(12000, 3100, 5, 70);
+    for (int64_t i = 0; i < c.problem.count; i++)
+        c.sign[i] = support_random(&seed) & 1 ? 1 : -1;
+    linear_fitted f = linear_fit(&c.problem, MG_LOSS_LOGISTIC, "C=inf");
+    assert_int_equal(f.status, MARGIN_OK);
+    assert_true(f.report.gap <= 1e-6);
+    linear_fitted penalised = linear_fit(&c.problem, MG_LOSS_LOGISTIC, "C=1e4, tol=1e-9");
+    assert_true(f.report.objective <= penalised.report.objective / 1e4 * (1 + 1e-6));
+    linear_fitted_free(&penalised);
+    linear_fitted_free(&f);
+    assert_int_equal(margin_context_create(&small, &context, NULL), MARGIN_OK);
+    f = linear_fit_with(context, &c.problem, MG_LOSS_LOGISTIC, "C=inf", NULL);
+    assert_int_equal(f.status, MARGIN_STOPPED_STALLED);
+    assert_contains(f.report.reason, "<= 4096");
+    linear_fitted_free(&f);
+    margin_context_free(context);
+    sparse_free(&c);
+}
+
 /* Separable and no penalty: no optimum, said with a direction that proves it. */
 static void test_no_optimum(void **state) {
     const mg_loss_kind falling[] = {MG_LOSS_LOGISTIC, MG_LOSS_EXPONENTIAL};
@@ -525,13 +550,13 @@ static void test_no_optimum_in_one_direction(void **state) {
 
 static void test_order_of_rows(void **state) {
     (void)state;
-    linear_case *c = linear_case_make(6000, 5, 0.3, 1, 71);
-    int64_t *order = calloc(6000, sizeof *order);
-    for (int64_t i = 0; i < 6000; i++)
-        order[i] = i * 4999 % 6000;
+    linear_case *c = linear_case_make(4096, 5, 0.3, 1, 71);
+    int64_t *order = calloc(4096, sizeof *order);
+    for (int64_t i = 0; i < 4096; i++)
+        order[i] = i * 4999 % 4096;
     mg_problem shuffled = c->problem;
-    int8_t *sign = calloc(6000, 1);
-    for (int64_t i = 0; i < 6000; i++)
+    int8_t *sign = calloc(4096, 1);
+    for (int64_t i = 0; i < 4096; i++)
         sign[i] = c->sign[order[i]];
     shuffled.index = order;
     shuffled.sign = sign;
@@ -794,6 +819,7 @@ int main(void) {
         cmocka_unit_test(test_next_to_no_penalty),
         cmocka_unit_test(test_nothing_but_penalty),
         cmocka_unit_test(test_no_penalty),
+        cmocka_unit_test(test_no_penalty_of_many_columns),
         cmocka_unit_test(test_no_optimum),
         cmocka_unit_test(test_no_optimum_in_one_direction),
         cmocka_unit_test(test_order_of_rows),

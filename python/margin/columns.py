@@ -65,15 +65,20 @@ def is_frame(x: Any) -> bool:
     return hasattr(x, "dtypes") and hasattr(x, "columns") and hasattr(x, "iloc")
 
 
+def _written(label: Any) -> str:
+    """The name of a category: whole numbers are written alike, whether pandas made floats of them or not."""
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+
+
 def codes_of(values: Any) -> tuple[np.ndarray, tuple[str, ...]]:
     """Codes (-1: missing) and names of a column of categories or texts; names that occur twice are one."""
     import pandas
 
     if isinstance(values.dtype, pandas.CategoricalDtype):
-        codes, given = np.asarray(values.cat.codes), [str(v) for v in values.cat.categories]
+        codes, given = np.asarray(values.cat.codes), [_written(v) for v in values.cat.categories]
     else:
         codes, uniques = pandas.factorize(values)
-        given = [str(v) for v in uniques]
+        given = [_written(v) for v in uniques]
     names = sorted(set(given), key=lambda name: name.encode())
     place = {name: code for code, name in enumerate(names)}
     return np.array([place[name] for name in given] + [-1], np.int64)[codes], tuple(names)

@@ -67,7 +67,7 @@ class Data:
             self._borrow("target", Descriptions([given.column]))
 
     def _set_weights(self, sample_weight: Any) -> None:
-        weights = np.asarray(sample_weight)
+        weights = sample_weight if isinstance(sample_weight, np.ma.MaskedArray) else np.asarray(sample_weight)
         if weights.ndim == 0:
             weights = np.full(self.x.rows, float(weights))
         if weights.ndim != 1:

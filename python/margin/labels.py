@@ -33,6 +33,8 @@ def target(y: Any, name: str = "y", classes: Any = None) -> Target:
     name = str(getattr(y, "name", None) or name)
     if hasattr(y, "cat") and hasattr(y.dtype, "categories"):
         y = np.asarray(y.astype(object)) if y.dtype.categories.dtype.kind in "OUT" else np.asarray(y)
+    if np.ma.is_masked(y):
+        raise _no_label(int(np.argmax(np.ma.getmaskarray(y))))
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -50,8 +52,9 @@ def target(y: Any, name: str = "y", classes: Any = None) -> Target:
         if kind == "c":
             raise ValueError("Complex data not supported: y has to be real numbers or labels")
         raise ValueError(f"y of type {array.dtype} is neither numbers nor one column of labels")
-    if kind == "O" and array.size and all(isinstance(v, (int, float, np.number)) for v in array):
-        return target(array.astype(np.float64 if any(isinstance(v, float) for v in array) else np.int64))
+    numbers = _number_type(array) if kind == "O" and array.size else None
+    if numbers:
+        return target(array.astype(numbers))
     return _categories(array, name)
 
 
@@ -64,6 +67,15 @@ def _declared(y: np.ndarray, classes: np.ndarray, name: str) -> Target:
         y, classes = (target(labels, name).values.astype(np.int64) for labels in (y, classes))
     both = target(np.concatenate([y, classes]), name)
     return replace(both, values=both.values[: len(y)], declared=both.values[len(y) :])
+
+
+def _number_type(labels: np.ndarray) -> type | None:
+    """The type that holds each of these objects as the number it is; None: they are labels of another kind."""
+    if not all(isinstance(v, (int, float, np.number)) and not isinstance(v, bool) for v in labels):
+        return None
+    if not any(isinstance(v, float) for v in labels):
+        return np.int64
+    return np.float64 if all(v != v or float(v) == v for v in labels) else None
 
 
 def _is_missing(label: Any) -> bool:

@@ -118,6 +118,9 @@ class Matrix:
 
     def _sparse(self, x: Any, what: str) -> None:
         rows = x.tocsr()
+        starts = rows.indptr
+        if len(starts) != rows.shape[0] + 1 or not 0 <= starts[-1] <= min(len(rows.indices), len(rows.data)):
+            raise ValueError(f"{what} is an inconsistent sparse matrix: its indptr does not fit its indices and data")
         if not rows.has_canonical_format:
             rows = rows.copy()
             rows.sum_duplicates()

@@ -96,6 +96,40 @@ def test_columns_of_objects_are_what_they_hold():
     assert bytes(model) == bytes(numbers)
 
 
+def test_categories_of_whole_numbers_keep_their_names():
+    pandas = pytest.importorskip("pandas")
+    values, y = np.tile([0, 10, 20], 20), np.tile(["u", "v", "w"], 20)
+    model = margin.fit("onehot | logistic", pandas.DataFrame({"a": pandas.Categorical(values)}), y)
+    shown = pandas.DataFrame({"a": values}).astype("float64")
+    shown.iloc[0, 0] = np.nan  # pandas makes floats of the others
+    assert (model.predict(shown.astype("category"))[1:] == y[1:]).all()
+
+
+def test_labels_of_objects_are_what_they_are():
+    X = np.arange(4.0).reshape(-1, 1)
+    booleans = margin.fit("logistic", X, np.array([False, False, True, True], object))
+    assert [type(c) for c in booleans.classes] == [bool, bool] and booleans.predict(X).tolist() == [False, False, True, True]
+    far = np.array([2**53, 2**53, 2**53 + 1, 1.0], object)  # no float holds all of them
+    assert set(margin.fit("knn(k=1)", X, far).predict(X).tolist()) == {2**53, 2**53 + 1, 1.0}
+
+
+def test_masked_labels_and_weights_are_refused():
+    X, mask = np.arange(4.0).reshape(-1, 1), [False, True, False, False]
+    for y in (np.ma.masked_array([0, 0, 1, 1], mask), np.ma.masked_array([0.5, 1.5, 2.5, 3.5], mask)):
+        with pytest.raises(margin.DataError, match="row 1 .from 0. has no label"):
+            margin.fit("knn", X, y)
+    with pytest.raises(margin.DataError, match="row 1 .from 0."):
+        margin.fit("logistic", X, [0, 0, 1, 1], sample_weight=np.ma.masked_array(np.ones(4), mask))
+
+
+@pytest.mark.parametrize("part", ["indptr", "indices", "data"])
+def test_inconsistent_sparse_matrix(part):
+    x = sparse.random(20, 5, 0.5, "csr", rng=np.random.default_rng(1))
+    setattr(x, part, getattr(x, part)[:-1])
+    with pytest.raises(ValueError, match="inconsistent sparse matrix"):
+        margin.fit("ridge", x, np.arange(20.0))
+
+
 def test_integers_and_booleans(iris):
     X = (iris[0] * 10).astype(int)
     assert bytes(margin.fit("kmeans(k=2)", X)) == bytes(margin.fit("kmeans(k=2)", X.astype(float)))

@@ -40,14 +40,16 @@ static void explain_limit(mg_smooth *s) {
         !mg_newton_matrix_can(s->objective))
         snprintf(out->why, sizeof out->why,
                  "no more progress; without a penalty the proof needs (classes - 1) (columns + 1) "
-                 "<= %d: give C a finite value",
+                 "<= %d, and memory for three square matrices of so many rows: give C a finite "
+                 "value",
                  MG_NEWTON_MATRIX_SIZE);
 }
 
 margin_status mg_smooth_end(mg_smooth *s, margin_status ended) {
     mg_linear_solution *out = s->solution;
     mg_endless endless = {.separated = s->separated};
-    if (!s->separated && (ended == MARGIN_OK || ended == MARGIN_STOPPED_STALLED))
+    /* a proof without a penalty tells that there is an optimum: curvature_bound.c */
+    if (!s->separated && ended == MARGIN_STOPPED_STALLED)
         MG_TRY(mg_find_recession(s->objective, s->here.w, s->here.b, &endless.recession,
                                  &endless.separable, s->job->error));
     mg_stop_disarm(&s->job->stop);

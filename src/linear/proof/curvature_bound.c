@@ -39,6 +39,7 @@
 
 /* Of the margin; of the error of H, relative to its least eigenvalue. */
 static const double inside = 1e-3, most_error = 0.1;
+enum { BATCH = 8 }; /* most vectors of samples that are solved together */
 static const char purpose[] = "a proof of the optimum";
 
 typedef struct curvature_bound {
@@ -48,19 +49,23 @@ typedef struct curvature_bound {
     double *memory, *gradient, *sums, *step, *step_b; /* functions x columns, functions; room */
     double *weights;                       /* samples: curvatures; or samples x functions: shares */
     double *scores;                        /* the squared hinge, samples: 1 - y f; else NULL */
-    double *solved;                        /* functions x size of the matrix, and a row */
+    double *solved;                        /* of a batch of samples: blocks x size of the matrix */
     bool *independent;                     /* columns + 1 */
     double primal, error_of_matrix, ratio; /* ratio: of the greatest offset to a deviation, or 1 */
     mg_newton_matrix newton;
 } curvature_bound;
+
+static int64_t blocks_of(const curvature_bound *m) {
+    return m->o->functions == 1 ? 1 : m->o->functions - 1;
+}
 
 static margin_status take_memory(curvature_bound *m) {
     const mg_objective *o = m->o;
     const int64_t numbers = o->functions * (o->columns + 2);
     const bool hinge = o->loss->kind == MG_LOSS_SQUARED_HINGE;
     const int64_t rows = o->samples * (hinge ? 2 : o->functions);
-    const int64_t size = o->functions * (o->columns + 1);
-    MG_NEW(o->design->heap, m->memory, 2 * numbers + rows + o->functions * size + o->columns + 1,
+    const int64_t size = blocks_of(m) * (o->columns + 1);
+    MG_NEW(o->design->heap, m->memory, 2 * numbers + rows + MG_MAX(BATCH, blocks_of(m)) * size,
            purpose, m->error);
     MG_NEW(o->design->heap, m->independent, o->columns + 1, purpose, m->error);
     m->gradient = m->memory;
@@ -176,36 +181,35 @@ static double plain_leverage(const curvature_bound *m, int64_t i) {
     return (1.0 / least + 1.0 / second) / o->c[i];
 }
 
-/* e_i in the coordinates of the matrix. */
-static void read_sample(curvature_bound *m, int64_t i, double *row) {
+/* e_i of each function, in the coordinates of the matrix. */
+static void read_sample(const curvature_bound *m, int64_t i, double *z) {
     const mg_design *d = m->o->design;
-    mg_sample_values(d->problem, i, row);
+    const mg_newton_matrix *n = &m->newton;
+    const int64_t block = d->columns + 1;
+    memset(z, 0, (size_t)(n->size * blocks_of(m)) * sizeof *z);
+    mg_sample_values(d->problem, i, z);
     for (int64_t j = 0; j < d->columns; j++) {
-        double a = d->scale ? d->scale[j] * row[j] : row[j];
+        double a = d->scale ? d->scale[j] * z[j] : z[j];
         if (d->shift) a += d->shift[j];
-        row[j] = (a - m->newton.mean[j]) * m->newton.factor[j];
+        z[j] = (a - n->mean[j]) * n->factor[j];
     }
-    row[d->columns] = m->o->intercept ? 1.0 : 0.0;
+    z[d->columns] = m->o->intercept ? 1.0 : 0.0;
+    for (int64_t k = blocks_of(m) - 1; k >= 0; k--)
+        for (int64_t j = 0; j < block; j++)
+            z[k * (n->size + block) + j] = n->scale[k * block + j] * z[j];
 }
 
-/* The greatest e'H^-1 e over the differences e of the functions of sample i. */
-static double exact_leverage(curvature_bound *m, int64_t i) {
-    const mg_newton_matrix *n = &m->newton;
-    const int64_t block = m->o->columns + 1, blocks = n->size / block;
+/* The greatest e'H^-1 e over the differences e of the functions of a sample, from L^-1 e_i. */
+static double exact_leverage(const curvature_bound *m, const double *solved) {
     const mg_vector_ops *v = mg_vector_ops_for(m->o->design->isa);
-    double *row = m->solved + blocks * n->size, most = 0.0;
-    read_sample(m, i, row);
-    for (int64_t k = 0; k < blocks; k++) {
-        double *z = m->solved + k * n->size;
-        memset(z, 0, (size_t)n->size * sizeof *z);
-        for (int64_t j = 0; j < block; j++)
-            z[k * block + j] = n->scale[k * block + j] * row[j];
-        mg_cholesky_solve_lower(m->o->design->isa, n->size, n->matrix, n->size, z);
-        const double own = v->square(z, n->size);
+    const int64_t size = m->newton.size;
+    double most = 0.0;
+    for (int64_t k = 0; k < blocks_of(m); k++) {
+        const double *z = solved + k * size, own = v->square(z, size);
         most = fmax(most, own);
         for (int64_t l = 0; l < k; l++) {
-            const double *y = m->solved + l * n->size;
-            most = fmax(most, own + v->square(y, n->size) - 2.0 * v->dot(y, z, n->size));
+            const double *y = solved + l * size;
+            most = fmax(most, own + v->square(y, size) - 2.0 * v->dot(y, z, size));
         }
     }
     return most / (1.0 - m->error_of_matrix);
@@ -225,29 +229,58 @@ static double reach(const curvature_bound *m, int64_t i) {
     return m->scores ? m->scores[i] * m->scores[i] / 4.0 : 1.0 / 9.0;
 }
 
-/* l^2, or INFINITY where it reaches too far or would take too long to find: a fit that the clock
- * has stopped does without. */
-static margin_status greatest_leverage(curvature_bound *m, double square, double *most) {
-    static const double most_work = 1e10;
-    const mg_objective *o = m->o;
-    const double size = (double)m->newton.size;
-    const double work = size * size * (double)(m->newton.size / (o->columns + 1));
-    const double deadline = mg_deadline(o->design->context);
-    double done = 0.0;
-    *most = 0.0;
-    for (int64_t i = 0; i < o->samples && isfinite(*most); i++) {
-        double own = plain_leverage(m, i);
-        const double limit = reach(m, i) / square;
-        if (!(o->c[i] > 0.0) || (m->scores && m->weights[i] == 0.0)) continue;
-        if (!(own <= limit)) {
-            if (mg_cancelled(o->design->context)) return mg_fail_cancelled(m->error);
-            done += work;
-            const bool has_time = done <= most_work && mg_clock() < deadline;
-            own = has_time ? exact_leverage(m, i) : (double)INFINITY;
-        }
-        *most = own <= limit ? fmax(*most, own) : (double)INFINITY;
+static bool counts(const curvature_bound *m, int64_t i) {
+    return m->o->c[i] > 0.0 && !(m->scores && m->weights[i] == 0.0);
+}
+
+/* Samples of which the curvature alone says too little. */
+static int64_t count_open(const curvature_bound *m, double square) {
+    int64_t open = 0;
+    for (int64_t i = 0; i < m->o->samples; i++)
+        open += counts(m, i) && !(plain_leverage(m, i) <= reach(m, i) / square);
+    return open;
+}
+
+/* Raises l^2 to the exact leverage of a batch of samples. */
+static margin_status add_batch(const curvature_bound *m, const int64_t *batch, int64_t count,
+                               double square, double *most) {
+    const mg_design *d = m->o->design;
+    const int64_t numbers = blocks_of(m) * m->newton.size;
+    if (mg_cancelled(d->context)) return mg_fail_cancelled(m->error);
+    if (count > 0 && mg_clock() >= mg_deadline(d->context)) *most = (double)INFINITY;
+    if (isinf(*most)) return MARGIN_OK;
+    for (int64_t k = 0; k < count; k++)
+        read_sample(m, batch[k], m->solved + k * numbers);
+    mg_cholesky_solve_lower_many(d->isa, m->newton.size, m->newton.matrix, m->newton.size,
+                                 m->solved, count * blocks_of(m));
+    for (int64_t k = 0; k < count; k++) {
+        const double own = exact_leverage(m, m->solved + k * numbers);
+        *most = own <= reach(m, batch[k]) / square ? fmax(*most, own) : (double)INFINITY;
     }
     return MARGIN_OK;
+}
+
+/* l^2, or INFINITY where it reaches too far or would take too long to find: a fit that the clock
+ * has stopped does without. */
+static margin_status greatest_leverage(const curvature_bound *m, double square, double *most) {
+    static const double most_work = 1e10;
+    const mg_objective *o = m->o;
+    const double size = (double)m->newton.size, work = size * size * (double)blocks_of(m);
+    const int64_t room = MG_MAX(BATCH / blocks_of(m), 1);
+    int64_t batch[BATCH], count = 0;
+    *most = (double)count_open(m, square) * work <= most_work ? 0.0 : (double)INFINITY;
+    for (int64_t i = 0; i < o->samples && isfinite(*most); i++) {
+        if (!counts(m, i)) continue;
+        const double plain = plain_leverage(m, i);
+        if (plain <= reach(m, i) / square)
+            *most = fmax(*most, plain);
+        else
+            batch[count++] = i;
+        if (count < room) continue;
+        MG_TRY(add_batch(m, batch, count, square, most));
+        count = 0;
+    }
+    return add_batch(m, batch, count, square, most);
 }
 
 static margin_status find_bound(curvature_bound *m, double *above) {

@@ -13,7 +13,9 @@ static int64_t blocks_of(const mg_objective *o) {
 }
 
 bool mg_newton_matrix_can(const mg_objective *o) {
-    return blocks_of(o) * (o->columns + 1) <= MG_NEWTON_MATRIX_SIZE;
+    const int64_t size = blocks_of(o) * (o->columns + 1), limit = mg_heap_limit(o->design->heap);
+    if (size > MG_NEWTON_MATRIX_SIZE) return false;
+    return limit == 0 || 3 * size * size * (int64_t)sizeof(double) <= limit;
 }
 
 void mg_newton_matrix_free(mg_newton_matrix *n) {
@@ -62,11 +64,11 @@ static margin_status newton_add_block(const mg_objective *o, const mg_newton_wei
     if (request.count < o->samples) request.chosen = chosen;
     MG_TRY(mg_design_gram(o->design, &request, gram, error));
     for (int64_t r = 0; r < size; r++)
-        for (int64_t c = 0; c < size; c++) {
+        for (int64_t c = 0; c < size; c++) { /* symmetric, so that it is the other block too */
             double value = k == l ? gram[r * size + c] : -gram[r * size + c];
             if (!o->intercept && (r == size - 1 || c == size - 1)) value = 0.0;
             n->matrix[(k * size + r) * n->size + l * size + c] = value;
-            n->matrix[(l * size + c) * n->size + k * size + r] = value;
+            n->matrix[(l * size + r) * n->size + k * size + c] = value;
         }
     add_penalty(o, curvature, k, l, n);
     return MARGIN_OK;
@@ -87,8 +89,8 @@ static void scale_matrix(const mg_objective *o, const mg_newton_weights *curvatu
         *empty |= used && n->scale[r] == 0.0;
     }
     for (int64_t r = 0; r < n->size; r++)
-        for (int64_t c = r + 1; c < n->size; c++)
-            n->matrix[r * n->size + c] *= n->scale[r] * n->scale[c];
+        for (int64_t c = 0; c < n->size; c++)
+            if (c != r) n->matrix[r * n->size + c] *= n->scale[r] * n->scale[c];
 }
 
 static margin_status factor_exactly(const mg_objective *o, mg_newton_matrix *n, double *work,
@@ -97,15 +99,11 @@ static margin_status factor_exactly(const mg_objective *o, mg_newton_matrix *n, 
     int64_t failed = 0;
     n->least = 0.0;
     for (int64_t r = 0; r < n->size; r++) {
-        double sum = 1.0;
+        double *row = n->matrix + r * n->size, sum = 1.0;
         for (int64_t c = 0; c < n->size; c++)
-            sum += c == r ? 0.0 : fabs(n->matrix[MG_MIN(r, c) * n->size + MG_MAX(r, c)]);
+            sum += c == r ? 0.0 : fabs(row[c]);
         norm = fmax(norm, sum);
-    }
-    for (int64_t r = 0; r < n->size; r++) {
-        for (int64_t c = 0; c < r; c++)
-            n->matrix[r * n->size + c] = n->matrix[c * n->size + r];
-        n->matrix[r * n->size + r] = 1.0;
+        row[r] = 1.0;
     }
     MG_TRY(mg_cholesky_factor(o->design->context, n->size, n->matrix, n->size, &failed, error));
     if (failed) return MARGIN_OK;
@@ -136,6 +134,7 @@ static margin_status factor_matrix(const mg_objective *o, const mg_newton_weight
 static margin_status newton_fill(const mg_objective *o, const mg_newton_weights *curvature,
                                  mg_arena *arena, mg_newton_matrix *n, margin_error *error) {
     const int64_t size = o->columns + 1;
+    const bool many = blocks_of(o) > 1;
     double *weights, *gram;
     int64_t *chosen;
     MG_NEW(n->heap, n->matrix, n->size * n->size, purpose, error);
@@ -143,7 +142,8 @@ static margin_status newton_fill(const mg_objective *o, const mg_newton_weights 
     n->factor = n->mean + o->columns;
     n->scale = n->factor + o->columns;
     MG_TRY(MG_PIECES(arena, purpose, error, MG_PIECE(weights, o->samples),
-                     MG_PIECE(chosen, o->samples), MG_PIECE(gram, size * size)));
+                     MG_PIECE(chosen, o->samples), MG_PIECE(gram, many ? size * size : 1)));
+    if (!many) gram = n->matrix;
     MG_TRY(mg_design_coordinates(o->design, o->intercept, n->mean, n->factor, error));
     for (int64_t k = 0; k < blocks_of(o); k++)
         for (int64_t l = 0; l <= k; l++)

@@ -13,8 +13,8 @@ typedef struct mg_newton_matrix {
     double *mean, *factor, *scale;
     double least; /* exact: its least eigenvalue, with a diagonal of 1, about; 0: it has none */
 } mg_newton_matrix;
-/* Most numbers for which it is made. */
-enum { MG_NEWTON_MATRIX_SIZE = 6000 };
+/* Most numbers for which it is made, where the memory limit leaves room for three such matrices. */
+enum { MG_NEWTON_MATRIX_SIZE = 4096 };
 bool mg_newton_matrix_can(const mg_objective *o);
 /* What the matrix is made of: sum_i c_i (diag q_i - q_i q_i') x (a_i, 1)(a_i, 1)' + rho. */
 typedef struct mg_newton_weights {

@@ -26,6 +26,7 @@
  * themselves, by rotations (Givens), where that of several has no bound; so it is if this does not
  * tell either. */
 #include "learn/exact/exact_columns.h"
+#include "linear/proof/newton_matrix.h"
 #include "linear/verify/verification.h"
 #include "math/products/extended_factor.h"
 
@@ -46,7 +47,7 @@ typedef struct curvature {
     bool *independent;     /* columns + 1 */
 } curvature;
 
-enum { MOST_SIZE = 4096 };
+enum { MOST_SIZE = MG_NEWTON_MATRIX_SIZE };
 static const real most_reach =
     1.0L / 3.0L; /* of L G; as in the training (proof/curvature_bound.c) */
 /* A row of the squared hinge counts if it is so far inside the margin: there the curvature is that
@@ -212,19 +213,31 @@ static real longest(const curvature *m) {
     return most;
 }
 
-/* L^2; of the squared hinge 0, or INFINITY. square: G^2. */
+/* Of one function (a_i, 1)'H^-1(a_i, 1) is at most 1 / the curvature of the row, as H has its part.
+ */
+static real plain_length(const mg_verification *k, int64_t i) {
+    const real own = k->functions == 1 ? mg_verify_curvature(k, i, 0, 0) : 0.0L;
+    return own > 0.0L ? 1.0L / own : (real)INFINITY;
+}
+
+/* L^2; of the squared hinge 0, or INFINITY. square: G^2. What a row's curvature alone says is taken
+ * where that is enough, as in the training. */
 static margin_status find_reach(curvature *m, real square, real *reach) {
     mg_verification *k = m->k;
+    const bool hinge = k->loss->kind == MG_LOSS_SQUARED_HINGE;
     *reach = 0.0L;
     if (k->loss->kind == MG_LOSS_SQUARED) return MARGIN_OK;
     for (int64_t i = 0; i < k->samples; i++) {
         if (!counts(k, i)) continue;
-        MG_TRY(centred_row(m, i));
-        MG_TRY(solve_row(m));
-        real length = longest(m) / (1.0L - m->f.error);
-        if (k->loss->kind == MG_LOSS_SQUARED_HINGE)
-            length =
-                4.0L * length * square > (real)(depth(k, i) * depth(k, i)) ? (real)INFINITY : 0.0L;
+        const real most =
+            hinge ? (real)(depth(k, i) * depth(k, i)) / 4.0L : most_reach * most_reach;
+        real length = plain_length(k, i);
+        if (!(length * square <= most)) {
+            MG_TRY(centred_row(m, i));
+            MG_TRY(solve_row(m));
+            length = longest(m) / (1.0L - m->f.error);
+        }
+        if (hinge) length = length * square <= most ? 0.0L : (real)INFINITY;
         *reach = fmaxl(*reach, length);
     }
     return MARGIN_OK;

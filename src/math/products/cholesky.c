@@ -180,10 +180,16 @@ margin_status mg_cholesky_factor_rank(margin_context *context, int64_t n, double
     return status;
 }
 
-void mg_cholesky_solve_lower(mg_isa isa, int64_t n, const double *l, int64_t ld, double *x) {
+void mg_cholesky_solve_lower_many(mg_isa isa, int64_t n, const double *l, int64_t ld, double *x,
+                                  int64_t count) {
     const mg_vector_ops *ops = mg_vector_ops_for(isa);
     for (int64_t i = 0; i < n; i++)
-        x[i] = (x[i] - ops->dot(l + i * ld, x, i)) / l[i * ld + i];
+        for (double *z = x; z < x + count * n; z += n)
+            z[i] = (z[i] - ops->dot(l + i * ld, z, i)) / l[i * ld + i];
+}
+
+void mg_cholesky_solve_lower(mg_isa isa, int64_t n, const double *l, int64_t ld, double *x) {
+    mg_cholesky_solve_lower_many(isa, n, l, ld, x, 1);
 }
 
 void mg_cholesky_solve_upper(mg_isa isa, int64_t n, const double *l, int64_t ld, double *x) {

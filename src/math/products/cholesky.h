@@ -29,6 +29,9 @@ void mg_cholesky_solve(mg_isa isa, int64_t n, const double *l, int64_t ld, doubl
 /* x = L^-1 x and x = L'^-1 x */
 void mg_cholesky_solve_lower(mg_isa isa, int64_t n, const double *l, int64_t ld, double *x);
 void mg_cholesky_solve_upper(mg_isa isa, int64_t n, const double *l, int64_t ld, double *x);
+/* Of `count` vectors one behind the other the first, the same bits: a large factor is read once. */
+void mg_cholesky_solve_lower_many(mg_isa isa, int64_t n, const double *l, int64_t ld, double *x,
+                                  int64_t count);
 
 /* An estimate of 1 / (|A| |A^-1|) in the 1-norm, `norm` = |A|_1 taken before factoring: rarely more
  * than three times too large (Higham, "FORTRAN codes for estimating the one-norm of a real or
