@@ -190,12 +190,6 @@ static margin_status claim_silhouette(mg_fit *fit, const check *c, const double 
     return MARGIN_OK;
 }
 
-/* Equal terms round to the same side each time, rows added in order by half a unit each. */
-static double rows_rounding(int64_t rows) {
-    const int64_t in_order = MG_MIN(rows, MG_BLOCK_ROWS + rows / 64);
-    return MG_ROUNDING + 0.5 * DBL_EPSILON * (double)in_order;
-}
-
 margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
     const mg_centres *v = mg_centres_of(h);
     check c = {.p = fit->problem, .k = h->functions, .n = h->columns};
@@ -206,7 +200,7 @@ margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
     margin_status status;
     const int64_t numbers = c.k * c.n;
     c.unit = MG_ROUNDING + DBL_EPSILON * (double)c.n;
-    c.unit_of_rows = rows_rounding(c.p->count);
+    c.unit_of_rows = mg_rows_rounding(c.p->count, MG_BLOCK_ROWS);
     MG_NEW_ZERO(heap, c.row, c.n + 2 * c.k + 2 * numbers, "the proof", fit->error);
     c.sizes = c.row + c.n;
     c.means = c.sizes + c.k;

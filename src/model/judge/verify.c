@@ -17,6 +17,7 @@
  * stages make is taken as it is at first: the instruction set of the fit makes the same bits. Only
  * a model that does not hold so is allowed what rounding may have made of it (blur.c). */
 #include "base/cancelled_at.h"
+#include "base/sweep.h"
 #include "model/judge/kernel_gap.h"
 #include "model/predict/align.h"
 #include "model/predict/fit_score.h"
@@ -56,9 +57,9 @@ static void compare(comparison *c, const char *name, double was, double is, doub
     differ(c, name, was, is);
 }
 
-/* Of the last sum itself. */
-static double part_of(double number) {
-    return MG_ROUNDING * fabs(number);
+/* Of the last sum itself, over rows. */
+static double part_of(const comparison *c, double number) {
+    return mg_rows_rounding(c->found->rows, MG_BLOCK_ROWS) * fabs(number);
 }
 
 static void compare_exactly(comparison *c, const char *name, double was, double is) {
@@ -92,7 +93,7 @@ static void compare_numbers(comparison *c) {
     const margin_report *was = c->stored, *is = c->found;
     compare_exactly(c, "tolerance", was->tolerance, is->tolerance);
     compare(c, "objective", was->objective, is->objective,
-            c->verified->objective + part_of(is->objective) + nothing);
+            c->verified->objective + part_of(c, is->objective) + nothing);
     compare_gap(c);
     if (was->status == MARGIN_OK) compare_exactly(c, "status", was->status, is->status);
 }
@@ -122,7 +123,7 @@ static void compare_items(comparison *c) {
         const margin_report_item *item = &c->found->items[i];
         const double was = margin_report_item_value(c->stored, item->name);
         if (isinf(c->verified->items[i])) continue; /* rounding is all there is of it */
-        compare(c, item->name, was, item->value, c->verified->items[i] + part_of(item->value));
+        compare(c, item->name, was, item->value, c->verified->items[i] + part_of(c, item->value));
     }
 }
 
