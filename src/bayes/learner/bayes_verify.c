@@ -16,6 +16,7 @@ typedef struct recount {
     double *least, *greatest; /* classes x columns: of the values that are there */
     double unit;              /* of sums over rows (mg_rows_rounding) */
     long double missing;
+    bool unlisted;    /* a value is none of the model's */
     double sum, rest; /* of the objective, with what rounding took */
     double excess;    /* over the least objective there is */
     double rounding;  /* of it: what the last digits of the means and of the terms make */
@@ -23,12 +24,10 @@ typedef struct recount {
 
 static void add_term(recount *r, double term) { /* Neumaier's sum */
     const double total = r->sum + term;
+    const double lost =
+        fabs(r->sum) >= fabs(term) ? (r->sum - total) + term : (term - total) + r->sum;
     if (isfinite(term)) r->rounding += r->unit * fabs(term);
-    if (isinf(total)) {
-        r->sum = total;
-        return;
-    }
-    r->rest += fabs(r->sum) >= fabs(term) ? (r->sum - total) + term : (term - total) + r->sum;
+    r->rest += isinf(total) ? 0 : lost;
     r->sum = total;
 }
 
@@ -40,9 +39,8 @@ static int64_t level_of(const mg_bayes_layout *layout, int64_t j, double value) 
         return value >= 0 && value < (double)layout->levels[j] && value == floor(value)
                    ? (int64_t)value
                    : layout->levels[j];
-    for (int64_t level = 0; level < layout->levels[j]; level++) {
+    for (int64_t level = 0; level < layout->levels[j]; level++)
         if (layout->values[layout->first_value[j] + level] == value) return level;
-    }
     return layout->levels[j];
 }
 
@@ -51,8 +49,7 @@ static void count_value(recount *r, long double *slots, int64_t j, double value,
     switch (layout->kinds[j]) {
     case MG_BAYES_GAUSSIAN:
         slots[MG_BAYES_WEIGHT] += (long double)weight;
-        slots[MG_BAYES_MEAN] +=
-            (long double)weight * (long double)value; /* the mean once all rows are there */
+        slots[MG_BAYES_MEAN] += (long double)weight * (long double)value; /* divided later */
         return;
     case MG_BAYES_BERNOULLI:
         slots[MG_BAYES_SEEN] += (long double)weight;
@@ -63,6 +60,7 @@ static void count_value(recount *r, long double *slots, int64_t j, double value,
         return;
     }
     const int64_t level = level_of(layout, j, value);
+    r->unlisted |= level == layout->levels[j];
     if (level < layout->levels[j]) slots[level] += (long double)weight;
 }
 
@@ -169,19 +167,32 @@ static bool same_constancy(const recount *r, int64_t j) {
            mg_column_blur(r->problem, j) > 0;
 }
 
+/* A value that the model lists and no row has. Categories without rows may be declared. */
+static bool has_empty_value(const recount *r, int64_t j) {
+    const mg_bayes_layout *layout = &r->v->layout;
+    const int64_t count = layout->kinds[j] == MG_BAYES_VALUES ? layout->levels[j] : 0;
+    double weight = 1;
+    for (int64_t level = 0; level < count && weight > 0; level++) {
+        weight = 0;
+        for (int64_t k = 0; k < layout->classes; k++)
+            weight += r->statistics[k * layout->slots + layout->first[j] + level];
+    }
+    return !(weight > 0);
+}
+
 /* Whether the model's statistics are what was counted. */
 static bool is_counted(const recount *r) {
     const mg_bayes_layout *layout = &r->v->layout;
-    bool same = same_counts(r, r->classes, r->v->counts, layout->classes, 0);
+    bool same = !r->unlisted && same_counts(r, r->classes, r->v->counts, layout->classes, 0);
     for (int64_t at = 0; at < layout->classes * layout->columns && same; at++) {
         const int64_t k = at / layout->columns, j = at % layout->columns;
         const int64_t first = k * layout->slots + layout->first[j];
         const double *found = r->statistics + first, *known = r->v->statistics + first;
         if (layout->kinds[j] == MG_BAYES_GAUSSIAN)
-            same =
-                same_moments(r, at, found, known, r->classes[k]) && (k > 0 || same_constancy(r, j));
+            same = same_moments(r, at, found, known, r->classes[k]) && (k || same_constancy(r, j));
         else
-            same = same_counts(r, found, known, mg_bayes_slots(layout, j), r->classes[k]);
+            same = same_counts(r, found, known, mg_bayes_slots(layout, j), r->classes[k]) &&
+                   !has_empty_value(r, j);
         if (layout->kinds[j] == MG_BAYES_BERNOULLI)
             same = same && same_trials(r->sums + layout->classes + first, known);
     }
@@ -270,18 +281,13 @@ static void add_priors(recount *r) {
         if (r->classes[k] > 0) add_term(r, -r->classes[k] * log(v->settings.priors[k]));
 }
 
-/* A column that is constant in all classes is left out. */
-static bool is_constant(const recount *r, int64_t j) {
-    return !(pooled_squares(r, r->v->statistics, j) > 0);
-}
-
 static void bayes_verify_judge(recount *r) {
     const mg_bayes_layout *layout = &r->v->layout;
     add_priors(r);
     for (int64_t j = 0; j < layout->columns; j++) {
         const int32_t kind = layout->kinds[j];
-        if (kind == MG_BAYES_MULTINOMIAL || (kind == MG_BAYES_GAUSSIAN && is_constant(r, j)))
-            continue;
+        const bool out = kind == MG_BAYES_GAUSSIAN && !(pooled_squares(r, r->v->statistics, j) > 0);
+        if (kind == MG_BAYES_MULTINOMIAL || out) continue;
         for (int64_t k = 0; k < layout->classes; k++) {
             const int64_t at = k * layout->slots + layout->first[j];
             const double *found = r->statistics + at, *known = r->v->statistics + at;
