@@ -196,6 +196,21 @@ static void nothing_works_on_after_the_end(void **state) {
     free(signs);
 }
 
+/* Frequencies are drawn number by number, and a row of many columns and features takes long. */
+static void wide_fourier_ends_in_time(void **state) {
+    (void)state;
+    enum { LONG_ROWS = 64, LONG_ROW = 10000, MADE = 2000 };
+    const margin_data wide = {.x = margin_dense_f64(values, LONG_ROWS, LONG_ROW, LONG_ROW),
+                              .y = margin_values_f64(values, LONG_ROWS)};
+    const margin_data many = {.x = margin_dense_f64(values, ROWS / 20, MADE, MADE),
+                              .y = margin_values_f64(values, ROWS / 20)};
+    for (int cancels = 0; cancels < 2; cancels++) {
+        is_idle_after_its_end("fourier(features=20000)", &wide, cancels);
+        is_idle_after_its_end("fourier(features=20000) | ridge", &wide, cancels);
+        is_idle_after_its_end("fourier(features=600) | knn(method=brute)", &many, cancels);
+    }
+}
+
 /* What was judged last is a model with a gap that holds; at the start that needs no product. */
 static void kernel_machines_keep_what_was_judged(void **state) {
     SUPPORT_LARGE_CASE();
@@ -511,6 +526,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(learners_and_stages_end_in_time),
         cmocka_unit_test(nothing_works_on_after_the_end),
+        cmocka_unit_test(wide_fourier_ends_in_time),
         cmocka_unit_test(kernel_machines_keep_what_was_judged),
         cmocka_unit_test(linear_models_claim_what_they_have),
         cmocka_unit_test(ample_time_changes_nothing),
