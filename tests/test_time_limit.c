@@ -211,6 +211,26 @@ static void wide_fourier_ends_in_time(void **state) {
     }
 }
 
+/* Up to 100 passes before the first step, for the rate, and 200 after the last one for the sentence
+ * about a rate that was given. */
+static void wide_descent_ends_in_time(void **state) {
+    (void)state;
+    static const char *const specs[] = {
+        "standardize | ridge(solver=gd)", "standardize | ridge(solver=gd, rate=1e-9)",
+        "standardize | ridge(solver=minibatch)", "standardize | logistic(solver=gd)",
+        "standardize | exponential(solver=gd)"};
+    enum { LONG_ROWS = 400, LONG_ROW = 20000 };
+    const margin_data wide = {.x = margin_dense_f64(values, LONG_ROWS, LONG_ROW, LONG_ROW)};
+    double signs[LONG_ROWS];
+    for (int i = 0; i < LONG_ROWS; i++)
+        signs[i] = labels[i] < CLASSES / 2;
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        margin_data data = wide;
+        data.y = margin_values_f64(strstr(specs[k], "ridge") ? values : signs, LONG_ROWS);
+        is_idle_after_its_end(specs[k], &data, 0);
+    }
+}
+
 /* What was judged last is a model with a gap that holds; at the start that needs no product. */
 static void kernel_machines_keep_what_was_judged(void **state) {
     SUPPORT_LARGE_CASE();
@@ -253,6 +273,8 @@ static void linear_models_claim_what_they_have(void **state) {
                                         "logistic(solver=gd)",
                                         "logistic(solver=sgd)",
                                         "logistic(solver=minibatch)",
+                                        "svm(solver=gd)",
+                                        "svm(solver=sgd)",
                                         "logistic(alpha=0)",
                                         "exponential",
                                         "svm",
@@ -527,6 +549,7 @@ int main(void) {
         cmocka_unit_test(learners_and_stages_end_in_time),
         cmocka_unit_test(nothing_works_on_after_the_end),
         cmocka_unit_test(wide_fourier_ends_in_time),
+        cmocka_unit_test(wide_descent_ends_in_time),
         cmocka_unit_test(kernel_machines_keep_what_was_judged),
         cmocka_unit_test(linear_models_claim_what_they_have),
         cmocka_unit_test(ample_time_changes_nothing),
