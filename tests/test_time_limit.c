@@ -457,6 +457,43 @@ static void parts_share_the_time(void **state) {
     assert_true(report.iterations > CLASSES);
 }
 
+/* One class has half of the rows, in the midst of the others. What easy parts leave of their share
+ * goes to the hard ones: all end, or the time is used up. */
+static void what_a_part_leaves_is_for_others(void **state) {
+    (void)state;
+    enum { HALF = 600, GROUPS = 50, WIDTH = 8 };
+    static const char text[] = "poly(degree=2) | logistic(C=1e5)";
+    double *const x = malloc(2 * HALF * WIDTH * sizeof *x), y[2 * HALF];
+    assert_non_null(x);
+    for (int64_t i = 0; i < 2 * HALF; i++) {
+        const int64_t own = i % HALF % (GROUPS - 1) + 1;
+        y[i] = i < HALF ? 0 : (double)own;
+        for (int64_t j = 0; j < WIDTH; j++)
+            x[i * WIDTH + j] = 3 * values[i * WIDTH + j] +
+                               (i < HALF ? 0 : 5 * values[(CATEGORIES - own) * WIDTH + j]);
+    }
+    const margin_data data = {.x = margin_dense_f64(x, 2 * HALF, WIDTH, WIDTH),
+                              .y = margin_values_f64(y, 2 * HALF)};
+    margin_context *context = support_context(NULL, 1);
+    double start = mg_clock();
+    margin_model_free(fit_text(context, text, &data, NULL));
+    const double given = 1.5 * (mg_clock() - start);
+    const margin_context_options options = {
+        .size = sizeof options, .threads = 1, .time_limit = given};
+    for (int k = 0; k < 5; k++) {
+        margin_context *limited;
+        margin_report report = {0};
+        assert_int_equal(margin_context_create(&options, &limited, NULL), MARGIN_OK);
+        start = mg_clock();
+        margin_model_free(fit_text(limited, text, &data, &report));
+        if (report.status != MARGIN_OK && mg_clock() - start < 0.8 * given)
+            fail_msg("%g of %g seconds used: %s", mg_clock() - start, given, report.reason);
+        margin_context_free(limited);
+    }
+    margin_context_free(context);
+    free(x);
+}
+
 static void the_clock_comes_first_in_a_joined_report(void **state) {
     (void)state;
     static const margin_status endings[] = {MARGIN_OK, MARGIN_STOPPED_STALLED, MARGIN_STOPPED_TIME,
@@ -559,6 +596,7 @@ int main(void) {
         cmocka_unit_test(labelling_is_left_out),
         cmocka_unit_test(what_was_left_out_verifies),
         cmocka_unit_test(parts_share_the_time),
+        cmocka_unit_test(what_a_part_leaves_is_for_others),
         cmocka_unit_test(the_clock_comes_first_in_a_joined_report),
         cmocka_unit_test(a_path_ends_in_time),
         cmocka_unit_test(reading_ends_in_time),
