@@ -196,6 +196,41 @@ static void nothing_works_on_after_the_end(void **state) {
     free(signs);
 }
 
+/* Frequencies are drawn number by number, and a row of many columns and features takes long. */
+static void wide_fourier_ends_in_time(void **state) {
+    (void)state;
+    enum { LONG_ROWS = 64, LONG_ROW = 10000, MADE = 2000 };
+    const margin_data wide = {.x = margin_dense_f64(values, LONG_ROWS, LONG_ROW, LONG_ROW),
+                              .y = margin_values_f64(values, LONG_ROWS)};
+    const margin_data many = {.x = margin_dense_f64(values, ROWS / 20, MADE, MADE),
+                              .y = margin_values_f64(values, ROWS / 20)};
+    for (int cancels = 0; cancels < 2; cancels++) {
+        is_idle_after_its_end("fourier(features=20000)", &wide, cancels);
+        is_idle_after_its_end("fourier(features=20000) | ridge", &wide, cancels);
+        is_idle_after_its_end("fourier(features=600) | knn(method=brute)", &many, cancels);
+    }
+}
+
+/* Up to 100 passes before the first step, for the rate, and 200 after the last one for the sentence
+ * about a rate that was given. */
+static void wide_descent_ends_in_time(void **state) {
+    (void)state;
+    static const char *const specs[] = {
+        "standardize | ridge(solver=gd)", "standardize | ridge(solver=gd, rate=1e-9)",
+        "standardize | ridge(solver=minibatch)", "standardize | logistic(solver=gd)",
+        "standardize | exponential(solver=gd)"};
+    enum { LONG_ROWS = 400, LONG_ROW = 20000 };
+    const margin_data wide = {.x = margin_dense_f64(values, LONG_ROWS, LONG_ROW, LONG_ROW)};
+    double signs[LONG_ROWS];
+    for (int i = 0; i < LONG_ROWS; i++)
+        signs[i] = labels[i] < CLASSES / 2;
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        margin_data data = wide;
+        data.y = margin_values_f64(strstr(specs[k], "ridge") ? values : signs, LONG_ROWS);
+        is_idle_after_its_end(specs[k], &data, 0);
+    }
+}
+
 /* What was judged last is a model with a gap that holds; at the start that needs no product. */
 static void kernel_machines_keep_what_was_judged(void **state) {
     SUPPORT_LARGE_CASE();
@@ -238,6 +273,8 @@ static void linear_models_claim_what_they_have(void **state) {
                                         "logistic(solver=gd)",
                                         "logistic(solver=sgd)",
                                         "logistic(solver=minibatch)",
+                                        "svm(solver=gd)",
+                                        "svm(solver=sgd)",
                                         "logistic(alpha=0)",
                                         "exponential",
                                         "svm",
@@ -420,6 +457,43 @@ static void parts_share_the_time(void **state) {
     assert_true(report.iterations > CLASSES);
 }
 
+/* One class has half of the rows, in the midst of the others. What easy parts leave of their share
+ * goes to the hard ones: all end, or the time is used up. */
+static void what_a_part_leaves_is_for_others(void **state) {
+    (void)state;
+    enum { HALF = 600, GROUPS = 50, WIDTH = 8 };
+    static const char text[] = "poly(degree=2) | logistic(C=1e5)";
+    double *const x = malloc(2 * HALF * WIDTH * sizeof *x), y[2 * HALF];
+    assert_non_null(x);
+    for (int64_t i = 0; i < 2 * HALF; i++) {
+        const int64_t own = i % HALF % (GROUPS - 1) + 1;
+        y[i] = i < HALF ? 0 : (double)own;
+        for (int64_t j = 0; j < WIDTH; j++)
+            x[i * WIDTH + j] = 3 * values[i * WIDTH + j] +
+                               (i < HALF ? 0 : 5 * values[(CATEGORIES - own) * WIDTH + j]);
+    }
+    const margin_data data = {.x = margin_dense_f64(x, 2 * HALF, WIDTH, WIDTH),
+                              .y = margin_values_f64(y, 2 * HALF)};
+    margin_context *context = support_context(NULL, 1);
+    double start = mg_clock();
+    margin_model_free(fit_text(context, text, &data, NULL));
+    const double given = 1.5 * (mg_clock() - start);
+    const margin_context_options options = {
+        .size = sizeof options, .threads = 1, .time_limit = given};
+    for (int k = 0; k < 5; k++) {
+        margin_context *limited;
+        margin_report report = {0};
+        assert_int_equal(margin_context_create(&options, &limited, NULL), MARGIN_OK);
+        start = mg_clock();
+        margin_model_free(fit_text(limited, text, &data, &report));
+        if (report.status != MARGIN_OK && mg_clock() - start < 0.8 * given)
+            fail_msg("%g of %g seconds used: %s", mg_clock() - start, given, report.reason);
+        margin_context_free(limited);
+    }
+    margin_context_free(context);
+    free(x);
+}
+
 static void the_clock_comes_first_in_a_joined_report(void **state) {
     (void)state;
     static const margin_status endings[] = {MARGIN_OK, MARGIN_STOPPED_STALLED, MARGIN_STOPPED_TIME,
@@ -511,6 +585,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(learners_and_stages_end_in_time),
         cmocka_unit_test(nothing_works_on_after_the_end),
+        cmocka_unit_test(wide_fourier_ends_in_time),
+        cmocka_unit_test(wide_descent_ends_in_time),
         cmocka_unit_test(kernel_machines_keep_what_was_judged),
         cmocka_unit_test(linear_models_claim_what_they_have),
         cmocka_unit_test(ample_time_changes_nothing),
@@ -520,6 +596,7 @@ int main(void) {
         cmocka_unit_test(labelling_is_left_out),
         cmocka_unit_test(what_was_left_out_verifies),
         cmocka_unit_test(parts_share_the_time),
+        cmocka_unit_test(what_a_part_leaves_is_for_others),
         cmocka_unit_test(the_clock_comes_first_in_a_joined_report),
         cmocka_unit_test(a_path_ends_in_time),
         cmocka_unit_test(reading_ends_in_time),

@@ -18,6 +18,7 @@ void mg_stage_apply_rows(const mg_fitted_stage *fitted, const double *in, int64_
 
 /* in -> out through the stage (NULL: as they are), rows as dense f64 in between. */
 typedef struct row_map {
+    margin_context *context;
     const mg_fitted_stage *stage;
     const margin_matrix *in;
     margin_matrix *out;
@@ -31,6 +32,7 @@ static margin_status map_block(const mg_block *block, void *argument) {
     double *to = map->stage ? from + map->at_once * map->in->columns : from;
     const int64_t last = block->first + block->count;
     for (int64_t first = block->first, count; first < last; first += count) {
+        if (mg_cancelled(map->context)) return MARGIN_ERROR_CANCELLED; /* a row may take long */
         count = MG_MIN(map->at_once, last - first);
         for (int64_t i = 0; i < count; i++)
             mg_row_expand(map->in, first + i, from + i * map->in->columns);
@@ -48,7 +50,8 @@ margin_status mg_stage_rows(margin_context *context, const mg_fitted_stage *stag
     mg_heap *heap = context->heap;
     mg_matrix_buffer made = {0};
     int64_t columns = stage ? stage->columns_out : in->columns;
-    row_map map = {.stage = stage, .in = in, .at_once = mg_stage_at_once(stage)};
+    row_map map = {
+        .context = context, .stage = stage, .in = in, .at_once = mg_stage_at_once(stage)};
     margin_status status;
     map.size = map.at_once * (in->columns + (map.at_once > 1 ? 2 : 1) * columns);
     MG_GO_NEW(heap, map.scratch, mg_threads(context) * map.size, "scratch for a stage", error);

@@ -8,7 +8,7 @@
 #include "features/columns/stages.h"
 #include "features/made/kernel_map.h"
 
-#include "base/random.h"
+#include "base/cancelled_at.h"
 
 #include <math.h>
 
@@ -59,8 +59,10 @@ static margin_status fourier_fit(margin_context *context, const margin_data *dat
     MG_TRY(mg_bag_add(&fitted->bag, "frequencies", MARGIN_F64, pairs, n, &frequencies, error));
     MG_TRY(mg_bag_add(&fitted->bag, "gamma", MARGIN_F64, 1, 0, &gamma, error));
     *gamma = kernel.gamma;
-    for (int64_t k = 0; k < pairs * n; k++)
+    for (int64_t k = 0; k < pairs * n; k++) {
+        if (mg_cancelled_at(context, k)) return mg_fail_cancelled(error);
         frequencies[k] = drawn ? drawn[k] : draw(context->options.seed, &kernel, k);
+    }
     fitted->columns_out = 2 * pairs;
     mg_log(context, MARGIN_LOG_NOTE, "fourier makes %lld columns, gamma %s", (long long)(2 * pairs),
            mg_about(kernel.gamma).text);

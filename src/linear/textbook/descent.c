@@ -167,9 +167,14 @@ margin_status mg_descend(mg_linear_job *job, mg_linear_solution *solution) {
     mg_arena_init(&d.arena, d.design->heap);
     MG_GO(descent_new_vectors(&d));
     MG_GO(mg_descent_measure_columns(&d));
+    const double began = mg_clock();
     MG_GO(go_to_start(&d));
+    job->stop.deadline -= mg_clock() - began; /* the proof takes as long */
     if (batch > 0) MG_GO(mg_descent_rows_begin(&d, batch, &rows));
+    mg_stop_arm(&job->stop);
     status = descent_iterate(&d, batch > 0 ? &rows : NULL);
+    if (mg_stop_cut(&job->stop, status)) status = mg_descent_end(&d, MARGIN_STOPPED_TIME);
+    mg_stop_disarm(&job->stop);
 done:
     mg_arena_free(&d.arena);
     return status;

@@ -81,14 +81,14 @@ margin_status mg_descent_end(mg_descent *d, margin_status ended) {
     mg_endless endless = {.separated = mg_is_endless(d->objective) && d->best.errors == 0};
     double safe = (double)NAN;
     MG_TRY(mg_descent_prove(d));
-    MG_TRY(mg_descent_prove_by_distance(d));
+    if (ended != MARGIN_STOPPED_TIME) MG_TRY(mg_descent_prove_by_distance(d));
     out->iterations = d->units;
     out->status = out->gap <= d->job->tolerance && !endless.separated ? MARGIN_OK : ended;
     if (endless.separated && out->status == MARGIN_OK) out->status = MARGIN_STOPPED_STALLED;
     if (out->status != MARGIN_OK && ended != MARGIN_STOPPED_TIME && !endless.separated)
         MG_TRY(mg_find_recession(d->objective, d->best.w, d->best.b, &endless.recession,
                                  &endless.separable, d->job->error));
-    if (out->status != MARGIN_OK) MG_TRY(find_safe_rate(d, &safe));
+    if (out->status != MARGIN_OK && ended != MARGIN_STOPPED_TIME) MG_TRY(find_safe_rate(d, &safe));
     if (mg_explain_endless(&endless, out->why, sizeof out->why)) return out->status;
     if (out->status != MARGIN_OK && (d->diverged || d->rate > safe))
         explain_rate(d, safe, out->why, sizeof out->why);

@@ -85,5 +85,6 @@ margin_status mg_descent_step(mg_descent *d) {
 const mg_linear_solver mg_solver_gd = {
     .name = "gd",
     .step_name = "steps",
+    .cuts = true,
     .solve = mg_descend,
 };

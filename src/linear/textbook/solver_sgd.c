@@ -206,13 +206,14 @@ static void fetch_row(const mg_descent_rows *m, int64_t sample) {
 margin_status mg_descent_rows_pass(mg_descent_rows *m) {
     mg_descent *d = m->d;
     enum { AHEAD = 8 }; /* rows */
+    margin_status status = MARGIN_OK;
     mg_random_shuffle(d->job->seed, MG_RANDOM_SHUFFLE, (uint64_t)d->units, m->order, d->samples);
-    for (int64_t first = 0; first < d->samples; first += m->batch) {
+    for (int64_t first = 0; status >= 0 && first < d->samples; first += m->batch) {
         if (first + AHEAD < d->samples) fetch_row(m, m->order[first + AHEAD]);
-        MG_TRY(sgd_one_batch(m, m->order + first, MG_MIN(m->batch, d->samples - first)));
+        status = sgd_one_batch(m, m->order + first, MG_MIN(m->batch, d->samples - first));
     }
-    sgd_settle(m);
-    return mg_descent_evaluate(d, &d->here);
+    sgd_settle(m); /* of a pass that the clock cut, too: its dual variables go into the proof */
+    return status >= 0 ? mg_descent_evaluate(d, &d->here) : status;
 }
 
 /* ---- Setting up ------------------------------------------------------------------------------ */
@@ -262,11 +263,13 @@ margin_status mg_descent_rows_begin(mg_descent *d, int64_t batch, mg_descent_row
 const mg_linear_solver mg_solver_sgd = {
     .name = "sgd",
     .step_name = "passes",
+    .cuts = true,
     .solve = mg_descend,
 };
 
 const mg_linear_solver mg_solver_minibatch = {
     .name = "minibatch",
     .step_name = "passes",
+    .cuts = true,
     .solve = mg_descend,
 };

@@ -96,6 +96,7 @@ static margin_status check_made(margin_context *context, const mg_staged *staged
 
 /* The same for rows that are only made when they are read. */
 typedef struct made_check {
+    margin_context *context;
     const mg_staged *staged;
     double *rows; /* per worker: `size` numbers */
     int64_t at_once, size;
@@ -109,6 +110,7 @@ static margin_status check_made_block(const mg_block *block, void *argument) {
     int64_t numbers[MG_ROWS_AT_ONCE];
     for (int64_t i = block->first, count; i < last; i += count) {
         double sum = 0.0;
+        if (mg_cancelled(check->context)) return MARGIN_ERROR_CANCELLED; /* a row may take long */
         count = MG_MIN(check->at_once, last - i);
         for (int64_t k = 0; k < count; k++)
             numbers[k] = staged->index ? staged->index[i + k] : i + k;
@@ -140,7 +142,8 @@ static margin_status name_made_row(const mg_staged *staged, const mg_samples *sa
 
 static margin_status check_rows_made(margin_context *context, const mg_staged *staged,
                                      const mg_samples *samples, margin_error *error) {
-    made_check check = {.staged = staged, .at_once = mg_stage_at_once(staged->maker.stage)};
+    made_check check = {
+        .context = context, .staged = staged, .at_once = mg_stage_at_once(staged->maker.stage)};
     check.size = check.at_once * staged->x.columns + mg_row_maker_scratch(&staged->maker);
     MG_NEW(context->heap, check.rows, mg_threads(context) * check.size, "rows that are made",
            error);

@@ -14,6 +14,7 @@ typedef struct part_result {
     mg_verified verified;
     margin_error *error; /* of a failed part; NULL: there was no memory for it */
     margin_status status;
+    double seconds; /* of the first part of a group: what it was given */
 } part_result;
 
 typedef struct part_run {
@@ -28,6 +29,8 @@ typedef struct part_run {
     bool verify;
     double deadline;
     int64_t group; /* parts that are trained together: each group is a task */
+    int64_t tasks; /* groups of this round */
+    int64_t *list; /* their numbers; NULL: all */
     int at_once;   /* groups at the same time */
     mg_shares shares;
     part_result *results;
@@ -138,23 +141,30 @@ static int64_t group_count(const part_run *run) {
     return (run->split->parts + run->group - 1) / run->group;
 }
 
+/* What each of so many groups may take of the time that is left. */
+static double share_of_time(const part_run *run, int64_t groups) {
+    return (run->deadline - mg_clock()) * MG_MIN((double)run->at_once / (double)groups, 1.0);
+}
+
 /* The time that is left is divided among the groups that are left, so that the clock stops each of
  * them rather than leaving the last without a start. */
-static double group_deadline(const part_run *run, int64_t number) {
-    const double left = (double)(group_count(run) - number), now = mg_clock();
+static double group_deadline(part_run *run, int64_t task, int64_t number) {
     if (run->verify || isinf(run->deadline)) return run->deadline;
-    return MG_MIN(now + (run->deadline - now) * MG_MIN(run->at_once / left, 1.0), run->deadline);
+    const double seconds = share_of_time(run, run->tasks - task);
+    run->results[number * run->group].seconds = seconds;
+    return MG_MIN(mg_clock() + seconds, run->deadline);
 }
 
 /* As a task: without the callbacks, which belong to the calling thread, and inline inside. */
-static margin_status part_task(void *argument, int64_t number, int worker) {
+static margin_status part_task(void *argument, int64_t task, int worker) {
     part_run *run = argument;
+    const int64_t number = run->list ? run->list[task] : task;
     margin_context context;
-    mg_context_part(run->context, group_deadline(run, number), run->shares, &context);
+    mg_context_part(run->context, group_deadline(run, task, number), run->shares, &context);
     margin_status status = run_group(run, &context, number);
     int64_t done = ++run->done;
     if (worker == 0) /* the calling thread */
-        mg_progress(run->context, "training", (double)done, (double)group_count(run), (double)NAN);
+        mg_progress(run->context, "training", (double)done, (double)run->tasks, (double)NAN);
     return status;
 }
 
@@ -179,15 +189,99 @@ MG_INLINE margin_status run_parts(part_run *run, margin_error *error) {
     for (int64_t number = 0; in_order && number < groups && status >= 0; number++) {
         margin_context context;
         mg_context_copy(run->context, &context);
-        context.deadline = group_deadline(run, number);
+        context.deadline = group_deadline(run, number, number);
         if (groups > 1 && mg_cancelled(run->context))
             status = MARGIN_ERROR_CANCELLED;
         else
             status = run_group(run, &context, number);
     }
     run->shares = mg_context_shares(run->context, groups);
-    if (!in_order) status = mg_parallel(run->context, groups, part_task, run, NULL);
+    run->done = 0;
+    if (!in_order) status = mg_parallel(run->context, run->tasks, part_task, run, NULL);
     return status >= 0 ? MARGIN_OK : first_failure(run, status, error);
+}
+
+/* ---- Time that others left ------------------------------------------------------------------- */
+
+static bool was_stopped(const part_run *run, int64_t number) {
+    const int64_t first = number * run->group;
+    bool stopped = false;
+    for (int64_t k = first; k < MG_MIN(first + run->group, run->split->parts); k++)
+        stopped |= run->results[k].report.status == MARGIN_STOPPED_TIME;
+    return stopped;
+}
+
+/* Groups that their share stopped, and for which there is more now. */
+static int64_t list_stopped(part_run *run) {
+    const int64_t groups = group_count(run);
+    int64_t stopped = 0;
+    for (int64_t number = 0; number < groups; number++)
+        stopped += was_stopped(run, number);
+    const double share = share_of_time(run, MG_MAX(stopped, 1));
+    run->tasks = 0;
+    for (int64_t number = 0; number < groups; number++)
+        if (was_stopped(run, number) && share > run->results[number * run->group].seconds)
+            run->list[run->tasks++] = number;
+    return run->tasks;
+}
+
+/* The nearer one stays: a part that was not trained again has no hypothesis in `again`. */
+static void keep_nearer(part_result *result, part_result *again) {
+    const part_result before = *result;
+    result->seconds = fmax(before.seconds, again->seconds);
+    if (!again->hypothesis ||
+        (again->report.status == MARGIN_STOPPED_TIME && again->report.gap > before.report.gap))
+        return;
+    again->seconds = result->seconds;
+    *result = *again;
+    *again = before;
+}
+
+static void forget_results(const part_run *run, part_result *results) {
+    for (int64_t number = 0; results && number < run->split->parts; number++) {
+        mg_hypothesis_free(results[number].hypothesis);
+        mg_free(run->split->heap, results[number].error);
+        memset(&results[number], 0, sizeof results[number]);
+    }
+}
+
+static margin_status new_results(const part_run *run, part_result **results, margin_error *error) {
+    MG_NEW_ZERO(run->split->heap, *results, run->split->parts, "the reports of the sub-problems",
+                error);
+    return MARGIN_OK;
+}
+
+/* Where the time is over before there is a better one, what there is stays. */
+static margin_status train_listed(part_run *run, margin_error *error) {
+    part_result *const results = run->results, *again;
+    margin_error found = {0};
+    MG_TRY(new_results(run, &again, error));
+    run->results = again;
+    margin_status status = run_parts(run, &found);
+    run->results = results;
+    if (mg_timed_out(run->context, status)) status = MARGIN_OK;
+    if (status < 0 && error) *error = found;
+    for (int64_t k = 0; status >= 0 && k < run->split->parts; k++)
+        keep_nearer(&results[k], &again[k]);
+    forget_results(run, again);
+    mg_free(run->split->heap, again);
+    return status;
+}
+
+/* Groups that need more than their share begin anew with what the others left, for as long as that
+ * is more: from the start, so that they end where they would without a limit. A trace shows each
+ * once. */
+static margin_status train_parts(part_run *run, margin_error *error) {
+    margin_status status = MARGIN_OK;
+    run->tasks = group_count(run);
+    MG_TRY(run_parts(run, error));
+    if (run->tasks == 1 || run->trace || isinf(run->deadline)) return MARGIN_OK;
+    MG_NEW(run->split->heap, run->list, run->tasks, "the parts that go on", error);
+    while (status >= 0 && list_stopped(run) > 0)
+        status = train_listed(run, error);
+    mg_free(run->split->heap, run->list);
+    run->list = NULL;
+    return status;
 }
 
 /* ---- What they share ------------------------------------------------------------------------- */
@@ -222,12 +316,14 @@ static void join_reasons(const part_run *run, margin_report *report) {
 
 static void join_reports(const part_run *run, margin_report *report) {
     int64_t stopped = 0, parts = run->split->parts;
-    char label[MG_PART_LABEL];
+    char label[MG_PART_LABEL + 32];
     *report = run->results[0].report;
     if (parts == 1) return;
     for (int64_t number = 0; number < parts; number++) {
         const margin_report *part = &run->results[number].report;
         mg_part_label(run->split, run->model, number, label);
+        if (part->status == MARGIN_STOPPED_TIME && group_count(run) > 1)
+            strcat(label, ", in its share of the time");
         stopped += part->status > 0;
         if (number > 0)
             mg_report_join(report, part, label);
@@ -305,17 +401,8 @@ static void give_parts(const part_run *run, margin_report *parts) {
         parts[number] = run->results[number].report;
 }
 
-static void forget_results(part_run *run) {
-    for (int64_t number = 0; run->results && number < run->split->parts; number++) {
-        mg_hypothesis_free(run->results[number].hypothesis);
-        mg_free(run->split->heap, run->results[number].error);
-        memset(&run->results[number], 0, sizeof run->results[number]);
-    }
-    run->done = 0;
-}
-
 static void free_results(part_run *run) {
-    forget_results(run);
+    forget_results(run, run->results);
     mg_free(run->split->heap, run->results);
     mg_shared_free(&run->shared);
     mg_free(run->split->heap, run->options);
@@ -341,9 +428,8 @@ static margin_status start_run(part_run *run, const mg_spec_component *learner,
     if (!run->verify) MG_TRY(mg_share(run->learner, &run->shared));
     run->group = MG_MAX(run->shared.together, 1);
     run->at_once = (int)MG_MIN(group_count(run), (int64_t)mg_threads(run->context));
-    MG_NEW_ZERO(run->split->heap, run->results, run->split->parts,
-                "the reports of the sub-problems", error);
-    return MARGIN_OK;
+    run->tasks = group_count(run);
+    return new_results(run, &run->results, error);
 }
 
 /* Each part is as near as it should be, the whole is not: parts with an objective below 1 have as
@@ -373,8 +459,8 @@ margin_status mg_split_train(margin_context *context, const mg_split *split,
     margin_status status;
     MG_GO(start_run(&run, learner, error));
     do {
-        forget_results(&run);
-        MG_GO(run_parts(&run, error));
+        forget_results(&run, run.results);
+        MG_GO(train_parts(&run, error));
         join_reports(&run, report);
         if (again) report->tolerance = tolerance;
         tolerance = report->tolerance;
