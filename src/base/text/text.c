@@ -59,15 +59,7 @@ void mg_text_number(mg_text *text, double value) {
 }
 
 void mg_text_integer(mg_text *text, int64_t value) {
-    char digits[24];
-    int at = (int)sizeof digits;
-    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    do {
-        digits[--at] = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest > 0);
-    if (value < 0) digits[--at] = '-';
-    mg_text_add(text, digits + at, (int64_t)sizeof digits - at);
+    mg_text_format(text, "%lld", (long long)value);
 }
 
 void mg_text_format(mg_text *text, const char *format, ...) {

@@ -30,12 +30,10 @@ margin_status mg_matrix_check_any(margin_context *context, const margin_matrix *
 
 /* All views of a data set: the matrix, the lengths, types and alignment of y and weights, the range
  * of the selection, the lists of categories. Names may be NULL. ARGUMENT on failure. */
-margin_status mg_views_check(margin_context *context, const margin_data *data, margin_error *error);
-/* The same where several targets are fine. */
 enum { MG_MAX_TARGETS = 10000 };
 margin_status mg_views_check_targets(margin_context *context, const margin_data *data,
                                      margin_error *error);
-/* And where so are data by columns. */
+/* The same for those who take data by columns. */
 margin_status mg_views_check_columns(margin_context *context, const margin_data *data,
                                      margin_error *error);
 MG_INLINE int64_t mg_data_targets(const margin_data *data) {

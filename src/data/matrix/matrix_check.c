@@ -305,11 +305,6 @@ static margin_status check_views(margin_context *context, const margin_data *dat
     return check_selection(data, error);
 }
 
-margin_status mg_views_check(margin_context *context, const margin_data *data,
-                             margin_error *error) {
-    return check_views(context, data, mg_matrix_check, error);
-}
-
 static margin_status check_targets(margin_context *context, const margin_data *data,
                                    matrix_check check, margin_error *error) {
     margin_data one = *data;

@@ -4,7 +4,6 @@
 #include "linear/design/design_block.h"
 #include "linear/design/design_columns.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- Making ---------------------------------------------------------------------------------- */

@@ -3,8 +3,6 @@
 
 #include "base/sort.h"
 
-#include <math.h>
-
 enum { RANGES = 64 }; /* of columns, of about as many stored values each */
 
 /* ---- The copy -------------------------------------------------------------------------------- */

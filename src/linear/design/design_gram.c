@@ -4,7 +4,6 @@
 #include "math/products/symmetric_product.h"
 
 #include <float.h>
-#include <math.h>
 
 int64_t mg_design_gram_size(const mg_design *d, const mg_weighted_gram *request) {
     const int64_t columns = request->columns ? request->column_count : d->columns;

@@ -4,7 +4,6 @@
 #include "linear/design/design_gram.h"
 #include "math/rows/sparse_row.h"
 
-#include <math.h>
 #include <string.h>
 
 static const char purpose[] = "the products of the columns";

@@ -5,7 +5,6 @@
  * together; every number of it is then added to in the order of the rows. */
 #include "linear/design/design_gram.h"
 
-#include <math.h>
 #include <string.h>
 
 enum {

@@ -7,7 +7,6 @@
 #include "linear/design/design_block.h"
 #include "linear/design/design_columns.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { SAMPLE_ROWS = 4096 };

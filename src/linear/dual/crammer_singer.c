@@ -23,7 +23,6 @@
 #include "linear/proof/goal.h"
 #include "math/losses/linear_kernels.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { INNER_WALKS = 8 };

@@ -11,8 +11,6 @@
 #include "linear/objective/solver.h"
 #include "math/losses/linear_kernels.h"
 
-#include <math.h>
-
 /* Full epochs over which progress is measured. */
 enum { MG_DUAL_HISTORY = 8 };
 

@@ -11,8 +11,6 @@
 #include "base/random.h"
 #include "linear/dual/dual_cd.h"
 
-#include <math.h>
-
 enum { AHEAD = 3, POLL = 64 }; /* rows to fetch early; between looks for an interrupt */
 
 typedef struct epoch {

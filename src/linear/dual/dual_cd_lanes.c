@@ -9,7 +9,6 @@
 #include "linear/dual/dual_cd.h"
 #include "math/rows/vector_math.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { LANES = MG_ROW_LANES, AHEAD = 3, POLL = 64 };

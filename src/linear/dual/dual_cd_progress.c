@@ -2,7 +2,6 @@
 #include "linear/dual/dual_cd.h"
 #include "linear/proof/goal.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { MOST_SHRUNK = 20 }; /* epochs over active samples before all are looked at again */

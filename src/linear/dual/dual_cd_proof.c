@@ -7,7 +7,6 @@
 #include "linear/dual/dual_cd.h"
 #include "linear/proof/goal.h"
 
-#include <math.h>
 #include <string.h>
 
 static const char purpose[] = "the scores of the rows";

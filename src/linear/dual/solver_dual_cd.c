@@ -23,8 +23,6 @@
  * Several functions (the hinge of Crammer and Singer): crammer_singer.c. */
 #include "linear/dual/dual_cd.h"
 
-#include <math.h>
-
 static const char purpose[] = "the state of dual coordinate descent";
 
 static bool dual_cd_can(const mg_objective *objective, char *why) {

@@ -4,7 +4,6 @@
 #include "linear/folds/folds.h"
 #include "math/products/lapack.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { MOST_COLUMNS = 1024 };

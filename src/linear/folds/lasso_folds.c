@@ -11,7 +11,6 @@
 #include "linear/lasso/quadratic.h"
 #include "linear/proof/goal.h"
 
-#include <math.h>
 #include <string.h>
 
 static const double sum_rounding = 16 * 0x1p-52;

@@ -27,7 +27,6 @@
 #include "linear/proof/goal.h"
 #include "math/products/cholesky.h"
 
-#include <math.h>
 #include <string.h>
 
 enum {

@@ -3,7 +3,6 @@
 #include "linear/folds/fold_products.h"
 #include "linear/folds/folds.h"
 
-#include <math.h>
 #include <string.h>
 
 #define MOST_CONDITION 1e9 /* of eigenvalues */

@@ -11,7 +11,6 @@
 #include "linear/folds/fold_products.h"
 #include "linear/folds/folds.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Rounding grows with the condition of A, with 1 / (1 - h), and with W / (W - g). */

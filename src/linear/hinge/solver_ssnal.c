@@ -18,7 +18,6 @@
 #include "linear/hinge/ssnal.h"
 #include "linear/proof/goal.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "linear/hinge/ssnal.h"
 #include "linear/objective/step.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Of F, relative to it. */

@@ -3,8 +3,6 @@
 #include "linear/hinge/ssnal.h"
 #include "linear/objective/step.h"
 
-#include <math.h>
-
 typedef struct line_walk {
     const mg_ssnal *s;
     double t;

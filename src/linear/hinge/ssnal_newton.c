@@ -10,8 +10,6 @@
 #include "linear/objective/conjugate.h"
 #include "math/products/cholesky.h"
 
-#include <math.h>
-
 enum { MOST_INNER = 200, FIRST_ROWS = 2000, ROWS_PER_COLUMN = 40 };
 
 /* ---- Active rows ----------------------------------------------------------------------------- */

@@ -3,7 +3,6 @@
 #include "linear/design/design_block.h"
 #include "linear/hinge/ssnal.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct pass_walk {

@@ -4,7 +4,6 @@
 #include "math/products/cholesky.h"
 #include "math/rows/row_ops.h"
 
-#include <math.h>
 #include <string.h>
 
 enum {

@@ -28,7 +28,6 @@
 #include "linear/design/design_columns.h"
 #include "linear/objective/step.h"
 
-#include <math.h>
 #include <string.h>
 
 enum {

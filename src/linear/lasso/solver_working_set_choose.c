@@ -7,7 +7,6 @@
 #include "base/sort.h"
 #include "linear/lasso/solver_working_set.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- Scores ---------------------------------------------------------------------------------- */

@@ -10,7 +10,6 @@
 #include "linear/lasso/solver_working_set.h"
 #include "linear/lasso/sparse_quadratic.h"
 
-#include <math.h>
 #include <string.h>
 
 /* How far below the penalty, as a share of it, a slope may be for its column to take part. */

@@ -2,7 +2,6 @@
 #include "linear/lasso/quadratic.h"
 #include "linear/lasso/solver_working_set.h"
 
-#include <math.h>
 #include <string.h>
 
 static const char purpose[] = "the products of the columns of a working set";

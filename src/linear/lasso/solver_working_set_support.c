@@ -8,8 +8,6 @@
 #include "linear/lasso/solver_working_set.h"
 #include "linear/objective/conjugate.h"
 
-#include <math.h>
-
 enum { MOST_STEPS = 100 };
 /* It is enough if the residual is this share of the start, or less the nearer the optimum is. */
 static const double enough = 0.1;

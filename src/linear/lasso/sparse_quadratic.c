@@ -3,7 +3,6 @@
 
 #include "math/products/cholesky.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { DEPTH = 5, KEPT = DEPTH + 1 }; /* sweeps that are combined; iterates for that */

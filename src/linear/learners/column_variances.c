@@ -6,7 +6,6 @@
 
 #include "math/products/cholesky.h"
 
-#include <math.h>
 #include <string.h>
 
 static const char purpose[] = "the variances of the coefficients";

@@ -2,8 +2,6 @@
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
 
-#include <math.h>
-
 static const margin_option options[] = {
     MG_OPTIONS_PENALTY,
     MG_OPTION_TOL("1e-06"),

@@ -5,8 +5,6 @@
 #include "linear/learners/linear_learners.h"
 #include "linear/squares/least_squares.h"
 
-#include <math.h>
-
 #define SOLVER                                                                                     \
     MG_CHOICE("solver", "auto", "auto|working_set" MG_SOLVERS_DESCENT,                             \
               "how: coordinate descent on growing sets of columns" MG_SOLVERS_DESCENT_HELP)

@@ -6,7 +6,6 @@
 #include "linear/learners/linear_learners.h"
 
 #include <float.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

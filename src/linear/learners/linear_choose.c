@@ -2,7 +2,6 @@
 #include "linear/learners/linear_learner.h"
 #include "math/rows/sparse_columns.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "learn/exact/merged_rows.h"
 #include "linear/proof/goal.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

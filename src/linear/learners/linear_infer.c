@@ -5,7 +5,6 @@
 #include "linear/learners/linear_learner.h"
 #include "linear/proof/newton_matrix.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct infer_run {

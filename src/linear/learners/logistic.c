@@ -3,8 +3,6 @@
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
 
-#include <math.h>
-
 static const margin_option options[] = {
     MG_OPTIONS_PENALTY,
     MG_OPTION_L1_RATIO("0"),

@@ -3,7 +3,6 @@
 #include "linear/learners/linear_learners.h"
 #include "math/rows/vector_math.h"
 
-#include <math.h>
 #include <string.h>
 
 static const margin_option options[] = {

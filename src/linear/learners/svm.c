@@ -4,7 +4,6 @@
 #include "linear/learners/linear_learner.h"
 #include "linear/learners/linear_learners.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Of options in the table. */

@@ -2,7 +2,6 @@
 #include "linear/newton/smooth.h"
 #include "linear/objective/step.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Of a value, relative to it. */

@@ -3,8 +3,6 @@
 #include "linear/newton/smooth.h"
 #include "math/products/cholesky.h"
 
-#include <math.h>
-
 enum { MOST_COLUMNS = 8192, CHUNK = 256 };
 /* Most bytes of factors. */
 static const int64_t most_bytes = (int64_t)1 << 30;

@@ -6,7 +6,6 @@
  * made from. Rows are drawn in proportion to their weights. */
 #include "linear/newton/smooth.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Least samples for each of a part; of a part for each that a factor takes; a random number's round

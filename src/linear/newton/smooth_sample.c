@@ -10,7 +10,6 @@
 #include "linear/newton/smooth.h"
 #include "math/rows/sparse_row.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- Lengths --------------------------------------------------------------------------------- */

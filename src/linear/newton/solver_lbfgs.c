@@ -19,7 +19,6 @@
 #include "linear/newton/smooth.h"
 #include "linear/proof/newton_matrix.h"
 
-#include <math.h>
 #include <string.h>
 
 enum {

@@ -9,8 +9,6 @@
 #include "linear/objective/conjugate.h"
 #include "linear/proof/newton_matrix.h"
 
-#include <math.h>
-
 /* Columns up to which the Hessian is made. */
 enum { DENSE_COLUMNS = 2048, MOST_INNER = 200 };
 

@@ -1,7 +1,6 @@
 /* Conjugate gradients with the Hessian of one function. */
 #include "linear/objective/conjugate.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct vectors {

@@ -11,7 +11,6 @@
 #include "linear/design/design_block.h"
 #include "math/rows/vector_math.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct pass_walk {

@@ -1,7 +1,6 @@
 /* The options that linear learners share. */
 #include "linear/objective/linear_options.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* The objective of a linear model: penalty, sample weights, value and gradient. */
 #include "linear/objective/coupled.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- Objective ------------------------------------------------------------------------------- */

@@ -1,8 +1,6 @@
 /* Taking a step, and the search along a line. */
 #include "linear/objective/step.h"
 
-#include <math.h>
-
 bool mg_step_leads_down(const mg_step *step, double rounding) {
     static const double armijo = 1e-4, flatter = 0.9;
     const double change = step->after - step->before;

@@ -40,7 +40,6 @@
 #include "linear/objective/coupled.h"
 #include "linear/proof/goal.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct certificate {

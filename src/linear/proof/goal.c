@@ -1,7 +1,6 @@
 /* When a solver proves what it has, and what it says in the end. */
 #include "linear/proof/goal.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

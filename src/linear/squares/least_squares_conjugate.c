@@ -12,7 +12,6 @@
 #include "linear/objective/conjugate.h"
 #include "linear/squares/least_squares.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "learn/exact/exact_columns.h"
 #include "math/products/cholesky.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

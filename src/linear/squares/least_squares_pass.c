@@ -3,7 +3,6 @@
 #include "linear/squares/least_squares.h"
 
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
 /* ---- Setting up ------------------------------------------------------------------------------ */

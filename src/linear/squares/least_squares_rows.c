@@ -12,7 +12,6 @@
 #include "math/products/lapack.h"
 
 #include <float.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

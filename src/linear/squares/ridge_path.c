@@ -14,7 +14,6 @@
 
 #include "math/products/lapack.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { MOST_COLUMNS = 4096, MOST_SWEEPS = 4, CHUNK = 64, BLOCK = 512 };

@@ -1,7 +1,6 @@
 /* Gradient descent: the moving point, the best one so far, and the driver. */
 #include "linear/textbook/descent.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { MOST_STEPS = 10000, MOST_PASSES = 1000 };

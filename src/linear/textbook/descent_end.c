@@ -2,7 +2,6 @@
 #include "linear/proof/newton_matrix.h"
 #include "linear/textbook/descent.h"
 
-#include <math.h>
 #include <stdio.h>
 
 /* ---- Words ----------------------------------------------------------------------------------- */

@@ -4,7 +4,6 @@
 #include "linear/textbook/descent.h"
 
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
 /* Proofs that cost passes: first after this many units, then at distances that grow by a part. */

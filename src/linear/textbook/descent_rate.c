@@ -2,8 +2,6 @@
 #include "base/random.h"
 #include "linear/textbook/descent.h"
 
-#include <math.h>
-
 /* ---- Curvature ------------------------------------------------------------------------------- */
 
 /* A loss with corners, or one that bends more and more, has no bound; its curvature where z is 0 or

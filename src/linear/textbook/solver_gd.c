@@ -13,8 +13,6 @@
  *   Srebro, Cotter, "Pegasos", 2011), and prove the gap. */
 #include "linear/textbook/descent.h"
 
-#include <math.h>
-
 /* to = from - rate x gradient, proximal. */
 static void gd_step_from(const mg_descent *d, const mg_descent_point *from, double rate,
                          mg_descent_point *to) {

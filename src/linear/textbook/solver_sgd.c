@@ -18,7 +18,6 @@
 
 #include "base/random.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { POLL = 1 << 22 }; /* multiplications */

@@ -16,8 +16,8 @@ static margin_status read_targets(const margin_data *data, bool unknown, mg_judg
         return mg_target_values(judged->context, data, &judged->samples, judged->targets, error);
     }
     MG_NEW(heap, judged->codes, count, "the classes of the rows", error);
-    return (unknown ? mg_target_codes_known : mg_target_codes)(
-        judged->context, data, &judged->samples, judged->model, judged->codes, error);
+    return mg_target_codes(judged->context, data, &judged->samples, judged->model, unknown,
+                           judged->codes, error);
 }
 
 /* The first column of a row with a category that the model does not know; -1: none. */

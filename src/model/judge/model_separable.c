@@ -48,7 +48,7 @@ static margin_status make_problem(margin_context *context, const margin_data *da
     MG_GO(positive_class(data, classes, asked, &positive, error));
     MG_GO_NEW(context->heap, codes, samples->count, "the labels", error);
     MG_GO_NEW(context->heap, *signs, samples->count, "the labels", error);
-    MG_GO(mg_target_codes(context, data, samples, classes, codes, error));
+    MG_GO(mg_target_codes(context, data, samples, classes, false, codes, error));
     for (int64_t i = 0; i < samples->count; i++) {
         (*signs)[i] = codes[i] == positive ? 1 : -1;
         members += codes[i] == positive;

@@ -59,7 +59,7 @@ static margin_status score_classifier(margin_context *context, const margin_data
     margin_status status;
     MG_GO_NEW(heap, labels, samples->count, "the predicted classes", error);
     MG_GO_NEW(heap, codes, samples->count, "the classes of the rows", error);
-    MG_GO(mg_target_codes(context, data, samples, model, codes, error));
+    MG_GO(mg_target_codes(context, data, samples, model, false, codes, error));
     MG_GO(find_labels(context, &data->x, samples, known, model, labels, error));
     report->train_accuracy = mg_score_classes(labels, codes, samples->weights, samples->count);
 done:

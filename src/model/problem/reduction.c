@@ -58,7 +58,7 @@ static margin_status read_targets(margin_context *context, const margin_data *da
     if (model->task == MARGIN_CLASSIFY) {
         MG_NEW(split->heap, split->codes, samples->count, "the classes of the rows", error);
         split->whole.code = split->codes;
-        MG_TRY(mg_target_codes(context, data, samples, model, split->codes, error));
+        MG_TRY(mg_target_codes(context, data, samples, model, false, split->codes, error));
         return data->classes.values ? check_occurring(split, model, error) : MARGIN_OK;
     }
     if (model->task != MARGIN_REGRESS) return MARGIN_OK;

@@ -21,22 +21,9 @@ static margin_status check_names(const margin_data *data, margin_error *error) {
     return MARGIN_OK;
 }
 
-margin_status mg_data_check(margin_context *context, const margin_data *data, margin_error *error) {
-    MG_GIVEN(error, {context, "context"}, {data, "data set"});
-    MG_TRY(mg_views_check(context, data, error));
-    return check_names(data, error);
-}
-
-margin_status mg_data_check_targets(margin_context *context, const margin_data *data,
-                                    margin_error *error) {
-    if (!context || !data) return mg_data_check(context, data, error);
-    MG_TRY(mg_views_check_targets(context, data, error));
-    return check_names(data, error);
-}
-
 margin_status mg_data_check_columns(margin_context *context, const margin_data *data,
                                     margin_error *error) {
-    if (!context || !data) return mg_data_check(context, data, error);
+    MG_GIVEN(error, {context, "context"}, {data, "data set"});
     MG_TRY(mg_views_check_columns(context, data, error));
     return check_names(data, error);
 }

@@ -6,13 +6,8 @@
 /* The most classes that labels are taken for. */
 enum { MG_MAX_CLASSES = 10000 };
 
-/* Checks everything about `data` that does not depend on a model: the views, and that columns have
- * names. ARGUMENT on failure. */
-margin_status mg_data_check(margin_context *context, const margin_data *data, margin_error *error);
-/* The same where several targets are fine. */
-margin_status mg_data_check_targets(margin_context *context, const margin_data *data,
-                                    margin_error *error);
-/* And where so are data by columns. */
+/* Checks everything about `data` that does not depend on a model: the views, of data by columns,
+ * too, and that columns have names. ARGUMENT on failure. */
 margin_status mg_data_check_columns(margin_context *context, const margin_data *data,
                                     margin_error *error);
 /* ARGUMENT unless the data has as many targets as the model. */
@@ -56,15 +51,11 @@ margin_status mg_target_classes(margin_context *context, const margin_data *data
                                 const mg_samples *samples, margin_model *model,
                                 margin_error *error);
 
-/* codes[i] = class of sample i in the model. DATA names a label that the model does not know. */
+/* codes[i] = class of sample i in the model. A label that the model does not know has the code -1
+ * where it may be `unknown`; else DATA names it. */
 margin_status mg_target_codes(margin_context *context, const margin_data *data,
-                              const mg_samples *samples, const margin_model *model, int32_t *codes,
-                              margin_error *error);
-
-/* The same, but such a label has the code -1. */
-margin_status mg_target_codes_known(margin_context *context, const margin_data *data,
-                                    const mg_samples *samples, const margin_model *model,
-                                    int32_t *codes, margin_error *error);
+                              const mg_samples *samples, const margin_model *model, bool unknown,
+                              int32_t *codes, margin_error *error);
 
 /* The class of this name, -1 if there is none; where the model has numbers, names that read as the
  * same number are the same. */

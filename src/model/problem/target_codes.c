@@ -127,25 +127,13 @@ static margin_status codes_of_labels(margin_context *context, const margin_data 
     return MARGIN_OK;
 }
 
-static margin_status read_codes(margin_context *context, const margin_data *data,
-                                const mg_samples *samples, const margin_model *model, bool unknown,
-                                int32_t *codes, margin_error *error) {
+margin_status mg_target_codes(margin_context *context, const margin_data *data,
+                              const mg_samples *samples, const margin_model *model, bool unknown,
+                              int32_t *codes, margin_error *error) {
     MG_TRY(mg_target_require(data, NULL, error));
     return mg_target_is_categorical(data)
                ? codes_of_categories(context, data, samples, model, unknown, codes, error)
                : codes_of_labels(context, data, samples, model, unknown, codes, error);
-}
-
-margin_status mg_target_codes(margin_context *context, const margin_data *data,
-                              const mg_samples *samples, const margin_model *model, int32_t *codes,
-                              margin_error *error) {
-    return read_codes(context, data, samples, model, false, codes, error);
-}
-
-margin_status mg_target_codes_known(margin_context *context, const margin_data *data,
-                                    const mg_samples *samples, const margin_model *model,
-                                    int32_t *codes, margin_error *error) {
-    return read_codes(context, data, samples, model, true, codes, error);
 }
 
 /* A whole number that is wanted as a number and that f64 cannot hold. */

@@ -242,7 +242,7 @@ static margin_status judge_sets(margin_context *context, const margin_model *mod
     if (s->rows) rows.selected = s->count;
     MG_GO_NEW(context->heap, codes, s->count, "the classes of the rows", error);
     MG_GO_NEW(context->heap, sets, s->count * k, "sets of classes", error);
-    MG_GO(mg_target_codes_known(context, data, s, model, codes, error));
+    MG_GO(mg_target_codes(context, data, s, model, true, codes, error));
     MG_GO(margin_predict_sets(context, model, &rows, sets, error));
     for (int64_t i = 0; i < s->count; i++) {
         found->covered += codes[i] >= 0 && sets[i * k + codes[i]];

@@ -22,7 +22,7 @@ static margin_status read_targets(margin_context *context, const margin_model *m
         return mg_target_values(context, data, &c->samples, c->targets, error);
     }
     MG_NEW(c->heap, c->codes, c->samples.count, "the classes of the rows", error);
-    return mg_target_codes(context, data, &c->samples, model, c->codes, error);
+    return mg_target_codes(context, data, &c->samples, model, false, c->codes, error);
 }
 
 /* 10, or as many as there are groups, or as the rarest class has rows. */

@@ -54,7 +54,7 @@ static margin_status read_truth(mg_tune *s, margin_error *error) {
     MG_GO_NEW(s->heap, s->truth, s->data->x.rows * targets, "the truth of the rows", error);
     if (s->whole->task == MARGIN_CLASSIFY) {
         MG_GO_NEW(s->heap, codes, count, "the classes of the rows", error);
-        MG_GO(mg_target_codes(s->context, s->data, &s->samples, s->whole, codes, error));
+        MG_GO(mg_target_codes(s->context, s->data, &s->samples, s->whole, false, codes, error));
     } else {
         MG_GO_NEW(s->heap, values, targets * count, "the targets", error);
         MG_GO(mg_target_values(s->context, s->data, &s->samples, values, error));
