@@ -109,8 +109,8 @@ static int answer(cli_session *session, margin_status status, const margin_separ
                       "undecided   neither answer could be proven in double precision (bring "
                       "the columns to similar sizes); the nearest pair of weighted means:\n");
         else if (!s->separable)
-            text_puts(&text, "separable   no: these weighted means of the two classes coincide, so "
-                             "no hyperplane has them on different sides\n");
+            text_puts(&text, "separable   no: these weighted means of the two classes coincide to "
+                             "the residual, so no hyperplane parts them by more\n");
         if (s->separable)
             print_hyperplane(&text, status, s, data);
         else

@@ -80,7 +80,8 @@ const cli_command cli_commands[] = {
      "decide whether a hyperplane separates two classes, with proof",
      "Answers with the widest hyperplane and its margin, or with convex weights on the rows of "
      "each class whose weighted means "
-     "coincide. --class NAME asks about one class against all others.",
+     "coincide to 1e-9 of every column's range. --class NAME asks about one class against all "
+     "others.",
      1, 1, run_separable},
     {"check", "DATA", "describe the columns of a table",
      "Reads the whole table and lists type, range, mean, missing and distinct values of every "

@@ -86,6 +86,8 @@ def known_answers(d):
            f'the step by hand: b = 0.5, w = 1.1, from an objective of 3: {rows}')
     r = answer('separable', examples / 'xor.csv')
     expect(r.get('separable') is False, 'exclusive or is not separable')
+    said = run('separable', examples / 'xor.csv').stdout
+    expect('coincide to the residual, so no hyperplane parts them by more' in said, f'how far the answer holds: {said}')
     for side in ('positive', 'negative'):
         expect(all(abs(w - 0.5) < 1e-12 for _, w in r.get(side, [])) and len(r.get(side, [])) == 2,
                f'weights 1/2, 1/2 on the {side} side: {r.get(side)}')

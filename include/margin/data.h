@@ -117,7 +117,8 @@ typedef enum margin_column_kind {
 typedef struct margin_column {
     const char *name; /* UTF-8, never NULL inside a table or model */
     int32_t kind;     /* margin_column_kind */
-    int32_t reserved_word;
+    int32_t
+        index_base; /* of an svmlight file: its indices count from 1 (1) or from 0 (-1); else 0 */
     /* category_count names, NULL if numeric. Any order will do: those of a table are sorted by
      * their bytes, the classes of a model by name. */
     const char *const *categories;
@@ -203,7 +204,8 @@ typedef struct margin_read_options {
     int32_t missing;    /* margin_missing */
     int32_t header;     /* margin_header; CSV */
     char separator;     /* CSV: 0 finds it; ' ' stands for runs of blanks and tabs */
-    int32_t index_base; /* svmlight: 0 auto, 1 one-based, -1 zero-based */
+    int32_t index_base; /* svmlight: 1 one-based, -1 zero-based; 0: as in the file of the model that
+                           `expected` is of, else zero-based if index 0 occurs */
     int32_t value_type; /* MARGIN_F64 or MARGIN_F32: type of the feature matrix; 0: F64, but
                            npy and idx files of f16 or f32 stay f32 */
     /* Read as a trained model wants it (NULL: take the file as it is): the features are these

@@ -252,9 +252,10 @@ static margin_status check_vector(const margin_vector *v, int64_t rows, const ch
 
 static margin_status check_description(const margin_column *column, const char *where,
                                        const char *name, margin_error *error) {
-    MG_REQUIRE(!column->reserved_word &&
-                   !any_reserved(column->reserved, MG_LENGTH(column->reserved)),
-               error, MARGIN_ERROR_ARGUMENT, MG_NOT_ZERO, name);
+    MG_REQUIRE(!any_reserved(column->reserved, MG_LENGTH(column->reserved)), error,
+               MARGIN_ERROR_ARGUMENT, MG_NOT_ZERO, name);
+    MG_REQUIRE(column->index_base >= -1 && column->index_base <= 1, error, MARGIN_ERROR_ARGUMENT,
+               "%s %s: index_base is %d and not -1, 0 or 1", where, name, (int)column->index_base);
     if (column->kind == MARGIN_NUMERIC) return MARGIN_OK;
     MG_REQUIRE(column->kind == MARGIN_CATEGORICAL, error, MARGIN_ERROR_ARGUMENT,
                "%s %s is neither numeric nor categorical", where, name);

@@ -129,8 +129,9 @@ static const char *const sentences[][2] = {
                                                "numbers or names"},
     [MG_SVMLIGHT_LABEL_MISSING] = {"the label '", "' is missing"},
     [MG_SVMLIGHT_NO_PAIR] = {"'", "' is not of the form index:value"},
-    [MG_SVMLIGHT_INDEX_ZERO] = {"index ", " in a file that was said to count from 1; say that it "
-                                          "counts from 0 or correct it"},
+    [MG_SVMLIGHT_INDEX_ZERO] = {"index ", " in a file that is to count from 1, as was said or as "
+                                          "that of the model did; say that it counts from 0 or "
+                                          "correct it"},
     [MG_SVMLIGHT_INDEX_LARGE] = {"index ", " is beyond the limit of 2147483646"},
     [MG_SVMLIGHT_INDEX_REPEATED] = {"index ", " is there twice in this line"},
     [MG_SVMLIGHT_INDEX_DESCENDS] = {"index ", " follows a larger one; the indices of a line must "
@@ -327,12 +328,25 @@ static margin_status fill_table(mg_svmlight *reader, margin_error *error) {
     return MARGIN_OK;
 }
 
+/* As told, else as in the file of the model: one row need not have the index 0 that tells it. */
+static int index_base(const mg_svmlight *reader) {
+    const margin_read_options *options = &reader->options;
+    const int told = options->index_base;
+    const int expected = options->expected_count > 0 ? options->expected[0].index_base : 0;
+    if (told && expected && told != expected)
+        mg_log(reader->context, MARGIN_LOG_NOTE,
+               "%s: indices are taken to count from %d, as told, and those of the file that the "
+               "model was trained on counted from %d",
+               reader->source->name, told > 0, expected > 0);
+    return told ? told : expected;
+}
+
 static margin_status read_svmlight(margin_context *context, mg_source *source,
                                    const margin_read_options *options, margin_table **table,
                                    margin_error *error) {
     mg_svmlight reader = {.context = context, .source = source, .parser = choose_parser()};
     if (options != NULL) reader.options = *options;
-    const int told_base = reader.options.index_base;
+    const int told_base = index_base(&reader);
     reader.rules = (mg_svmlight_rules){.text = source->text,
                                        .base = told_base < 0 ? 0 : 1,
                                        .zero_index = told_base <= 0,

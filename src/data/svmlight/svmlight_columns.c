@@ -289,5 +289,8 @@ margin_status mg_svmlight_columns(mg_svmlight *reader, mg_column_plan *label, ma
         return mg_columns_copy(table->heap, options->expected, limit, &table->columns, error);
     const int64_t pairs = mg_row_start(&table->x.view, table->x.view.rows);
     if (limit > NAMED_COLUMNS && limit > pairs) return MARGIN_OK;
-    return mg_columns_numbered(table->heap, "x", limit, &table->columns, error);
+    MG_TRY(mg_columns_numbered(table->heap, "x", limit, &table->columns, error));
+    for (int64_t j = 0; j < limit; j++)
+        table->columns.items[j].index_base = reader->rules.base == 0 ? -1 : 1;
+    return MARGIN_OK;
 }

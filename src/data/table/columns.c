@@ -56,6 +56,7 @@ margin_status mg_columns_copy(mg_heap *heap, const margin_column *items, int64_t
         if (!from->name) numbered_name(buffer, j);
         copies[j] = (margin_column){.name = place_text(&text, from->name ? from->name : buffer),
                                     .kind = from->kind,
+                                    .index_base = from->index_base,
                                     .categories = from->category_count ? pointers : NULL,
                                     .category_count = from->category_count};
         for (int64_t k = 0; k < from->category_count; k++)

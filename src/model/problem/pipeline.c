@@ -240,16 +240,15 @@ static margin_status fit_stage(margin_context *context, const mg_spec_component 
     fitted->before = model->stages;
     fitted->before_count = number;
     fitted->stored = model->refitted ? &model->refitted->stages[number] : NULL;
-    const margin_status status =
-        component->stage->fit(context, data, fitted->options, fitted, error);
+    margin_status status = component->stage->fit(context, data, fitted->options, fitted, error);
     fitted->maker = NULL;
+    if (status >= 0 && model->refitted)
+        status = mg_stage_compare(context, fitted, data, maker, mg_blur_before(model->blur, number),
+                                  fitted->stored, error);
     fitted->before = fitted->stored = NULL;
     fitted->before_count = 0;
     MG_TRY(status);
-    if (component->stage->attach) MG_TRY(component->stage->attach(fitted, error));
-    if (!model->refitted) return MARGIN_OK;
-    return mg_stage_compare(context, fitted, data, maker, mg_blur_before(model->blur, number),
-                            &model->refitted->stages[number], error);
+    return component->stage->attach ? component->stage->attach(fitted, error) : MARGIN_OK;
 }
 
 static margin_status describe_inputs(const margin_data *data, margin_model *model,

@@ -66,8 +66,9 @@ margin_status mg_pipeline_refit(margin_context *context, const margin_spec *spec
                                 const margin_data *data, const mg_samples *samples,
                                 margin_error *error);
 /* Whether what a stage learned from `data` (`maker` as in mg_column_moments_make) is what the one
- * of the model holds, but for rounding (blur: of the columns of data; NULL: none). MODEL if not. */
-margin_status mg_stage_compare(margin_context *context, const mg_fitted_stage *fitted,
+ * of the model holds, but for rounding (blur: of the columns of data; NULL: none), which it then
+ * takes over. During a fit. MODEL if not. */
+margin_status mg_stage_compare(margin_context *context, mg_fitted_stage *fitted,
                                const margin_data *data, const mg_row_maker *maker,
                                const double *blur, const mg_fitted_stage *stored,
                                margin_error *error);

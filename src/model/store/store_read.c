@@ -277,11 +277,22 @@ static margin_status read_kind(const mg_store_reader *r, margin_model *model) {
     return MARGIN_OK;
 }
 
+/* Of an svmlight file also what its indices counted from. */
+static margin_status read_inputs(const mg_store_reader *r, margin_model *model) {
+    int64_t base;
+    MG_TRY(mg_store_read_columns(r, r->details, "inputs", &model->inputs));
+    if (!json_object_get(r->details, "index_base")) return MARGIN_OK;
+    MG_TRY(mg_json_integer(r, r->details, "index_base", 0, 1, &base));
+    for (int64_t j = 0; j < model->inputs.count; j++)
+        model->inputs.items[j].index_base = base ? 1 : -1;
+    return MARGIN_OK;
+}
+
 static margin_status read_parts(mg_store_reader *r, const margin_spec *spec, margin_model *model) {
     MG_TRY(read_kind(r, model));
     MG_TRY(read_classes(r, model));
     MG_TRY(mg_store_read_columns(r, r->details, "target", &model->target));
-    MG_TRY(mg_store_read_columns(r, r->details, "inputs", &model->inputs));
+    MG_TRY(read_inputs(r, model));
     MG_TRY(read_stages(r, spec, model));
     MG_TRY(read_hypothesis(r, model));
     MG_TRY(mg_store_read_report(r, r->details, &model->report));

@@ -115,6 +115,8 @@ static void write_details(mg_text *out, const margin_model *model) {
     write_classes(out, model);
     mg_store_write_columns(out, "target", model->target.items, model->target.count);
     mg_store_write_columns(out, "inputs", model->inputs.items, model->inputs.count);
+    if (model->inputs.count > 0 && model->inputs.items[0].index_base)
+        mg_store_write_integer(out, "index_base", model->inputs.items[0].index_base > 0);
     write_stages(out, model);
     mg_store_write_integer(out, "active", model->active);
     mg_store_write_raw(out, "hypothesis", "{");
