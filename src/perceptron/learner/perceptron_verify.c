@@ -206,12 +206,18 @@ static void count_updates(verification *v) {
     }
 }
 
+/* What the sums of updates may be off by, relative to their terms: each addition rounds. */
+static double order_of(const verification *v) {
+    const double most_drift = 1e-6;
+    return other_order + fmin(DBL_EPSILON * v->most_updates, most_drift);
+}
+
 /* The sums are of all updates where the model is the last state. */
 static void claim_mistakes(const verification *v) {
     const double middle = 0.5 * (v->least_updates + v->most_updates);
     if (mg_perceptron_options_of(v->fit->options).variant != MG_PLAIN) return;
     mg_report_claim(&v->fit->report, &v->fit->verified, "mistakes", middle,
-                    v->most_updates - middle + other_order * v->most_updates);
+                    v->most_updates - middle + order_of(v) * v->most_updates);
 }
 
 /* Weights from the start and the updates of the rows; `sum` and `terms`: a number per column. */
@@ -238,7 +244,7 @@ static bool makes_weights(const verification *v, double *sum, double *terms) {
         }
     }
     for (int64_t j = 0; j < h->columns; j++)
-        sound &= fabs(h->view.linear.weights[j] - sum[j]) <= other_order * terms[j];
+        sound &= fabs(h->view.linear.weights[j] - sum[j]) <= order_of(v) * terms[j];
     return sound || o.random_start;
 }
 
@@ -288,7 +294,7 @@ static bool makes_intercept(const verification *v) {
         e++;
     }
     return e == h->dual_starts[1] &&
-           (o.random_start || fabs(intercept_of(h, 0) - intercept) <= other_order * terms);
+           (o.random_start || fabs(intercept_of(h, 0) - intercept) <= order_of(v) * terms);
 }
 
 /* Rows near the plane may have been counted otherwise: as errors those on its right side, as none
