@@ -561,16 +561,53 @@ static void test_verify_shares_of_ties(void **state) {
     margin_context_free(context);
 }
 
+/* A row of weight w counts as w rows in what the report says, too. */
+static void test_objective_of_copies(void **state) {
+    (void)state;
+    static const double x[6] = {0, 1, 4, 9, 16, 25}, y[6] = {0, 1, 0, 1, 1, 0},
+                        weights[6] = {1, 2, 1, 1, 3, 1};
+    static const char *const specs[] = {"knn(k=3)", "knn(radius=5)", "knn(k=3, task=regress)"};
+    margin_context *context = support_context(NULL, 1);
+    double copies[9], answers[9];
+    int64_t count = 0;
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < (int)weights[i]; k++, count++) {
+            copies[count] = x[i];
+            answers[count] = y[i];
+        }
+    margin_data once = points_data(x, 6, 1, y);
+    const margin_data each = points_data(copies, count, 1, answers);
+    once.weights = margin_values_f64(weights, 6);
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        margin_report weighted = {0}, copied = {0}, found = {0};
+        margin_model *model = fit_text(context, specs[k], &once, &weighted);
+        margin_model_free(fit_text(context, specs[k], &each, &copied));
+        assert_close(weighted.objective, copied.objective, 1e-14);
+        assert_int_equal(margin_verify(context, model, &once, &found, NULL), MARGIN_OK);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_six_points),      cmocka_unit_test(test_votes),
-        cmocka_unit_test(test_weights),         cmocka_unit_test(test_many_neighbours),
-        cmocka_unit_test(test_iris_classes),    cmocka_unit_test(test_iris_values),
-        cmocka_unit_test(test_optdigits),       cmocka_unit_test(test_ionosphere),
-        cmocka_unit_test(test_ways_to_predict), cmocka_unit_test(test_missing_and_large),
-        cmocka_unit_test(test_refused),         cmocka_unit_test(test_tasks),
-        cmocka_unit_test(test_verify),          cmocka_unit_test(test_scored_rows),
-        cmocka_unit_test(test_verify_weights),  cmocka_unit_test(test_verify_shares_of_ties),
+        cmocka_unit_test(test_six_points),
+        cmocka_unit_test(test_votes),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_many_neighbours),
+        cmocka_unit_test(test_iris_classes),
+        cmocka_unit_test(test_iris_values),
+        cmocka_unit_test(test_optdigits),
+        cmocka_unit_test(test_ionosphere),
+        cmocka_unit_test(test_ways_to_predict),
+        cmocka_unit_test(test_missing_and_large),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_tasks),
+        cmocka_unit_test(test_verify),
+        cmocka_unit_test(test_scored_rows),
+        cmocka_unit_test(test_verify_weights),
+        cmocka_unit_test(test_verify_shares_of_ties),
+        cmocka_unit_test(test_objective_of_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

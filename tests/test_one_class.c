@@ -274,12 +274,36 @@ static void test_no_memory(void **state) {
     sample_free(s);
 }
 
+/* Rows along a line through 0, beside which the least objective is some 1e-6: rounding may be all
+ * there is of a gap relative to it, and the report does not ask for less than tol. */
+static void test_near_zero(void **state) {
+    (void)state;
+    enum { FEW = 7, WIDE = 30, TABLES = 30, MOST_STEPS = 60000 };
+    static const char spec[] = "svm(task=one-class, kernel=poly, degree=1, coef0=0, gamma=1, "
+                               "nu=0.1)";
+    margin_context *context = support_context(NULL, 1);
+    double x[FEW * WIDE];
+    for (int k = 0; k < TABLES; k++) {
+        for (int i = 0; i < FEW; i++)
+            for (int j = 0; j < WIDE; j++)
+                x[i * WIDE + j] = sin(2.0 * i + k) * cos(j) + 1e-3 * sin((k + j) * i + 0.7 * j * j);
+        const margin_data data = {.x = margin_dense_f64(x, FEW, WIDE, WIDE)};
+        margin_report report = {0};
+        margin_model *model = fit_text(context, spec, &data, &report);
+        assert_int_equal(report.status, MARGIN_OK);
+        assert_true(report.gap <= 1e-3 && report.iterations <= MOST_STEPS);
+        verify_model(context, model, &data);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_against_oracle),
         cmocka_unit_test(test_nu),           cmocka_unit_test(test_weights_are_copies),
         cmocka_unit_test(test_same_bytes),   cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_no_memory),    cmocka_unit_test(test_near_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,6 +34,18 @@ def is_sparse(x: Any) -> bool:
     return hasattr(x, "tocsr") and hasattr(x, "nnz")
 
 
+def summed_rows(x: Any, what: str) -> Any:
+    """Sparse rows as CSR, where an entry that is stored more than once is the sum."""
+    rows = x.tocsr()
+    starts = rows.indptr
+    if len(starts) != rows.shape[0] + 1 or not 0 <= starts[-1] <= min(len(rows.indices), len(rows.data)):
+        raise ValueError(f"{what} is an inconsistent sparse matrix: its indptr does not fit its indices and data")
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
 def as_sparse_as(given: Any, made: Any) -> Any:
     """What was made of sparse rows, as SciPy's array or matrix, whichever they are."""
     if not is_sparse(made) or not is_sparse(given):
@@ -117,13 +129,7 @@ class Matrix:
         view.stride = max(step, array.shape[1])
 
     def _sparse(self, x: Any, what: str) -> None:
-        rows = x.tocsr()
-        starts = rows.indptr
-        if len(starts) != rows.shape[0] + 1 or not 0 <= starts[-1] <= min(len(rows.indices), len(rows.data)):
-            raise ValueError(f"{what} is an inconsistent sparse matrix: its indptr does not fit its indices and data")
-        if not rows.has_canonical_format:
-            rows = rows.copy()
-            rows.sum_duplicates()
+        rows = summed_rows(x, what)
         values = np.ascontiguousarray(floats(rows.data, what))
         starts, indices = (
             np.require(a if a.dtype in (np.int32, np.int64) else a.astype(np.int64), requirements=["C", "A"])

@@ -18,6 +18,7 @@ import sklearn.preprocessing
 import sklearn.svm
 from checks import NEWEST, failed_checks, newest, older
 from margin.estimators.recipes import RECIPES
+from scipy.sparse import csc_matrix, csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -189,6 +190,20 @@ def test_what_a_penalty_leaves_without_effect_is_said(iris, parameters):
     with pytest.warns(UserWarning, match="l1_ratios parameter is only used"):
         found = margin.LogisticRegressionCV(Cs=2, l1_ratios=[0, 1.0], penalty="l2", cv=2).fit(X, y)
     assert found.scores_.shape == (2, 1, 2) and found.l1_ratios_.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("layout", [csr_matrix, csc_matrix])
+def test_categories_stored_in_parts(layout):
+    """Parts of an entry are added up before they are read as whole numbers."""
+    kinds = layout(np.random.default_rng(3).integers(0, 3, (60, 4)))
+    y = np.asarray(kinds.sum(axis=1)).ravel() > 4
+    halves = np.repeat(kinds.data, 2) / 2, np.repeat(kinds.indices, 2), kinds.indptr * 2
+    parts = layout(halves, shape=kinds.shape)
+    once = margin.CategoricalNB().fit(kinds, y)
+    apart = margin.CategoricalNB().fit(parts, y)
+    assert np.array_equal(apart.predict_log_proba(parts), once.predict_log_proba(kinds))
+    assert np.array_equal(once.partial_fit(parts, y).class_count_, 2 * apart.class_count_)
+    assert parts.nnz == 2 * kinds.nnz  # the caller's own is left as it was
 
 
 @pytest.mark.parametrize("name", ["MultinomialNB", "BernoulliNB", "CategoricalNB"])

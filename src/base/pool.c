@@ -96,7 +96,7 @@ static bool beyond_failure(const pool_run *run, int64_t task) {
 }
 
 /* Takes tasks until none is left for this worker. */
-static void work(pool_run *run, int worker) {
+MG_INLINE void work(pool_run *run, int worker) {
     for (;;) {
         int64_t task = atomic_fetch_add_explicit(&run->next, 1, memory_order_relaxed);
         if (task >= run->count || beyond_failure(run, task)) return;
@@ -374,20 +374,12 @@ margin_status mg_parallel(margin_context *context, int64_t count, mg_task task, 
     if (!alone) adopt(pool);
     const bool mine = !alone && take_turn(pool, context);
     if (!alone) inside.pool = pool; /* as worker 0 */
-    if (!mine) {
-        work(&run, mg_worker(context));
-        if (!alone) inside.pool = NULL;
-        return outcome(&run, error);
-    }
-    start_workers(pool, &run);
-    if (count > 1 && pool->started > 0) open_run(pool, &run);
-    work(&run, 0);
-    if (atomic_load(&pool->owner) != (int)getpid()) {
-        /* a task called fork() and this is the child: what the workers had begun is lost */
-        inside.pool = NULL;
-        return MARGIN_ERROR_SYSTEM;
-    }
-    close_run(pool, context);
-    inside.pool = NULL;
-    return outcome(&run, error);
+    if (mine) start_workers(pool, &run);
+    if (mine && count > 1 && pool->started > 0) open_run(pool, &run);
+    work(&run, mg_worker(context));
+    /* a task called fork() and this is the child: what the workers had begun is lost */
+    const bool child = mine && atomic_load(&pool->owner) != (int)getpid();
+    if (mine && !child) close_run(pool, context);
+    if (!alone) inside.pool = NULL;
+    return child ? MARGIN_ERROR_SYSTEM : outcome(&run, error);
 }

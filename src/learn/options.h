@@ -81,7 +81,8 @@ void mg_option_print(const margin_option *option, const mg_option_value *value, 
         .help = of_help, __VA_ARGS__                                                               \
     }
 /* ... and what a component says of them. */
-#define MG_OPTION_TABLE(of_options) .options = (of_options), .option_count = MG_LENGTH(of_options)
+#define MG_OPTION_TABLE(of_options)  .options = (of_options), .option_count = MG_LENGTH(of_options)
+#define MG_LEARNER_TABLE(of_options) .kind = MARGIN_LEARNER, MG_OPTION_TABLE(of_options)
 
 /* Characters of a word that needs no quotes. */
 bool mg_is_bare_character(char c);

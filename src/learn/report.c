@@ -15,6 +15,13 @@ void mg_report_give(const margin_report *found, const margin_context *context, d
     mg_result_give(place, MG_REPORT, &given);
 }
 
+double mg_rows_rounding(int64_t rows, int64_t block_rows) {
+    int64_t in_order = block_rows; /* of the last leaf of the sweep */
+    while (128 * in_order < rows)
+        in_order *= 2;
+    return MG_ROUNDING + 0.5 * DBL_EPSILON * (double)MG_MIN(in_order, rows);
+}
+
 void mg_report_init(margin_report *report) {
     memset(report, 0, sizeof *report);
     report->size = sizeof *report;

@@ -34,6 +34,10 @@ void mg_report_join(margin_report *into, const margin_report *part, const char *
 /* The one rule of rounding, for verifications only: a sum that training made in double precision
  * may be off by this share of the sum of the absolute values of its terms. */
 #define MG_ROUNDING (16.0 * DBL_EPSILON)
+/* The same rule for a sum over rows: half a unit more for each row that is added in order. Equal
+ * terms (a weight of 0.1, a target of 0 or 1) round to the same side each time. `block_rows`: of
+ * the sweep that makes the sum (base/sweep.h). */
+double mg_rows_rounding(int64_t rows, int64_t block_rows);
 
 /* What a verification says beside its report: how far rounding may have moved the numbers of the
  * report that it compares with, absolutely (`gap`: objective less bound), and what of the model

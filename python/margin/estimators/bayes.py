@@ -14,6 +14,7 @@ from margin.estimators.base import OfTables
 from margin.estimators.classifiers import Classifier, refuse_unknown
 from margin.estimators.parameters import Facts, Options
 from margin.labels import Target, target
+from margin.views import is_sparse, summed_rows
 
 
 def _priors(values: Any) -> str:
@@ -157,6 +158,16 @@ class CategoryClassifier(CountClassifier):
     """Naive Bayes of whole numbers that stand for categories."""
 
     _numbers = np.int64
+
+    def _rows(self, X: Any, *, reset: bool = False) -> Any:
+        return super()._rows(self._whole(X), reset=reset)
+
+    def _rows_and(self, X: Any, y: Any, reset: bool, **checks: Any) -> tuple[Any, Any]:
+        return super()._rows_and(self._whole(X), y, reset, **checks)
+
+    def _whole(self, X: Any) -> Any:
+        """Entries as they are: parts of one, stored apart, would each be cut to a whole number."""
+        return summed_rows(X, "X") if is_sparse(X) else X
 
     def _columns(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Of each column the categories that training saw, and the counts of each class."""

@@ -428,8 +428,7 @@ static margin_status bayes_count_prepare(counter *c, double **state, double **ro
     return MARGIN_OK;
 }
 
-/* Rows of a block: enough that joining the tables of all classes costs little. */
-static int64_t block_rows(const mg_bayes_layout *layout) {
+int64_t mg_bayes_block_rows(const mg_bayes_layout *layout) {
     int64_t rows = LEAST_BLOCK;
     while (rows < 64 * layout->classes)
         rows *= 2;
@@ -447,7 +446,8 @@ margin_status mg_bayes_count(margin_context *context, const mg_problem *problem,
                                         .init = init_state,
                                         .add = bayes_count_add_block,
                                         .merge = merge_state};
-    status = mg_sweep(context, problem->count, block_rows(layout), &accumulator, &c, state, error);
+    status = mg_sweep(context, problem->count, mg_bayes_block_rows(layout), &accumulator, &c, state,
+                      error);
     if (status == MARGIN_ERROR_DATA || (status >= 0 && !add_zeros(&c, state))) {
         init_state(state, &c);
         status = fail_first(&c, state, row, error);

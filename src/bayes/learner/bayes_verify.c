@@ -14,7 +14,9 @@ typedef struct recount {
     long double *sums;        /* of the weights and statistics, while rows are counted */
     double *row;              /* one row */
     double *least, *greatest; /* classes x columns: of the values that are there */
-    double missing;
+    double unit;              /* of sums over rows (mg_rows_rounding) */
+    long double missing;
+    bool unlisted;    /* a value is none of the model's */
     double sum, rest; /* of the objective, with what rounding took */
     double excess;    /* over the least objective there is */
     double rounding;  /* of it: what the last digits of the means and of the terms make */
@@ -22,12 +24,10 @@ typedef struct recount {
 
 static void add_term(recount *r, double term) { /* Neumaier's sum */
     const double total = r->sum + term;
-    if (isfinite(term)) r->rounding += MG_ROUNDING * fabs(term);
-    if (isinf(total)) {
-        r->sum = total;
-        return;
-    }
-    r->rest += fabs(r->sum) >= fabs(term) ? (r->sum - total) + term : (term - total) + r->sum;
+    const double lost =
+        fabs(r->sum) >= fabs(term) ? (r->sum - total) + term : (term - total) + r->sum;
+    if (isfinite(term)) r->rounding += r->unit * fabs(term);
+    r->rest += isinf(total) ? 0 : lost;
     r->sum = total;
 }
 
@@ -39,9 +39,8 @@ static int64_t level_of(const mg_bayes_layout *layout, int64_t j, double value) 
         return value >= 0 && value < (double)layout->levels[j] && value == floor(value)
                    ? (int64_t)value
                    : layout->levels[j];
-    for (int64_t level = 0; level < layout->levels[j]; level++) {
+    for (int64_t level = 0; level < layout->levels[j]; level++)
         if (layout->values[layout->first_value[j] + level] == value) return level;
-    }
     return layout->levels[j];
 }
 
@@ -50,8 +49,7 @@ static void count_value(recount *r, long double *slots, int64_t j, double value,
     switch (layout->kinds[j]) {
     case MG_BAYES_GAUSSIAN:
         slots[MG_BAYES_WEIGHT] += (long double)weight;
-        slots[MG_BAYES_MEAN] +=
-            (long double)weight * (long double)value; /* the mean once all rows are there */
+        slots[MG_BAYES_MEAN] += (long double)weight * (long double)value; /* divided later */
         return;
     case MG_BAYES_BERNOULLI:
         slots[MG_BAYES_SEEN] += (long double)weight;
@@ -62,6 +60,7 @@ static void count_value(recount *r, long double *slots, int64_t j, double value,
         return;
     }
     const int64_t level = level_of(layout, j, value);
+    r->unlisted |= level == layout->levels[j];
     if (level < layout->levels[j]) slots[level] += (long double)weight;
 }
 
@@ -76,7 +75,7 @@ static void count_row(recount *r, int64_t i, int pass) {
         long double *slots = statistics + layout->first[j];
         const double value = r->row[j];
         if (isnan(value)) {
-            if (pass == 0) r->missing += weight;
+            if (pass == 0) r->missing += (long double)weight;
         } else if (pass == 0) {
             const int64_t cell = p->code[i] * layout->columns + j;
             r->least[cell] = fmin(r->least[cell], value);
@@ -105,9 +104,10 @@ static void divide_means(recount *r) {
 
 /* Counts are sums of weights, and of weights times counts; what a sparse matrix leaves out is the
  * rest of the class's weight. What does not occur is counted as 0, exactly. */
-static bool same_counts(const double *found, const double *known, int64_t count, double whole) {
+static bool same_counts(const recount *r, const double *found, const double *known, int64_t count,
+                        double whole) {
     for (int64_t n = 0; n < count; n++) {
-        const double blur = found[n] > 0 ? MG_ROUNDING * fmax(found[n], whole) : 0;
+        const double blur = found[n] > 0 ? r->unit * fmax(found[n], whole) : 0;
         if (!(fabs(found[n] - known[n]) <= blur)) return false;
     }
     return true;
@@ -123,7 +123,7 @@ static bool same_trials(const long double *found, const double *known) {
  * much. But it lies among the values: squares of differences that are all 0 are 0. */
 static double mean_blur(const recount *r, int64_t cell, const double *found) {
     const double range = r->greatest[cell] - r->least[cell];
-    return MG_ROUNDING * (fabs(found[MG_BAYES_MEAN]) + range);
+    return r->unit * (fabs(found[MG_BAYES_MEAN]) + range);
 }
 
 /* Squares are added up about some row, of which up to five digits cancel (bayes_count.c); of a
@@ -136,14 +136,14 @@ static double squares_blur(const recount *r, int64_t cell, const double *found) 
                         mg_column_blur(r->problem, cell % r->v->layout.columns);
     const bool may_have_zeros = least <= 0 && greatest >= 0;
     const double terms = 1e5 * squares + (may_have_zeros ? weight * mean * mean : 0);
-    return MG_ROUNDING * terms + 2 * sqrt(weight * squares) * away + weight * away * away;
+    return r->unit * terms + 2 * sqrt(weight * squares) * away + weight * away * away;
 }
 
 static bool same_moments(const recount *r, int64_t cell, const double *found, const double *known,
                          double whole) {
     const double column = mg_column_blur(r->problem, cell % r->v->layout.columns);
-    if (!(found[MG_BAYES_WEIGHT] > 0)) return same_counts(found, known, MG_BAYES_MOMENTS, 0);
-    if (!same_counts(found, known, 1, whole)) return false;
+    if (!(found[MG_BAYES_WEIGHT] > 0)) return same_counts(r, found, known, MG_BAYES_MOMENTS, 0);
+    if (!same_counts(r, found, known, 1, whole)) return false;
     return !(fabs(found[MG_BAYES_MEAN] - known[MG_BAYES_MEAN]) >
              mean_blur(r, cell, found) + column) &&
            !(fabs(found[MG_BAYES_SQUARES] - known[MG_BAYES_SQUARES]) >
@@ -167,19 +167,32 @@ static bool same_constancy(const recount *r, int64_t j) {
            mg_column_blur(r->problem, j) > 0;
 }
 
+/* A value that the model lists and no row has. Categories without rows may be declared. */
+static bool has_empty_value(const recount *r, int64_t j) {
+    const mg_bayes_layout *layout = &r->v->layout;
+    const int64_t count = layout->kinds[j] == MG_BAYES_VALUES ? layout->levels[j] : 0;
+    double weight = 1;
+    for (int64_t level = 0; level < count && weight > 0; level++) {
+        weight = 0;
+        for (int64_t k = 0; k < layout->classes; k++)
+            weight += r->statistics[k * layout->slots + layout->first[j] + level];
+    }
+    return !(weight > 0);
+}
+
 /* Whether the model's statistics are what was counted. */
 static bool is_counted(const recount *r) {
     const mg_bayes_layout *layout = &r->v->layout;
-    bool same = same_counts(r->classes, r->v->counts, layout->classes, 0);
+    bool same = !r->unlisted && same_counts(r, r->classes, r->v->counts, layout->classes, 0);
     for (int64_t at = 0; at < layout->classes * layout->columns && same; at++) {
         const int64_t k = at / layout->columns, j = at % layout->columns;
         const int64_t first = k * layout->slots + layout->first[j];
         const double *found = r->statistics + first, *known = r->v->statistics + first;
         if (layout->kinds[j] == MG_BAYES_GAUSSIAN)
-            same =
-                same_moments(r, at, found, known, r->classes[k]) && (k > 0 || same_constancy(r, j));
+            same = same_moments(r, at, found, known, r->classes[k]) && (k || same_constancy(r, j));
         else
-            same = same_counts(found, known, mg_bayes_slots(layout, j), r->classes[k]);
+            same = same_counts(r, found, known, mg_bayes_slots(layout, j), r->classes[k]) &&
+                   !has_empty_value(r, j);
         if (layout->kinds[j] == MG_BAYES_BERNOULLI)
             same = same && same_trials(r->sums + layout->classes + first, known);
     }
@@ -203,7 +216,7 @@ static void add_share(recount *r, const shares *s, double found, double known) {
     if (!(times > 0)) return;
     const double best = times / (s->found + s->choices * s->lambda);
     add_term(r, -times * log(p));
-    r->rounding += MG_ROUNDING * times * (1 + fabs(log(times)) + fabs(log(below > 0 ? below : 1)));
+    r->rounding += r->unit * times * (1 + fabs(log(times)) + fabs(log(below > 0 ? below : 1)));
     r->excess += times * (log(best) - log(p));
     if (p > 0) r->rounding += s->blur * (1 - log(p));
 }
@@ -215,7 +228,7 @@ static void add_levels(recount *r, double lambda, const double *found, const dou
         s.found += found[n];
         s.known += known[n];
     }
-    s.blur = MG_ROUNDING * s.found;
+    s.blur = r->unit * s.found;
     for (int64_t n = 0; n < count; n++)
         add_share(r, &s, found[n], known[n]);
 }
@@ -268,18 +281,13 @@ static void add_priors(recount *r) {
         if (r->classes[k] > 0) add_term(r, -r->classes[k] * log(v->settings.priors[k]));
 }
 
-/* A column that is constant in all classes is left out. */
-static bool is_constant(const recount *r, int64_t j) {
-    return !(pooled_squares(r, r->v->statistics, j) > 0);
-}
-
 static void bayes_verify_judge(recount *r) {
     const mg_bayes_layout *layout = &r->v->layout;
     add_priors(r);
     for (int64_t j = 0; j < layout->columns; j++) {
         const int32_t kind = layout->kinds[j];
-        if (kind == MG_BAYES_MULTINOMIAL || (kind == MG_BAYES_GAUSSIAN && is_constant(r, j)))
-            continue;
+        const bool out = kind == MG_BAYES_GAUSSIAN && !(pooled_squares(r, r->v->statistics, j) > 0);
+        if (kind == MG_BAYES_MULTINOMIAL || out) continue;
         for (int64_t k = 0; k < layout->classes; k++) {
             const int64_t at = k * layout->slots + layout->first[j];
             const double *found = r->statistics + at, *known = r->v->statistics + at;
@@ -313,6 +321,7 @@ static margin_status count_again(mg_fit *fit, recount *r) {
 margin_status mg_bayes_verify(mg_fit *fit, const mg_hypothesis *h) {
     recount r = {.problem = fit->problem, .v = mg_bayes_view_of(h)};
     const mg_bayes_layout *layout = &r.v->layout;
+    r.unit = mg_rows_rounding(fit->problem->count, mg_bayes_block_rows(layout));
     mg_heap *heap = fit->context->heap;
     margin_report *report = &fit->report;
     margin_status status;
@@ -334,7 +343,7 @@ margin_status mg_bayes_verify(mg_fit *fit, const mg_hypothesis *h) {
     }
     MG_GO(count_again(fit, &r));
     bayes_verify_judge(&r);
-    mg_bayes_describe(r.v, r.missing, report);
+    mg_bayes_describe(r.v, (double)r.missing, report);
     report->objective = r.sum + r.rest;
     report->gap = MG_MAX(r.excess, 0.0) / MG_MAX(1.0, fabs(report->objective));
     fit->verified.objective = fit->verified.gap = r.rounding;

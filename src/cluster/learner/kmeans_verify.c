@@ -17,6 +17,8 @@ typedef struct check {
     long double *sums, *weights; /* k x n; k */
     double *means_blur; /* k x n: what rounding may have made of the sums, then of the means */
     int32_t *labels;
+    bool *open;          /* rows that may be in another cluster */
+    double *open_weight; /* k: of those with this label */
     long double inertia, second;
     /* What rounding may have made of them and of the size of a cluster. */
     double inertia_blur, second_blur, size_blur;
@@ -90,7 +92,9 @@ static void label_row(check *c, const double *centres, int64_t i) {
             distance_blur(c, best, NULL, found.least) + distance_blur(c, other, NULL, found.second);
         c->second += (long double)(weight * (1 - near / next));
         c->second_blur += weight * fmin(1, blur / next);
-        c->size_blur += next - near <= blur ? weight : 0;
+        c->open[i] = next - near <= blur;
+        c->size_blur += c->open[i] ? weight : 0;
+        c->open_weight[found.best] += c->open[i] ? weight : 0;
     }
     c->weights[found.best] += (long double)weight;
     for (int64_t j = 0; j < c->n; j++) {
@@ -163,30 +167,27 @@ static double claim_gain(mg_fit *fit, const check *c) {
     return least;
 }
 
-/* Of few rows. One that may be in either cluster moves it by more than could be told. */
-static margin_status claim_silhouette(mg_fit *fit, const check *c) {
+/* Of few rows. How many of those that may be in either cluster are in one is told by its size. */
+static margin_status claim_silhouette(mg_fit *fit, const check *c, const double *sizes) {
     const mg_clustered rows = {.x = &c->p->x,
                                .index = c->p->index,
                                .weight = c->p->weight,
                                .count = c->p->count,
                                .k = c->k,
                                .labels = c->labels,
-                               .sizes = c->sizes,
+                               .sizes = sizes,
                                .blur = c->p->blur,
-                               .made = c->p->made};
+                               .made = c->p->made,
+                               .open = c->open,
+                               .open_weight = c->open_weight};
     double value, rounding;
     if (c->p->count > MG_MOST_SILHOUETTE || c->k < 2) return MARGIN_OK;
     if (isnan(margin_report_item_value(fit->claimed, "silhouette"))) return MARGIN_OK; /* no time */
+    for (int64_t m = 0; m < c->k; m++)
+        c->open_weight[m] = fmax(0, sizes[m] - (c->sizes[m] - c->open_weight[m]));
     MG_TRY(mg_silhouette(fit->context, &rows, &value, &rounding, fit->error));
-    mg_report_claim(&fit->report, &fit->verified, "silhouette", value,
-                    c->size_blur > 0 ? 2 : rounding);
+    mg_report_claim(&fit->report, &fit->verified, "silhouette", value, rounding);
     return MARGIN_OK;
-}
-
-/* Equal terms round to the same side each time, rows added in order by half a unit each. */
-static double rows_rounding(int64_t rows) {
-    const int64_t in_order = MG_MIN(rows, MG_BLOCK_ROWS + rows / 64);
-    return MG_ROUNDING + 0.5 * DBL_EPSILON * (double)in_order;
 }
 
 margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
@@ -199,15 +200,18 @@ margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
     margin_status status;
     const int64_t numbers = c.k * c.n;
     c.unit = MG_ROUNDING + DBL_EPSILON * (double)c.n;
-    c.unit_of_rows = rows_rounding(c.p->count);
-    MG_NEW_ZERO(heap, c.row, c.n + c.k + 2 * numbers, "the proof", fit->error);
+    c.unit_of_rows = mg_rows_rounding(c.p->count, MG_BLOCK_ROWS);
+    MG_NEW_ZERO(heap, c.row, c.n + 2 * c.k + 2 * numbers, "the proof", fit->error);
     c.sizes = c.row + c.n;
     c.means = c.sizes + c.k;
     c.means_blur = c.means + numbers;
+    c.open_weight = c.means_blur + numbers;
     MG_GO_NEW(heap, c.sums, numbers + c.k, "the proof", fit->error);
     memset(c.sums, 0, (size_t)(numbers + c.k) * sizeof *c.sums);
     c.weights = c.sums + numbers;
     MG_GO_NEW(heap, c.labels, c.p->count, "the proof", fit->error);
+    MG_GO_NEW(heap, c.open, c.p->count, "the proof", fit->error);
+    memset(c.open, 0, (size_t)c.p->count * sizeof *c.open);
     MG_GO(label_rows(fit, &c, v->centres));
     divide(&c, v->centres);
     MG_GO(count_moves(fit, &c, &moved, &doubtful));
@@ -232,8 +236,8 @@ margin_status mg_kmeans_verify(mg_fit *fit, const mg_hypothesis *h) {
     mg_report_claim(report, &fit->verified, "simple_silhouette",
                     c.k > 1 ? (double)c.second / total : (double)NAN,
                     c.second_blur / total + c.unit_of_rows);
-    status = claim_silhouette(fit, &c);
+    status = claim_silhouette(fit, &c, v->sizes);
 done:
-    MG_FREE(heap, c.labels, c.sums, c.row);
+    MG_FREE(heap, c.open, c.labels, c.sums, c.row);
     return status;
 }

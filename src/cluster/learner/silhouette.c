@@ -21,27 +21,85 @@ typedef struct measured {
     double value, rounding;
 } measured;
 
-/* (b - a) / max(a, b) of sample i, whose row is `row`; sums: k numbers, other: room for a row. Each
- * distance may be off by blur. */
+/* Of one row to the others. */
+typedef struct distances {
+    const mg_clustered *rows;
+    double *sums;             /* k: weighted, to the rows of each cluster that are not open */
+    double nearest, farthest; /* of the open ones; 0: there are none */
+    double own_weight;        /* of the row itself, if it is open; else 0 */
+    double blur;              /* each may be off by that */
+} distances;
+
+typedef struct range {
+    double low, high;
+} range;
+
+/* Mean distance to the rows of cluster c, divided by size; `left`: the weight of the open rows
+ * among them, which may be any of all. */
+static range mean_to(const distances *d, int64_t c, double size, double left) {
+    return (range){(d->sums[c] + left * d->nearest) / size,
+                   (d->sums[c] + left * d->farthest) / size};
+}
+
+static double open_in(const mg_clustered *rows, int64_t c) {
+    return rows->open ? rows->open_weight[c] : 0.0;
+}
+
+/* (b - a) / max(a, b), were the row one of cluster `own`: the middle of what it may be. */
+static measured silhouette_in(const distances *d, int64_t own) {
+    const mg_clustered *rows = d->rows;
+    const double size = rows->sizes[own];
+    range next = {(double)INFINITY, (double)INFINITY};
+    if (!(size > alone)) return (measured){0, 0};
+    const double left = MG_MAX(open_in(rows, own) - d->own_weight, 0);
+    const range near = mean_to(d, own, size - 1, left);
+    for (int64_t c = 0; c < rows->k; c++) {
+        if (c == own || !(rows->sizes[c] > 0)) continue;
+        const range to = mean_to(d, c, rows->sizes[c], open_in(rows, c));
+        next.low = MG_MIN(next.low, to.low);
+        next.high = MG_MIN(next.high, to.high);
+    }
+    const double most = MG_MAX(near.low, next.low);
+    if (!(most > 0)) return (measured){0, d->blur > 0 || near.high > 0 || next.high > 0 ? 2 : 0};
+    const double low = (next.low - near.high) / MG_MAX(next.low, near.high);
+    const double high = (next.high - near.low) / MG_MAX(next.high, near.low);
+    const double part = 2 * (d->blur / most + MG_ROUNDING * size / (size - 1));
+    return (measured){(low + high) / 2, MG_MIN((high - low) / 2 + part, 2)};
+}
+
+/* Of an open row in any of the clusters that have such rows of its weight. */
+static measured silhouette_anywhere(const distances *d) {
+    range all = {(double)INFINITY, -(double)INFINITY};
+    for (int64_t c = 0; c < d->rows->k; c++) {
+        if (!(open_in(d->rows, c) >= d->own_weight * (1 - MG_ROUNDING))) continue;
+        const measured in = silhouette_in(d, c);
+        all.low = MG_MIN(all.low, in.value - in.rounding);
+        all.high = MG_MAX(all.high, in.value + in.rounding);
+    }
+    if (!(all.low <= all.high)) return (measured){0, 2}; /* sizes that cannot be */
+    return (measured){(all.low + all.high) / 2, (all.high - all.low) / 2};
+}
+
+/* Of sample i, whose row is `row`; sums: k numbers, other: room for a row. */
 static measured silhouette_of(const mg_clustered *rows, int64_t i, double blur, const double *row,
                               double *other, double *sums) {
-    const int64_t own = rows->labels[i], n = rows->x->columns;
-    const double size = rows->sizes[own];
-    double near, next = (double)INFINITY;
-    if (!(size > alone)) return (measured){0, 0};
+    const bool open = rows->open && rows->open[i];
+    distances d = {.rows = rows, .sums = sums, .nearest = (double)INFINITY, .blur = blur};
+    if (!open && !(rows->sizes[rows->labels[i]] > alone)) return (measured){0, 0};
     memset(sums, 0, (size_t)rows->k * sizeof *sums);
     for (int64_t m = 0; m < rows->count; m++) {
         silhouette_read_row(rows, m, other);
-        sums[rows->labels[m]] +=
-            silhouette_weight_of(rows, m) * sqrt(mg_kmeans_square(row, other, n));
+        const double distance = sqrt(mg_kmeans_square(row, other, rows->x->columns));
+        if (!rows->open || !rows->open[m]) {
+            sums[rows->labels[m]] += silhouette_weight_of(rows, m) * distance;
+        } else if (m != i) {
+            d.nearest = MG_MIN(d.nearest, distance);
+            d.farthest = MG_MAX(d.farthest, distance);
+        }
     }
-    near = sums[own] / (size - 1);
-    for (int64_t c = 0; c < rows->k; c++)
-        if (c != own && rows->sizes[c] > 0) next = MG_MIN(next, sums[c] / rows->sizes[c]);
-    const double most = MG_MAX(near, next);
-    if (!(most > 0)) return (measured){0, blur > 0 ? 2 : 0};
-    const double part = 2 * (blur / most + MG_ROUNDING * size / (size - 1));
-    return (measured){(next - near) / most, MG_MIN(part, 2)};
+    if (d.nearest > d.farthest) d.nearest = 0;
+    d.own_weight = open ? silhouette_weight_of(rows, i) : 0;
+    return open ? silhouette_anywhere(&d) : silhouette_in(&d, rows->labels[i]);
 }
 
 typedef struct measuring {

@@ -15,11 +15,15 @@ typedef struct mg_clustered {
     const double *sizes;   /* k weights */
     const double *blur;    /* of the columns, see mg_problem; NULL: 0 */
     bool made;             /* see mg_problem */
+    /* Samples that may be in any cluster, and (k) what each has of their weight. NULL: none. */
+    const bool *open;
+    const double *open_weight;
 } mg_clustered;
 
 /* Mean over rows of (b - a) / max(a, b): a the mean distance to the other rows of the own cluster,
  * b the least mean distance to those of another; 0 for a row that is alone (Rousseeuw 1987). A
  * weight k counts as k copies. NaN if fewer than two clusters have rows. *rounding, unless NULL: by
- * how much the rule of learn/report.h may move it, the labels being right. CANCELLED, MEMORY. */
+ * how much the rule of learn/report.h and open samples may move it, the other labels being right.
+ * CANCELLED, MEMORY. */
 margin_status mg_silhouette(margin_context *context, const mg_clustered *rows, double *value,
                             double *rounding, margin_error *error);

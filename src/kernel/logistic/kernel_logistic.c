@@ -78,7 +78,6 @@ static margin_status kernel_logistic_verify(mg_fit *fit, const mg_hypothesis *hy
 
 const mg_learner mg_learner_kernel_logistic = {
     .info = {.name = "kernel-logistic",
-             .kind = MARGIN_LEARNER,
              .summary = "Logistic regression over a kernel: a sum of kernels that is the log-odds "
                         "of a class",
              .formula = "C sum log(1+exp(-y f)) + |f|^2/2,  f = sum_j a_j k(x_j, x),  P(y=1) = "
@@ -87,7 +86,7 @@ const mg_learner mg_learner_kernel_logistic = {
              .page = "docs/kernel-logistic.md",
              .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
                           MARGIN_CAN_PROBABILITY | MARGIN_CAN_TRACE,
-             MG_OPTION_TABLE(option_table)},
+             MG_LEARNER_TABLE(option_table)},
     .makes = {&mg_hypothesis_expansion},
     .fits = mg_kernel_fits,
     .check = kernel_logistic_check,

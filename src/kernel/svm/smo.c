@@ -156,13 +156,14 @@ static margin_status smo_round(mg_smo *s, mg_smo_room *room, margin_error *error
 /* ---- All rounds ------------------------------------------------------------------------------ */
 
 bool mg_smo_has_stalled(const mg_smo *s, mg_smo_pace *p) {
-    enum { PATIENCE = 200 };
+    enum { PATIENCE = 200, LITTLE = 20 };
     const double now = s->kkt > 0.0 ? s->lowest - s->up : s->dual_gap;
+    const int64_t patience = s->kkt <= 0.0 && now <= s->enough ? LITTLE : PATIENCE;
     if (now < 0.95 * p->best) {
         p->best = now;
         p->since = s->rounds;
     }
-    return s->stalled || s->rounds - p->since > PATIENCE;
+    return s->stalled || s->rounds - p->since > patience;
 }
 
 static margin_status smo_rounds(mg_smo *s, mg_smo_room *room, margin_error *error) {

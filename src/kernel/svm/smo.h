@@ -46,6 +46,7 @@ typedef struct mg_smo {
     /* When to end: kkt > 0: the greatest slope to the left exceeds the least to the right by at
      * most that. Else: the primal is above the dual by at most gap + relative * |primal|. */
     double kkt, gap, relative;
+    double enough; /* a gap below which it soon ends, where rounding stops it */
 
     /* beta: feasible, from start to end. f = K beta - y on entry, and of this K at the end. */
     double *beta, *f;

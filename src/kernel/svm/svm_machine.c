@@ -198,6 +198,7 @@ margin_status mg_svm_solve(mg_svm_machine *m, margin_status *ended) {
     mg_smo *s = &m->smo;
     double before = (double)INFINITY;
     *ended = MARGIN_OK;
+    s->enough = m->options.tolerance / (m->options.penalty.rho * m->factor);
     if (m->again && mg_svm_is_proven(m)) return MARGIN_OK;
     m->pace = (mg_pace){.asked = mg_clock(), .behind = 1.0};
     m->stop.pace = &m->pace;
@@ -289,8 +290,8 @@ static void say_why(mg_svm_machine *m, margin_status ended) {
     } else {
         mg_report_reason(report,
                          "rounding limits the gap, which is %s; bring the columns to one scale "
-                         "(standardize | ...), or lower C",
-                         gap.text);
+                         "(standardize | ...)%s",
+                         gap.text, m->options.one_class ? "" : ", or lower C");
     }
 }
 
@@ -318,6 +319,9 @@ static margin_status hand_over(mg_svm_machine *m, margin_status ended) {
     m->kkt = fmax(s->lowest - s->up, 0.0);
     if (!isfinite(m->kkt)) m->kkt = 0.0; /* one side is empty: nothing can move */
     mg_svm_say_gap(m, report);
+    /* beside an objective below 1 rounding may be all there is of less */
+    const bool enough = m->options.kkt <= 0.0 && report->gap <= report->tolerance;
+    if (ended == MARGIN_STOPPED_STALLED && enough) ended = MARGIN_OK;
     report->iterations = s->steps;
     snprintf(report->iteration_name, sizeof report->iteration_name, "steps");
     mg_svm_describe(&m->options, &m->kernel, report);

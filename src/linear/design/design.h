@@ -74,6 +74,7 @@ double mg_design_to_rows(const mg_design *d, const double *w, double *v);
 typedef struct mg_loss_point {
     const double *known; /* one function, samples: f_i, where the caller has them; NULL: found from
                             w and b */
+    const double *given; /* several functions, samples x K: in place of slopes */
     /* arrays that the caller wants filled; NULL: not wanted */
     double *scores;     /* samples: f_i */
     double *slopes;     /* one function: c_i loss'(t_i), times sign_i: the derivative in f_i */

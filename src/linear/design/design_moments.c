@@ -90,14 +90,6 @@ static void finish_moments(const moment_walk *walk, moment_sums *sums) {
     }
 }
 
-static margin_status sum_moments(mg_design *d, moment_walk *walk, int64_t samples,
-                                 moment_sums *sums, margin_error *error) {
-    MG_TRY(mg_sweep_sums(d->context, samples, d->block_rows, HEAD + numbers_summed(d), 0,
-                         add_moments, walk, sums, error));
-    finish_moments(walk, sums);
-    return MARGIN_OK;
-}
-
 /* In A's units; a spread that rounding alone could make is none. Differences from the mean, which
  * a first walk found, are exact: of a constant they leave a hundred-millionth of the mean's
  * rounding, and one row that differs in its last bit makes more. */
@@ -145,12 +137,14 @@ margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *
         goto done;
     }
     MG_GO(choose_samples(d, &chosen, &count, error));
-    walk.list.chosen = chosen;
-    MG_GO(sum_moments(d, &walk, count, sums, error));
-    memcpy(mean, sums->numbers, (size_t)d->columns * sizeof *mean);
-    walk.center = mean;
-    if (exact) walk.list.chosen = NULL;
-    MG_GO(sum_moments(d, &walk, exact ? d->samples : count, sums, error));
+    for (int turn = 0; turn < 2; turn++) { /* some about 0, then what is wanted about the means */
+        const bool all = turn > 0 && exact;
+        walk.list.chosen = all ? NULL : chosen;
+        if (turn > 0) walk.center = memcpy(mean, sums->numbers, (size_t)d->columns * sizeof *mean);
+        MG_GO(mg_sweep_sums(d->context, all ? d->samples : count, d->block_rows,
+                            HEAD + numbers_summed(d), 0, add_moments, &walk, sums, error));
+        finish_moments(&walk, sums);
+    }
     hand_over(d, sums, mean, deviation);
 done:
     MG_FREE(d->heap, chosen, sums);

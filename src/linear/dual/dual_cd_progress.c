@@ -63,9 +63,7 @@ margin_status mg_dual_cd_curvatures(mg_dual_cd *m) {
         total += m->curvature[i];
         weight += m->objective->c[i];
     }
-    MG_REQUIRE(isfinite(total), m->job->error, MG_DATA(OVERFLOW),
-               "the objective is beyond double precision; bring the columns to one scale first: "
-               "standardize | ...");
+    MG_TRY(mg_objective_finite(total, m->job->error));
     expect_proof(m, total / (double)m->samples, weight / (double)m->samples);
     if (!m->objective->intercept) return MARGIN_OK;
     m->spread = spread_share * total / (double)m->samples;

@@ -24,32 +24,25 @@
 #include "linear/dual/dual_cd.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static const char purpose[] = "the state of dual coordinate descent";
 
 static bool dual_cd_can(const mg_objective *objective, char *why) {
-    enum { ROOM = 200 };
     const mg_loss_kind kind = objective->loss->kind;
     const bool several = kind == MG_LOSS_CRAMMER_SINGER;
-    const char *reason = NULL;
     if (!several && kind != MG_LOSS_HINGE && kind != MG_LOSS_SQUARED_HINGE &&
         kind != MG_LOSS_LOGISTIC)
-        snprintf(why, ROOM, "it has no steps for the %s loss", objective->loss->name);
-    else if (!(objective->penalty.rho > 0.0))
-        reason = "its dual needs the penalty |w|^2";
-    else if (objective->penalty.kappa > 0.0)
-        reason = "it has no steps for |w|_1";
-    else if (several)
-        return true;
-    else if (objective->design->problem->maker)
-        reason = "it reads rows again and again, and these are made afresh each time";
-    else if (objective->design->shift && !objective->intercept)
-        reason = "columns that are shifted need an intercept";
-    else
-        return true;
-    if (reason) snprintf(why, ROOM, "%s", reason);
-    return false;
+        return mg_solver_cannot(why, "it has no steps for the %s loss", objective->loss->name);
+    if (!(objective->penalty.rho > 0.0))
+        return mg_solver_cannot(why, "its dual needs the penalty |w|^2");
+    if (objective->penalty.kappa > 0.0) return mg_solver_cannot(why, "it has no steps for |w|_1");
+    if (several) return true;
+    if (objective->design->problem->maker)
+        return mg_solver_cannot(
+            why, "it reads rows again and again, and these are made afresh each time");
+    if (objective->design->shift && !objective->intercept)
+        return mg_solver_cannot(why, "columns that are shifted need an intercept");
+    return true;
 }
 
 /* Weights side by side take eight times the memory of one vector. */

@@ -44,14 +44,9 @@ typedef struct ssnal {
 } ssnal;
 
 static bool ssnal_can(const mg_objective *objective, char *why) {
-    enum { ROOM = 200 };
     if (objective->loss->kind != MG_LOSS_HINGE)
-        snprintf(why, ROOM, "ssnal is for the hinge loss");
-    else if (objective->penalty.kappa > 0.0)
-        snprintf(why, ROOM, "|w|_1 has corners");
-    else
-        return true;
-    return false;
+        return mg_solver_cannot(why, "ssnal is for the hinge loss");
+    return objective->penalty.kappa > 0.0 ? mg_solver_cannot(why, "|w|_1 has corners") : true;
 }
 
 /* ---- Gap ------------------------------------------------------------------------------------- */

@@ -119,10 +119,7 @@ static margin_status ssnal_start(mg_ssnal *s) {
     s->sharpness = start_sharpness(s);
     memset(s->multipliers, 0, (size_t)s->samples * sizeof *s->multipliers);
     MG_TRY(mg_ssnal_pass(s, &s->here, true));
-    MG_REQUIRE(isfinite(s->here.value), s->job->error, MG_DATA(OVERFLOW),
-               "the objective is beyond double precision; bring the columns to one scale first: "
-               "standardize | ...");
-    return MARGIN_OK;
+    return mg_objective_finite(s->here.value, s->job->error);
 }
 
 margin_status mg_ssnal_begin(mg_linear_job *job, mg_linear_solution *solution, mg_ssnal *s) {

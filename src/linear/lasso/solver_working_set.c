@@ -29,7 +29,6 @@
 #include "linear/objective/step.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -43,14 +42,10 @@ static const double little = 1e-6, little_more = 1e-3;
 /* ---- What it can ----------------------------------------------------------------------------- */
 
 static bool working_can(const mg_objective *objective, char *why) {
-    enum { ROOM = 200 };
     if (!objective->loss->curved)
-        snprintf(why, ROOM, "the %s loss has corners", objective->loss->name);
-    else if (!(objective->penalty.kappa > 0.0))
-        snprintf(why, ROOM, "there is no |w|_1 in the penalty");
-    else
-        return true;
-    return false;
+        return mg_solver_cannot(why, "the %s loss has corners", objective->loss->name);
+    if (objective->penalty.kappa > 0.0) return true;
+    return mg_solver_cannot(why, "there is no |w|_1 in the penalty");
 }
 
 /* ---- Points ---------------------------------------------------------------------------------- */
@@ -138,9 +133,7 @@ static margin_status working_start(mg_working *s) {
         s->here.b = *given->b;
         MG_TRY(working_evaluate(s, &s->here, s->curvatures));
     }
-    MG_REQUIRE(isfinite(s->here.value), s->job->error, MG_DATA(OVERFLOW),
-               "the objective is beyond double precision; bring the columns to one scale first: "
-               "standardize | ...");
+    MG_TRY(mg_objective_finite(s->here.value, s->job->error));
     s->here.gap = s->best_gap = gap_of(s, &s->here, &s->violation);
     return MARGIN_OK;
 }

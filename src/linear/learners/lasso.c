@@ -55,17 +55,14 @@ static margin_status lasso_fit_many(mg_fit *fits, int64_t count) {
 
 const mg_learner mg_learner_lasso = {
     .info = {.name = "lasso",
-             .kind = MARGIN_LEARNER,
              .summary = "Least squares with a penalty on the weights that makes most of them 0",
              .formula = "minimise sum (w.x + b - y)^2 + alpha |w|_1",
              .source = "Tibshirani 1996; Massias, Gramfort and Salmon 2018 (working sets)",
              .page = "docs/lasso.md",
              .abilities =
                  MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS | MARGIN_CAN_TRACE,
-             MG_OPTION_TABLE(lasso_options)},
-    MG_LINEAR_LEARNER(&lasso_family),
-    .check = mg_linear_check,
-    .fit = mg_squares_fit_one,
+             MG_LEARNER_TABLE(lasso_options)},
+    MG_LINEAR_LEARNER(&lasso_family, mg_linear_check, mg_squares_fit_one),
     .told = MG_SQUARES_TOLD,
     .share = lasso_share,
     .fit_many = lasso_fit_many,
@@ -74,17 +71,14 @@ const mg_learner mg_learner_lasso = {
 
 const mg_learner mg_learner_elastic_net = {
     .info = {.name = "elastic-net",
-             .kind = MARGIN_LEARNER,
              .summary = "Least squares with the penalties of ridge and lasso in one",
              .formula = "minimise sum (w.x + b - y)^2 + alpha " NORM,
              .source = "Zou and Hastie 2005; Massias, Gramfort and Salmon 2018 (working sets)",
              .page = "docs/elastic-net.md",
              .abilities =
                  MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS | MARGIN_CAN_TRACE,
-             MG_OPTION_TABLE(elastic_net_options)},
-    MG_LINEAR_LEARNER(&elastic_net_family),
-    .check = mg_linear_check,
-    .fit = mg_squares_fit_one,
+             MG_LEARNER_TABLE(elastic_net_options)},
+    MG_LINEAR_LEARNER(&elastic_net_family, mg_linear_check, mg_squares_fit_one),
     .told = MG_SQUARES_TOLD MG_PATH_TOLD,
     .share = lasso_share,
     .fit_many = lasso_fit_many,

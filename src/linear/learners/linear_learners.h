@@ -3,11 +3,6 @@
 
 #include "learn/learner.h"
 
-extern const mg_learner mg_learner_elastic_net;
-extern const mg_learner mg_learner_exponential;
-extern const mg_learner mg_learner_lasso;
-extern const mg_learner mg_learner_least_squares;
-extern const mg_learner mg_learner_logistic;
-extern const mg_learner mg_learner_ridge;
-extern const mg_learner mg_learner_softmax;
-extern const mg_learner mg_learner_svm;
+extern const mg_learner mg_learner_elastic_net, mg_learner_exponential, mg_learner_lasso,
+    mg_learner_least_squares, mg_learner_logistic, mg_learner_ridge, mg_learner_softmax,
+    mg_learner_svm;

@@ -37,7 +37,6 @@ static const mg_linear_family logistic_family = {.loss = MG_LOSS_LOGISTIC};
 
 const mg_learner mg_learner_logistic = {
     .info = {.name = "logistic",
-             .kind = MARGIN_LEARNER,
              .summary = "Logistic regression: a linear function that is the log-odds of a class",
              .formula = "C sum log(1+exp(-y f)) + |w|^2/2,  f = w.x + b,  P(y=1) = 1/(1+exp(-f))",
              .source = "Cox 1958; Liu and Nocedal 1989 (L-BFGS); Byrd, Chin, Neveitt and Nocedal "
@@ -45,10 +44,8 @@ const mg_learner mg_learner_logistic = {
              .page = "docs/logistic.md",
              .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
                           MARGIN_CAN_PROBABILITY | MARGIN_CAN_TRACE,
-             MG_OPTION_TABLE(options)},
-    MG_LINEAR_LEARNER(&logistic_family),
-    .check = mg_linear_check,
-    .fit = mg_linear_fit_one,
+             MG_LEARNER_TABLE(options)},
+    MG_LINEAR_LEARNER(&logistic_family, mg_linear_check, mg_linear_fit_one),
     .share = logistic_share,
     .fit_many = logistic_fit_many,
     .differ = MG_DIFFER_SIGNS | MG_DIFFER_FOLDS,

@@ -33,7 +33,6 @@ static const mg_linear_family softmax_family = {.loss = MG_LOSS_SOFTMAX};
 
 const mg_learner mg_learner_softmax = {
     .info = {.name = "softmax",
-             .kind = MARGIN_LEARNER,
              .summary = "Softmax regression: a linear function for each class, all trained "
                         "together, whose exponentials are in proportion to its probability",
              .formula = "C sum (log sum_k exp(f_k) - f_y) + |w|^2/2,  f_k = w_k.x + b_k,  "
@@ -42,9 +41,7 @@ const mg_learner mg_learner_softmax = {
              .page = "docs/softmax.md",
              .abilities = MARGIN_CAN_MULTICLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
                           MARGIN_CAN_PROBABILITY | MARGIN_CAN_TRACE,
-             MG_OPTION_TABLE(options)},
-    MG_LINEAR_LEARNER(&softmax_family),
-    .check = mg_linear_check,
-    .fit = mg_linear_fit_one,
+             MG_LEARNER_TABLE(options)},
+    MG_LINEAR_LEARNER(&softmax_family, mg_linear_check, mg_linear_fit_one),
     .probabilities = softmax_probabilities,
 };

@@ -213,14 +213,13 @@ static const mg_learner svm_descent = {
 
 static const mg_learner svm_one_class = {
     .info = {.name = "svm",
-             .kind = MARGIN_LEARNER,
              .summary = "Support vector machine for one class: where most of the rows are, without "
                         "a target",
              .formula = "|f|^2/2 + sum max(rho - f, 0) - nu m rho,  f = sum_i a_i k(x_i, x)",
              .source = "Scholkopf, Platt, Shawe-Taylor, Smola and Williamson 2001",
              .page = "docs/svm.md",
              .abilities = MARGIN_CAN_CLUSTER | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
-             MG_OPTION_TABLE(options)},
+             MG_LEARNER_TABLE(options)},
     .makes = {&mg_hypothesis_expansion},
     .fits = mg_kernel_fits,
     .defaults = kernel_defaults,
@@ -248,9 +247,7 @@ const mg_learner mg_learner_svm = {
                      "Cortes and Vapnik 1995; Li, Sun and Toh 2018 (semismooth Newton)",
                      MARGIN_CAN_TRACE | MARGIN_CAN_ARGMAX),
     .variant = svm_variant,
-    MG_LINEAR_LEARNER(&svm_family),
-    .check = svm_check,
-    .fit = mg_linear_fit_one,
+    MG_LINEAR_LEARNER(&svm_family, svm_check, mg_linear_fit_one),
     .share = mg_linear_share,
     .fit_many = mg_linear_fit,
     .differ = MG_DIFFER_SIGNS,

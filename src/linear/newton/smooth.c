@@ -3,7 +3,6 @@
 #include "linear/objective/step.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Of a value, relative to it. */
@@ -12,14 +11,9 @@ static const double rounding_double = 1e-12, rounding_single = 3e-8;
 enum { MOST_TRIES = 30 };
 
 bool mg_smooth_can(const mg_objective *objective, char *why) {
-    enum { ROOM = 200 };
     if (!objective->loss->curved)
-        snprintf(why, ROOM, "the %s loss has corners", objective->loss->name);
-    else if (objective->penalty.kappa > 0.0)
-        snprintf(why, ROOM, "|w|_1 has corners");
-    else
-        return true;
-    return false;
+        return mg_solver_cannot(why, "the %s loss has corners", objective->loss->name);
+    return objective->penalty.kappa > 0.0 ? mg_solver_cannot(why, "|w|_1 has corners") : true;
 }
 
 /* ---- Points ---------------------------------------------------------------------------------- */
@@ -166,10 +160,7 @@ margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution,
     MG_GO(smooth_new_vectors(s));
     MG_GO(find_coordinates(s, whole));
     MG_GO(go_to_start(s));
-    if (!isfinite(s->here.value))
-        MG_GO(mg_fail(job->error, MG_DATA(OVERFLOW),
-                      "the objective is beyond double precision; bring the columns to one scale "
-                      "first: standardize | ..."));
+    MG_GO(mg_objective_finite(s->here.value, job->error));
     s->best_slack = s->here.slack;
     trace_here(s);
     return MARGIN_OK;

@@ -233,7 +233,7 @@ static margin_status keep_pair(mg_smooth *s) {
 
 /* ---- The method ------------------------------------------------------------------------------ */
 
-static margin_status next_step(mg_smooth *s, bool *moved) {
+MG_INLINE margin_status next_step(mg_smooth *s, bool *moved) {
     MG_TRY(set_direction(s));
     MG_TRY(mg_smooth_step(s, moved));
     return *moved ? keep_pair(s) : MARGIN_OK;

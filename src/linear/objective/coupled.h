@@ -24,11 +24,9 @@ typedef struct mg_coupled {
 margin_status mg_coupled_create(const mg_objective *o, mg_coupled **made, margin_error *error);
 void mg_coupled_free(mg_coupled *coupled);
 
-/* As mg_objective_pass without the penalty. */
+/* As mg_objective_pass without the penalty; of given residuals w and b may be NULL. */
 margin_status mg_coupled_pass(const mg_objective *o, const double *w, const double *b,
                               mg_loss_point *point, margin_error *error);
-margin_status mg_coupled_gradient(const mg_objective *o, const double *residuals, double *gradient,
-                                  double *sums, margin_error *error);
 /* Of a sample: slopes = c (shares - e_own), its own one as what the others leave. */
 void mg_coupled_slopes(const double *shares, int64_t functions, int64_t own, double c,
                        double *slopes);

@@ -177,8 +177,8 @@ static double *chunk_slopes(const pass_walk *walk, int64_t first, int64_t count,
     return slopes;
 }
 
-static void coupled_add_chunk(const pass_walk *walk, int64_t first, int64_t count, double *work,
-                              pass_sums *sums) {
+MG_INLINE void coupled_add_chunk(const pass_walk *walk, int64_t first, int64_t count, double *work,
+                                 pass_sums *sums) {
     const int64_t functions = walk->o->functions;
     const void *rows[MG_CHUNK_ROWS];
     const mg_visit_list list = {walk->o->design, NULL};
@@ -281,37 +281,27 @@ static margin_status finish_gradient(const pass_walk *walk, const pass_sums *sum
     return MARGIN_OK;
 }
 
-static margin_status walk_rows(pass_walk *walk, const double *w, const double *b,
-                               mg_loss_point *point, margin_error *error) {
-    const mg_objective *o = walk->o;
-    walk->gradient = point->gradient != NULL;
-    MG_TRY(coupled_prepare(walk, w, b, point->single, error));
-    const int64_t count = sum_count(walk);
+margin_status mg_coupled_pass(const mg_objective *o, const double *w, const double *b,
+                              mg_loss_point *point, margin_error *error) {
+    pass_walk walk = {.o = o,
+                      .given = point->given,
+                      .shares = point->shares,
+                      .scores = point->scores,
+                      .gradient = point->gradient != NULL};
+    MG_TRY(coupled_prepare(&walk, w, b, point->single, error));
+    const int64_t count = sum_count(&walk);
     pass_sums *sums = mg_new(o->design->heap, count, sizeof(double));
     if (!sums)
         return mg_no_memory(o->design->heap, count, sizeof(double),
                             "the gradient of a linear model", error);
     margin_status status = mg_sweep_sums(o->design->context, o->samples, o->coupled->block_rows,
-                                         count, 0, coupled_add_block, walk, sums, error);
-    if (status >= 0 && walk->gradient)
-        status = finish_gradient(walk, sums, point->gradient, point->intercept_gradient, error);
+                                         count, 0, coupled_add_block, &walk, sums, error);
+    if (status >= 0 && walk.gradient)
+        status = finish_gradient(&walk, sums, point->gradient, point->intercept_gradient, error);
     if (status >= 0) {
         point->value = sums->value;
         point->errors = (int64_t)sums->errors;
     }
     mg_free(o->design->heap, sums);
     return status;
-}
-
-margin_status mg_coupled_pass(const mg_objective *o, const double *w, const double *b,
-                              mg_loss_point *point, margin_error *error) {
-    pass_walk walk = {.o = o, .scores = point->scores, .shares = point->shares};
-    return walk_rows(&walk, w, b, point, error);
-}
-
-margin_status mg_coupled_gradient(const mg_objective *o, const double *residuals, double *gradient,
-                                  double *sums, margin_error *error) {
-    pass_walk walk = {.o = o, .given = residuals};
-    mg_loss_point point = {.gradient = gradient, .intercept_gradient = sums};
-    return walk_rows(&walk, NULL, NULL, &point, error);
 }

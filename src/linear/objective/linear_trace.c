@@ -1,7 +1,15 @@
-/* A step of a solver, for whoever looks on. */
+/* What a solver says of itself: why it cannot, and its steps for whoever looks on. */
 #include "linear/objective/solver.h"
 
-#include <math.h>
+#include <stdio.h>
+
+bool mg_solver_cannot(char *why, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, 200, format, arguments);
+    va_end(arguments);
+    return false;
+}
 
 void mg_linear_trace(const mg_linear_job *job, int64_t step, const double *w, const double *b,
                      double value, int64_t errors) {

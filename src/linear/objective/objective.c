@@ -171,6 +171,13 @@ margin_status mg_objective_pass(const mg_objective *o, const double *w, const do
     return MARGIN_OK;
 }
 
+margin_status mg_objective_finite(double value, margin_error *error) {
+    MG_REQUIRE(isfinite(value), error, MG_DATA(OVERFLOW),
+               "the objective is beyond double precision; bring the columns to one scale first: "
+               "standardize | ...");
+    return MARGIN_OK;
+}
+
 margin_status mg_objective_scores(const mg_objective *o, const double *w, const double *b,
                                   double *scores, margin_error *error) {
     mg_loss_point point = {.scores = scores};
@@ -180,7 +187,8 @@ margin_status mg_objective_scores(const mg_objective *o, const double *w, const 
 
 margin_status mg_objective_gradient(const mg_objective *o, const double *residuals,
                                     double *gradient, double *sums, margin_error *error) {
-    return o->coupled ? mg_coupled_gradient(o, residuals, gradient, sums, error)
+    mg_loss_point point = {.given = residuals, .gradient = gradient, .intercept_gradient = sums};
+    return o->coupled ? mg_coupled_pass(o, NULL, NULL, &point, error)
                       : mg_design_gradient(o->design, residuals, gradient, sums, error);
 }
 

@@ -56,6 +56,9 @@ MG_INLINE bool mg_is_unpenalised(const mg_objective *objective) {
 margin_status mg_objective_pass(const mg_objective *objective, const double *w, const double *b,
                                 mg_loss_point *point, margin_error *error);
 
+/* An error where the value at the start is beyond double precision. */
+margin_status mg_objective_finite(double value, margin_error *error);
+
 /* scores: samples x functions, in f64 */
 margin_status mg_objective_scores(const mg_objective *objective, const double *w, const double *b,
                                   double *scores, margin_error *error);

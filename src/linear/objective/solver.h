@@ -56,6 +56,9 @@ typedef struct mg_linear_solver {
 extern const mg_linear_solver mg_solver_gd, mg_solver_sgd, mg_solver_minibatch, mg_solver_lbfgs,
     mg_solver_newton, mg_solver_ssnal, mg_solver_dual_cd, mg_solver_working_set;
 
+/* The end of a `can` that is false: writes `why`. */
+bool mg_solver_cannot(char *why, const char *format, ...) MG_PRINTF(2, 3);
+
 /* For the trace, if there is one: the state after step number `step` (0: the start). Several
  * functions: b lies right behind w. */
 void mg_linear_trace(const mg_linear_job *job, int64_t step, const double *w, const double *b,

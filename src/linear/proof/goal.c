@@ -15,7 +15,8 @@ double mg_wanted_gap_l1(double tolerance, double value, double constant) {
                 tolerance * fmax(fabs(value), 1e-3 * (constant - value)));
 }
 
-margin_status mg_goal_prove(mg_goal *goal, const double *w, const double *b, const double *scores) {
+inline margin_status mg_goal_prove(mg_goal *goal, const double *w, const double *b,
+                                   const double *scores) {
     const mg_objective *o = goal->job->objective;
     mg_linear_solution *out = goal->solution;
     if (goal->proven) return MARGIN_OK;

@@ -18,6 +18,8 @@
  * what that does to the objective is counted to second order, what it does to v (blur) through D.
  * Nothing else is forgiven. */
 #include "linear/verify/linear_verify.h"
+
+#include "base/sweep.h"
 #include "linear/verify/verification.h"
 
 #include <math.h>
@@ -229,13 +231,13 @@ static real squares_rounding(const mg_verification *k) {
         squares += k->c[i] * (of_target * of_target + of_fit * of_fit);
         errors += k->c[i] * (of_target - of_fit) * (of_target - of_fit);
     }
-    return squares <= most * errors ? unit * squares : 0.0L;
+    return squares <= most * errors ? k->unit_of_rows * squares : 0.0L;
 }
 
 /* At the scores: before other dual variables are taken. */
 static margin_status find_rounding(mg_verification *k) {
     memset(k->blur, 0, (size_t)(k->functions * (k->columns + 1)) * sizeof *k->blur);
-    k->rounding = unit * k->objective;
+    k->rounding = k->unit_of_rows * k->objective;
     if (k->loss->kind == MG_LOSS_SQUARED && k->options->penalty.kappa == 0.0)
         k->rounding += squares_rounding(k);
     for (int64_t i = 0; i < k->samples; i++) {
@@ -427,11 +429,11 @@ static margin_status claim_sparsity(mg_verification *k) {
         k->scores[i] = (real)constant;
         k->u[i] = -(real)k->loss->slope(at_loss(k, i));
         const real terms = fabsl(k->u[i]) + 2.0L * far * (real)k->loss->curvature(at_loss(k, i));
-        all += k->c[i] * unit * terms;
+        all += k->c[i] * k->unit_of_rows * terms;
         total += k->c[i];
         MG_TRY(mg_verify_row(k, i));
         for (int64_t e = 0; e < k->entries - 1; e++) {
-            k->blur[k->at[e]] += k->c[i] * unit * terms * k->sizes[e];
+            k->blur[k->at[e]] += k->c[i] * k->unit_of_rows * terms * k->sizes[e];
             k->v[k->at[e]] += k->c[i] * k->sizes[e];
         }
     }
@@ -498,7 +500,9 @@ margin_status mg_linear_verify(mg_fit *fit, const mg_linear_options *options, mg
                          .options = options,
                          .samples = fit->problem->count,
                          .columns = fit->problem->x.columns,
-                         .functions = hypothesis->functions};
+                         .functions = hypothesis->functions,
+                         .unit_of_rows =
+                             (real)mg_rows_rounding(fit->problem->count, MG_BLOCK_ROWS)};
     const int64_t size = k.columns + 1, scores = k.samples * k.functions;
     mg_arena arena;
     MG_REQUIRE(!k.loss->coupled || k.functions == fit->problem->classes, fit->error,

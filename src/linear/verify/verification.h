@@ -20,6 +20,7 @@ typedef struct mg_verification {
     mg_real *centre; /* columns + 1: what may be taken off each; 0 of some */
     mg_real *held;   /* columns + 1: in how many rows it is not 0 */
     mg_real objective, rounding;
+    mg_real unit_of_rows; /* of sums over rows (mg_rows_rounding) */
     /* The row at hand: its entries, of which the last one is the 1 of the intercept. */
     int64_t entries, *at;    /* columns + 1: their columns */
     mg_real *values, *sizes; /* columns + 1: of a_ij, and of the terms that a_ij is made of */

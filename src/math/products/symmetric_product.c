@@ -37,7 +37,7 @@ static const char *panel_at(const product *p, int64_t panel) {
 
 /* A tile that crosses the diagonal or the last row, by way of a buffer: columns 0..i of panel
  * `right` only. */
-static void symmetric_add_part(const product *p, const char *left, int64_t row, int64_t right) {
+MG_INLINE void symmetric_add_part(const product *p, const char *left, int64_t row, int64_t right) {
     double part[MOST_ROWS * MOST_WIDTH];
     const int64_t column = right * p->ops->width;
     const int64_t last = MG_MIN(row + p->ops->rows, p->size);
@@ -51,7 +51,7 @@ static void symmetric_add_part(const product *p, const char *left, int64_t row, 
 }
 
 /* Rows of panel `left` times panel `right`, not behind it. */
-static void add_panel(const product *p, int64_t left, int64_t right) {
+MG_INLINE void add_panel(const product *p, int64_t left, int64_t right) {
     const mg_symmetric_ops *ops = p->ops;
     const int64_t first = left * ops->width, last = MG_MIN(first + ops->width, p->size);
     for (int64_t row = first; row < last; row += ops->rows) {

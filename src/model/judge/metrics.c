@@ -26,35 +26,23 @@ static margin_status decide_samples(const mg_judged *judged, int64_t *labels, ma
                       (long long)row + 1);
 }
 
-/* -log P(class) from scores that are logarithms: no probability is rounded to 0. */
-static double log_score_loss(const double *scores, int64_t classes, int32_t code) {
-    double greatest = scores[0], sum = 0;
-    for (int64_t c = 1; c < classes; c++)
-        greatest = MG_MAX(greatest, scores[c]);
-    for (int64_t c = 0; c < classes; c++)
-        sum += exp(scores[c] - greatest);
-    return log(sum) - (scores[code] - greatest);
-}
-
-/* What probabilities give each sample. No clipping: a true class of probability 0 costs infinity.
- */
+/* What probabilities give each sample. */
 typedef struct {
     double *loss, *brier; /* NULL: the model has no probabilities */
-    double *scores;       /* ranks of the classes; NULL: none */
+    double *scores;       /* ranks of more than two classes; NULL: none */
 } judged_rows;
 
-/* With more than two classes they rank the rows, as logarithms where these are known. */
-static void judge_row(const mg_judged *judged, int64_t i, double *p, judged_rows *rows) {
+/* work: two numbers a class. */
+static void judge_row(const mg_judged *judged, int64_t i, double *work, judged_rows *rows) {
     const margin_model *model = judged->model;
     const int64_t functions = model->hypothesis->functions, k = model->classes;
     const double *scores = judged->scores + i * functions;
-    const bool logs = mg_learner_more_of(model->learner)->log_scores && !model->additions;
     const int32_t code = judged->codes[i];
+    double *p = work, *ranks = rows->scores ? rows->scores + i * k : work + k;
     mg_probabilities(model, scores, p);
-    rows->loss[i] = code < 0 ? 0 : logs ? log_score_loss(scores, k, code) : -log(p[code]);
+    mg_class_ranks(model, scores, p, ranks);
+    rows->loss[i] = code < 0 ? 0 : mg_log_loss(model, p, ranks, code);
     rows->brier[i] = code < 0 ? 0 : mg_brier(p, k, code);
-    for (int64_t c = 0; k > 2 && c < k; c++)
-        rows->scores[i * k + c] = logs ? -log_score_loss(scores, k, (int32_t)c) : p[c];
 }
 
 static margin_status judge_rows(const mg_judged *judged, mg_arena *arena, judged_rows *rows,
@@ -62,13 +50,13 @@ static margin_status judge_rows(const mg_judged *judged, mg_arena *arena, judged
     const margin_model *model = judged->model;
     const int64_t n = judged->samples.count, k = model->classes;
     const char *purpose = "the probabilities";
-    double *p;
-    MG_TRY(MG_PIECES(arena, purpose, error, MG_PIECE(p, k), MG_PIECE(rows->loss, n),
+    double *work;
+    MG_TRY(MG_PIECES(arena, purpose, error, MG_PIECE(work, 2 * k), MG_PIECE(rows->loss, n),
                      MG_PIECE(rows->brier, n)));
     if (k > 2) MG_ARENA_NEW(arena, rows->scores, n * k, purpose, error);
     for (int64_t i = 0; i < n; i++) {
         if (mg_cancelled_at(judged->context, i)) return mg_fail_cancelled(error);
-        judge_row(judged, i, p, rows);
+        judge_row(judged, i, work, rows);
     }
     return MARGIN_OK;
 }

@@ -6,20 +6,23 @@
  * every item that the learner's verification finds (an exact silhouette and a perceptron's margin
  * if they are there); that counts are whole numbers; the gamma of a rule; that the number of
  * iterations is none below 0; that the folded weights are those of the learner, folded; that the
- * stages are what this data gives, but for what a seed draws; and what the learner says of dual
- * coefficients, signs and intercepts. Not compared is what describes the work and cannot be found
- * from the model: iterations, reason, which limit stopped it, and the items of unknown_item; nor
- * what was settled after the fit.
+ * stages are what this data (of an updated model its first rows) gives, but for what a seed draws,
+ * and that the model knows its categories; and what the learner says of dual coefficients, signs
+ * and intercepts. Not compared is what describes the work and cannot be found from the model:
+ * iterations, reason, which limit stopped it, and the items of unknown_item; nor what was settled
+ * after the fit.
  *
  * Numbers agree if they differ by no more than what rounding may have made of them, which the
  * learner says (mg_verified), by the one rule of learn/report.h, and by the constants below. What
  * stages make is taken as it is at first: the instruction set of the fit makes the same bits. Only
  * a model that does not hold so is allowed what rounding may have made of it (blur.c). */
 #include "base/cancelled_at.h"
+#include "base/sweep.h"
 #include "model/judge/kernel_gap.h"
 #include "model/predict/align.h"
 #include "model/predict/fit_score.h"
 #include "model/predict/predict.h"
+#include "model/problem/data_rows.h"
 #include "model/problem/multiclass.h"
 #include "neighbors/learner/index.h"
 
@@ -54,9 +57,9 @@ static void compare(comparison *c, const char *name, double was, double is, doub
     differ(c, name, was, is);
 }
 
-/* Of the last sum itself. */
-static double part_of(double number) {
-    return MG_ROUNDING * fabs(number);
+/* Of the last sum itself, over rows. */
+static double part_of(const comparison *c, double number) {
+    return mg_rows_rounding(c->found->rows, MG_BLOCK_ROWS) * fabs(number);
 }
 
 static void compare_exactly(comparison *c, const char *name, double was, double is) {
@@ -90,7 +93,7 @@ static void compare_numbers(comparison *c) {
     const margin_report *was = c->stored, *is = c->found;
     compare_exactly(c, "tolerance", was->tolerance, is->tolerance);
     compare(c, "objective", was->objective, is->objective,
-            c->verified->objective + part_of(is->objective) + nothing);
+            c->verified->objective + part_of(c, is->objective) + nothing);
     compare_gap(c);
     if (was->status == MARGIN_OK) compare_exactly(c, "status", was->status, is->status);
 }
@@ -120,7 +123,7 @@ static void compare_items(comparison *c) {
         const margin_report_item *item = &c->found->items[i];
         const double was = margin_report_item_value(c->stored, item->name);
         if (isinf(c->verified->items[i])) continue; /* rounding is all there is of it */
-        compare(c, item->name, was, item->value, c->verified->items[i] + part_of(item->value));
+        compare(c, item->name, was, item->value, c->verified->items[i] + part_of(c, item->value));
     }
 }
 
@@ -163,13 +166,12 @@ static bool names_rows(const margin_model *model) {
            h->kind == &mg_hypothesis_neighbors;
 }
 
-/* What was not looked at is told. */
+/* What was not looked at, and what stages are of, is told. */
 static void tell_agreement(const margin_model *model, const mg_verified *verified,
                            margin_report *found) {
     char stages[120] = "";
     if (mg_model_is_updated(model))
-        snprintf(stages, sizeof stages,
-                 ", but for its stages, which are those of its first %s rows",
+        snprintf(stages, sizeof stages, "; its stages are those that its first %s rows give",
                  mg_number(margin_report_item_value(&model->report, MG_STAGE_ROWS)).text);
     mg_report_reason(found, "recomputed from the data and equal to the model's report%s%s%s%s",
                      verified->claimed ? "; " : "", verified->claimed ? verified->claimed : "",
@@ -193,7 +195,8 @@ static void compare_all(const margin_model *model, const mg_verified *verified, 
                         const char *stages, margin_report *found) {
     comparison c = {.stored = &model->report, .found = found, .verified = verified};
     const char *contradiction = verified->contradiction;
-    const char *order = names_rows(model) ? "the rows are in another order, or " : "";
+    const bool ordered = names_rows(model) || mg_model_is_updated(model);
+    const char *order = ordered ? "the rows are in another order, or " : "";
     char item[80];
     const char *count = broken_count(&model->report);
     if (count) {
@@ -215,8 +218,9 @@ static void compare_all(const margin_model *model, const mg_verified *verified, 
     compare_items(&c);
     found->status = c.name || contradiction || stages[0] ? MARGIN_STOPPED_STALLED : MARGIN_OK;
     if (stages[0])
-        mg_report_reason(
-            found, "%s: this is not the data it was trained on, or the model was changed", stages);
+        mg_report_reason(found,
+                         "%s: this is not the data it was trained on, or %sthe model was changed",
+                         stages, order);
     else if (c.name)
         mg_report_reason(found,
                          "the %s is %s on this data and %s in the model's report: this is not the "
@@ -345,16 +349,49 @@ static void verify_describe(const margin_model *model, const margin_data *data, 
     found->classes = model->classes;
 }
 
-/* The stages of a model that took more rows later are those of its first rows. */
+/* Of a model that took more rows later, stages and lists of categories are those of its first rows,
+ * which become the selection. The caller frees *rows. */
+static margin_status take_first(margin_context *context, const margin_model *model,
+                                margin_data *data, mg_samples *samples, int64_t **rows,
+                                margin_error *error) {
+    if (!mg_model_is_updated(model)) return MARGIN_OK;
+    samples->count = (int64_t)margin_report_item_value(&model->report, MG_STAGE_ROWS);
+    MG_NEW(context->heap, *rows, samples->count, "the first rows", error);
+    for (int64_t i = 0; i < samples->count; i++)
+        (*rows)[i] = mg_samples_row(samples, i);
+    data->selection = samples->rows = *rows;
+    data->selected = samples->count;
+    return MARGIN_OK;
+}
+
+/* Training knows every category that it has seen. */
+static margin_status check_categories(margin_context *context, const margin_data *data,
+                                      margin_error *error) {
+    margin_data coded = *data;
+    mg_matrix_buffer copy = {0};
+    const margin_status status = mg_data_codes(context, true, &coded, &copy, error);
+    mg_matrix_buffer_free(&copy);
+    return status == MARGIN_ERROR_DATA
+               ? mg_fail(error, MARGIN_ERROR_MODEL,
+                         "the data has categories that the model does not know")
+               : status;
+}
+
+/* Holds the lists of categories against the data, and fits the stages again. */
 static margin_status refit_stages(margin_context *context, const margin_spec *spec,
                                   const margin_model *model, const mg_blur *blur,
                                   const margin_data *data, const mg_samples *samples,
                                   margin_error *differs, margin_error *error) {
     margin_error found = {0};
-    if (model->stage_count == 0 || mg_model_is_updated(model)) return MARGIN_OK;
+    margin_data first = *data;
+    mg_samples seen = *samples;
+    int64_t *rows = NULL;
     if (samples->count != model->report.rows) return MARGIN_OK; /* other data: that is told */
-    const margin_status status =
-        mg_pipeline_refit(context, spec, model, blur, data, samples, &found);
+    MG_TRY(take_first(context, model, &first, &seen, &rows, error));
+    margin_status status = check_categories(context, &first, &found);
+    if (status >= 0 && model->stage_count > 0)
+        status = mg_pipeline_refit(context, spec, model, blur, &first, &seen, &found);
+    mg_free(context->heap, rows);
     if (status == MARGIN_ERROR_MODEL || status == MARGIN_ERROR_DATA) {
         *differs = found;
         return MARGIN_OK;

@@ -8,7 +8,8 @@
 typedef struct {
     mg_heap *heap;
     mg_arena arena;
-    int64_t *rows; /* which they are */
+    int64_t *rows;      /* which they are */
+    const double *loss; /* of all rows; NULL: from their probabilities */
     mg_outcome outcome;
 } measured_rows;
 
@@ -141,7 +142,7 @@ static margin_status read_probabilities(const margin_predictions *p, measured_ro
         const double *row = p->probabilities + r->rows[i] * k;
         const int32_t truth = r->outcome.truth[i];
         MG_TRY(check_row(row, k, r->rows[i], error));
-        loss[i] = truth >= 0 ? -log(row[truth]) : 0;
+        loss[i] = truth < 0 ? 0 : r->loss ? r->loss[r->rows[i]] : -log(row[truth]);
         brier[i] = truth >= 0 ? mg_brier(row, k, truth) : 0;
         for (int64_t c = 0; scores && c < columns; c++)
             scores[i * columns + c] = row[k == 2 ? 1 : c];
@@ -210,8 +211,8 @@ static margin_status read_rows(const margin_predictions *p, measured_rows *r, ma
 }
 
 static margin_status measure(margin_context *context, const margin_predictions *given,
-                             const margin_measure_options *options, margin_metrics *metrics,
-                             margin_error *error) {
+                             const double *loss, const margin_measure_options *options,
+                             margin_metrics *metrics, margin_error *error) {
     margin_predictions p;
     margin_measure_options o;
     margin_metrics found;
@@ -220,7 +221,7 @@ static margin_status measure(margin_context *context, const margin_predictions *
                            &p, sizeof p, error));
     MG_TRY(mg_measure_options_take(options, &o, error));
     MG_TRY(check_shapes(&p, error));
-    measured_rows r = {.heap = context->heap};
+    measured_rows r = {.heap = context->heap, .loss = loss};
     mg_arena_init(&r.arena, context->heap);
     margin_status status = read_rows(&p, &r, error);
     if (status >= 0) status = mg_measure_outcome(context, &r.outcome, &o, &found, error);
@@ -229,12 +230,18 @@ static margin_status measure(margin_context *context, const margin_predictions *
     return status;
 }
 
-margin_status margin_measure(margin_context *context, const margin_predictions *given,
-                             const margin_measure_options *options, margin_metrics *metrics,
-                             margin_error *error) {
+margin_status mg_measure_losses(margin_context *context, const margin_predictions *given,
+                                const double *loss, const margin_measure_options *options,
+                                margin_metrics *metrics, margin_error *error) {
     margin_context call;
     MG_GIVEN(error, {context, "context"}, {given, "place of the predictions"});
     mg_context_call(context, &call);
-    return mg_call_status(&call, measure(&call, given, options, metrics, error),
+    return mg_call_status(&call, measure(&call, given, loss, options, metrics, error),
                           "before all rows were judged", error);
+}
+
+margin_status margin_measure(margin_context *context, const margin_predictions *given,
+                             const margin_measure_options *options, margin_metrics *metrics,
+                             margin_error *error) {
+    return mg_measure_losses(context, given, NULL, options, metrics, error);
 }

@@ -82,6 +82,12 @@ margin_status mg_measure_outcome(margin_context *context, const mg_outcome *outc
 margin_status mg_measure_options_take(const margin_measure_options *given,
                                       margin_measure_options *options, margin_error *error);
 
+/* margin_measure with the loss of each row, -log P(true class), where its probability may have been
+ * rounded to 0. NULL: from the probabilities. */
+margin_status mg_measure_losses(margin_context *context, const margin_predictions *given,
+                                const double *loss, const margin_measure_options *options,
+                                margin_metrics *metrics, margin_error *error);
+
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
 /* Sums by class: `right`, `rows`, `given` with classes entries each. `scratch`: 3 * classes. */

@@ -156,3 +156,27 @@ void mg_class_scores(const margin_model *model, const double *scores, double *wo
         if (out[c] > out[best]) best = c;
     if (best != label) out[label] = nextafter(out[best], (double)INFINITY);
 }
+
+static bool ranks_are_logarithms(const margin_model *model) {
+    return mg_learner_more_of(model->learner)->log_scores && !model->additions;
+}
+
+void mg_class_ranks(const margin_model *model, const double *scores, const double *p,
+                    double *ranks) {
+    const int64_t classes = model->classes;
+    double most = scores[0], sum = 0;
+    if (!ranks_are_logarithms(model)) {
+        memcpy(ranks, p, (size_t)classes * sizeof *ranks);
+        return;
+    }
+    for (int64_t c = 1; c < classes; c++)
+        most = MG_MAX(most, scores[c]);
+    for (int64_t c = 0; c < classes; c++)
+        sum += exp(scores[c] - most);
+    for (int64_t c = 0; c < classes; c++)
+        ranks[c] = -(log(sum) - (scores[c] - most));
+}
+
+double mg_log_loss(const margin_model *model, const double *p, const double *ranks, int64_t label) {
+    return ranks_are_logarithms(model) ? -ranks[label] : -log(p[label]);
+}

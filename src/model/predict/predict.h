@@ -14,6 +14,12 @@ int64_t mg_decide_rough(const margin_model *model, const double *scores, const d
                         double *work);
 /* A number for each class, the greatest at the class of the row (margin_class_scores). */
 void mg_class_scores(const margin_model *model, const double *scores, double *work, double *out);
+/* What ranks rows by each class, from a row's scores and its probabilities: these, or where the
+ * scores are logarithms theirs, as none is rounded to 0 then. */
+void mg_class_ranks(const margin_model *model, const double *scores, const double *p,
+                    double *ranks);
+/* -log P of a class, from these. No clipping: a class of probability 0 costs infinity. */
+double mg_log_loss(const margin_model *model, const double *p, const double *ranks, int64_t label);
 
 /* Answers for the rows rows[0..count) of x (NULL: all), on the context's threads. x has passed
  * mg_matrix_check. `out` may be partly written after CANCELLED. */

@@ -3,8 +3,8 @@
  *
  * Numbers agree if they differ by 1e-9 of themselves. Means and scales of a column, and even
  * centres in it, may also differ by what its sum loses to rounding: 64 units in the last place of
- * the greatest value, and by what rounding in the stages before does to it (blur.c). The inverse of
- * a factor has the rounding of its condition, which pivots of 1e-10 bound: 3e-5 of its greatest. */
+ * the greatest value, and by what rounding in the stages before does to it (blur.c). Inverses
+ * of a factor agree by what they make. */
 #include "features/columns/column_moments.h"
 #include "model/problem/pipeline.h"
 
@@ -46,7 +46,8 @@ static double slack_of(const mg_fitted_stage *fitted, const mg_tensor *a, int64_
     const mg_column_moments *range = input->range;
     const double *blur = input->blur;
     const double *x = a->data;
-    if (strcmp(a->name, "inverse") == 0) return 3e-5 * greatest_of(x, a->shape[0] * a->shape[1], 1);
+    if (strcmp(a->name, "inverse") == 0) /* see compare_inverses */
+        return i % a->shape[1] > i / a->shape[1] ? 0 : (double)INFINITY;
     if (strcmp(a->name, "target") == 0)
         return LAST_PLACES * fabs(x[0]) + (i == 0 ? 1e-9 * x[1] : 0);
     if (a->dimensions == 2 && a->shape[1] == fitted->columns_in)
@@ -108,6 +109,52 @@ static margin_status tell(const mg_fitted_stage *fitted, const margin_data *data
                    mg_number(((const double *)a->data)[d.at]).text);
 }
 
+/* Whether two alike tensors, if there are any, have other bits. */
+static bool differ_in(const mg_fitted_stage *fitted, const mg_fitted_stage *stored,
+                      const char *name) {
+    const mg_tensor *a = mg_bag_find(&fitted->bag, name), *b = mg_bag_find(&stored->bag, name);
+    const int64_t bytes = a ? a->shape[0] * a->shape[1] * mg_type_size(a->type) : 0;
+    return a && memcmp(a->data, b->data, (size_t)bytes) != 0;
+}
+
+/* Raises, for each feature of a centre, what two stages differ in and what rounding may move it by,
+ * both as parts of the centre's norm. room: 3 x n. */
+static void compare_centre(const mg_fitted_stage *fitted, const mg_fitted_stage *stored,
+                           const double *centre, double *room, double *apart, double *rounding) {
+    const int64_t n = fitted->columns_out;
+    double *made = room, *other = made + n, *blur = other + n, square = 0;
+    memset(blur, 0, (size_t)n * sizeof *blur);
+    fitted->stage->blur(fitted, centre, made, blur);
+    fitted->stage->apply_row(fitted, centre, made);
+    fitted->stage->apply_row(stored, centre, other);
+    for (int64_t k = 0; k < n; k++)
+        square += made[k] * made[k];
+    for (int64_t k = 0; k < n; k++) {
+        const double moved = fabs(made[k] - other[k]);
+        apart[k] = fmax(apart[k], isfinite(moved) ? moved / sqrt(square) : (double)INFINITY);
+        rounding[k] = fmax(rounding[k], blur[k] / sqrt(square));
+    }
+}
+
+/* The numbers of an inverse may be large and cancel, and say little. Two of them agree if what they
+ * make of the centres does, to the rounding of kernel values: the inverse of a factor times the
+ * Gram matrix is that factor again, and no other matrix gives it. */
+static margin_status compare_inverses(margin_context *context, const mg_fitted_stage *fitted,
+                                      const mg_fitted_stage *stored, difference *found,
+                                      margin_error *error) {
+    const double *centres = mg_bag_find(&fitted->bag, "centres")->data;
+    const int64_t n = fitted->columns_out;
+    double *apart;
+    MG_NEW_ZERO(context->heap, apart, 5 * n, "what a stage makes of its centres", error);
+    double *rounding = apart + n, *room = rounding + n;
+    for (int64_t i = 0; i < n && !mg_cancelled(context); i++)
+        compare_centre(fitted, stored, centres + i * fitted->columns_in, room, apart, rounding);
+    for (int64_t k = 0; k < n; k++)
+        if (apart[k] > rounding[k]) found->name = "inverse";
+    mg_free(context->heap, apart);
+    return mg_cancelled(context) ? mg_fail_cancelled(error) : MARGIN_OK;
+}
+
 margin_status mg_stage_compare(margin_context *context, const mg_fitted_stage *fitted,
                                const margin_data *data, const mg_row_maker *maker,
                                const double *blur, const mg_fitted_stage *stored,
@@ -121,6 +168,8 @@ margin_status mg_stage_compare(margin_context *context, const mg_fitted_stage *f
         found = find_difference(fitted, stored, &input);
         mg_column_moments_free(&range);
     }
+    if (!found.name && differ_in(fitted, stored, "inverse"))
+        MG_TRY(compare_inverses(context, fitted, stored, &found, error));
     return found.name ? tell(fitted, data, stored, found, error) : MARGIN_OK;
 }
 

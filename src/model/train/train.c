@@ -106,7 +106,7 @@ static void group_free(mg_heap *heap, int64_t count, part_group *group) {
 }
 
 /* A failure is that of the first part. */
-static margin_status run_group(part_run *run, margin_context *context, int64_t number) {
+MG_INLINE margin_status run_group(part_run *run, margin_context *context, int64_t number) {
     const int64_t first = number * run->group;
     const int64_t count = MG_MIN(run->group, run->split->parts - first);
     part_result *result = &run->results[first];
@@ -158,9 +158,21 @@ static margin_status part_task(void *argument, int64_t number, int worker) {
     return status;
 }
 
+static margin_status first_failure(const part_run *run, margin_status status, margin_error *error) {
+    if (status == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(error);
+    for (int64_t number = 0; number < run->split->parts; number++) {
+        const part_result *result = &run->results[number];
+        if (result->status >= 0) continue;
+        if (!result->error) break;
+        if (error) *error = *result->error;
+        return result->status;
+    }
+    return mg_fail(error, status, "the training ended early: %s", margin_status_text(status));
+}
+
 /* Side by side, or in order: one alone, which has all threads and ends in time by itself, and those
  * of a trace. */
-static margin_status run_parts(part_run *run, margin_error *error) {
+MG_INLINE margin_status run_parts(part_run *run, margin_error *error) {
     const int64_t groups = group_count(run);
     const bool in_order = groups == 1 || run->trace;
     margin_status status = MARGIN_OK;
@@ -175,16 +187,7 @@ static margin_status run_parts(part_run *run, margin_error *error) {
     }
     run->shares = mg_context_shares(run->context, groups);
     if (!in_order) status = mg_parallel(run->context, groups, part_task, run, NULL);
-    if (status >= 0) return MARGIN_OK;
-    if (status == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(error);
-    for (int64_t number = 0; number < run->split->parts; number++) {
-        const part_result *result = &run->results[number];
-        if (result->status >= 0) continue;
-        if (!result->error) break;
-        if (error) *error = *result->error;
-        return result->status;
-    }
-    return mg_fail(error, status, "the training ended early: %s", margin_status_text(status));
+    return status >= 0 ? MARGIN_OK : first_failure(run, status, error);
 }
 
 /* ---- What they share ------------------------------------------------------------------------- */
@@ -365,17 +368,18 @@ margin_status mg_split_train(margin_context *context, const mg_split *split,
                              margin_report *report, margin_report *each, margin_error *error) {
     part_run run = {
         .context = context, .split = split, .model = model, .trace = trace, .starts = starts};
+    double tolerance = 0.0;
+    bool again = false; /* with parts that were asked for more */
     margin_status status;
     MG_GO(start_run(&run, learner, error));
-    MG_GO(run_parts(&run, error));
-    join_reports(&run, report);
-    if (is_loose(report) && make_stricter(&run, learner->info)) {
-        const double tolerance = report->tolerance;
+    do {
         forget_results(&run);
         MG_GO(run_parts(&run, error));
         join_reports(&run, report);
-        report->tolerance = tolerance;
-    }
+        if (again) report->tolerance = tolerance;
+        tolerance = report->tolerance;
+        again = !again && is_loose(report) && make_stricter(&run, learner->info);
+    } while (again);
     hold_to_tolerance(report);
     give_parts(&run, each);
     MG_GO(join_hypotheses(&run, hypothesis, error));

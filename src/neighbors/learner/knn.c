@@ -203,7 +203,6 @@ static const mg_learner_more knn_more = {.covers = knn_covers, .answers = knn_an
 const mg_learner mg_learner_knn = {
     .info =
         {.name = "knn",
-         .kind = MARGIN_LEARNER,
          .summary =
              "Nearest neighbours: the vote or the mean of the k nearest rows, or of all within a "
              "radius, exact",
@@ -215,7 +214,7 @@ const mg_learner mg_learner_knn = {
          .page = "docs/knn.md",
          .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS | MARGIN_CAN_REGRESSION |
                       MARGIN_CAN_WEIGHTS | MARGIN_CAN_PROBABILITY | MARGIN_IS_RULE,
-         MG_OPTION_TABLE(options)},
+         MG_LEARNER_TABLE(options)},
     .makes = {&mg_hypothesis_neighbors},
     .fits = knn_fits,
     .check = knn_check,

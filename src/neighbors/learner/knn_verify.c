@@ -20,10 +20,19 @@ static void knn_verify_read_row(const mg_problem *problem, int64_t sample, doubl
     mg_row_expand(&problem->x, mg_sample_row(problem, sample), out);
 }
 
-static void set_report(margin_report *report, double sum, double count, double differing) {
-    report->objective = sum / count;
+static double checked_weight(const mg_problem *problem) {
+    double weight = 0;
+    for (int64_t i = 0; i < checked_rows(problem); i++)
+        weight += mg_sample_weight(problem, checked_row(problem, i));
+    return weight;
+}
+
+/* sum: of distances, a row of weight w counted as w rows. */
+static void set_report(mg_fit *fit, double sum, double differing) {
+    margin_report *report = &fit->report;
+    report->objective = sum / checked_weight(fit->problem);
     report->tolerance = 0;
-    mg_report_set(report, "checked_rows", count);
+    mg_report_set(report, "checked_rows", (double)checked_rows(fit->problem));
     mg_report_set(report, "differences", differing);
 }
 
@@ -56,12 +65,14 @@ margin_status mg_knn_claim(mg_fit *fit, const mg_hypothesis *h) {
     double sum = 0, *q = NULL;
     MG_NEW(fit->context->heap, q, h->columns, "a row of the data", fit->error);
     for (int64_t i = 0; i < count && !mg_cancelled(fit->context); i++) {
-        knn_verify_read_row(problem, checked_row(problem, i), q);
-        sum += last_distance(fit->context, mg_neighbors_view(h), q);
+        const int64_t row = checked_row(problem, i);
+        knn_verify_read_row(problem, row, q);
+        sum +=
+            mg_sample_weight(problem, row) * last_distance(fit->context, mg_neighbors_view(h), q);
     }
     mg_free(fit->context->heap, q);
     if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
-    set_report(&fit->report, sum, (double)count, 0);
+    set_report(fit, sum, 0);
     return MARGIN_OK;
 }
 
@@ -210,18 +221,21 @@ static margin_status verify_rows(plain *v, const mg_hypothesis *h) {
     const mg_problem *problem = v->fit->problem;
     const int64_t count = checked_rows(problem);
     mg_verified *verified = &v->fit->verified;
+    const double total = checked_weight(problem);
     double sum = 0, differing = 0;
     for (int64_t i = 0; i < count; i++) {
-        read_kept(v, checked_row(problem, i), v->q);
+        const int64_t row = checked_row(problem, i);
+        const double weight = mg_sample_weight(problem, row);
+        read_kept(v, row, v->q);
         MG_TRY(measure_all(v));
         const answer a = plain_scores(v, h->functions);
-        sum += a.last;
-        verified->objective += MG_ROUNDING * a.last / (double)count;
+        sum += weight * a.last;
+        verified->objective += MG_ROUNDING * weight * a.last / total;
         const margin_matrix one = margin_dense_f64(v->q, 1, h->columns, h->columns);
         MG_TRY(h->kind->scores(h, &one, 0, 1, v->found));
         differing += scores_differ(v, h->functions);
     }
-    set_report(&v->fit->report, sum, (double)count, differing);
+    set_report(v->fit, sum, differing);
     return MARGIN_OK;
 }
 

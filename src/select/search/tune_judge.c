@@ -1,4 +1,5 @@
 /* What a fit is worth on rows: its answers, measured. */
+#include "model/measure/outcome.h"
 #include "model/predict/predict.h"
 #include "select/search/tune.h"
 
@@ -24,7 +25,7 @@ typedef struct judgement {
     const double *given; /* scores; NULL: the model is asked */
     mg_arena arena;
     int64_t *map; /* of the model's classes; NULL: the same */
-    double *truth, *predicted, *weights, *probabilities, *scores;
+    double *truth, *predicted, *weights, *probabilities, *loss, *scores;
 } judgement;
 
 static const char purpose[] = "the predictions of a fold";
@@ -49,19 +50,13 @@ static margin_status decide_given(const judgement *j, margin_output what, void *
     const margin_model *model = j->model;
     const int64_t functions = functions_of(model), count = j->list->count;
     double *work;
-    if (what == MARGIN_OUTPUT_SCORES || what == MARGIN_OUTPUT_VALUES) {
+    if (what != MARGIN_OUTPUT_LABELS) {
         memcpy(out, j->given, (size_t)(count * functions) * sizeof(double));
         return MARGIN_OK;
     }
     MG_NEW(j->search->heap, work, mg_decide_room(model), "the votes", error);
-    for (int64_t i = 0; i < count; i++) {
-        const double *scores = j->given + i * functions;
-        if (what == MARGIN_OUTPUT_LABELS)
-            ((int64_t *)out)[i] = mg_decide(model, scores, work);
-        else
-            model->learner->probabilities(scores, functions, model->classes,
-                                          (double *)out + i * model->classes);
-    }
+    for (int64_t i = 0; i < count; i++)
+        ((int64_t *)out)[i] = mg_decide(model, j->given + i * functions, work);
     mg_free(j->search->heap, work);
     return MARGIN_OK;
 }
@@ -82,23 +77,49 @@ static margin_status predict_classes(judgement *j, margin_error *error) {
     return MARGIN_OK;
 }
 
-/* rows x classes numbers of the model, spread over all classes; `absent` for the others. */
-static margin_status spread(judgement *j, margin_output what, double absent, double **out,
-                            margin_error *error) {
+/* A number for each class of the model, spread over all classes; `absent` for the others. */
+static void spread(const judgement *j, const double *narrow, double absent, double *wide) {
     const int64_t known = j->model->classes, all = j->search->whole->classes;
-    const int64_t count = j->list->count;
-    double *narrow, *wide;
-    MG_ARENA_NEW(&j->arena, narrow, count * known, purpose, error);
-    wide = narrow;
-    if (j->map) MG_ARENA_NEW(&j->arena, wide, count * all, purpose, error);
-    MG_TRY(ask(j, what, narrow, error));
-    for (int64_t i = 0; j->map && i < count; i++) {
-        for (int64_t c = 0; c < all; c++)
-            wide[i * all + c] = absent;
-        for (int64_t c = 0; c < known; c++)
-            wide[i * all + j->map[c]] = narrow[i * known + c];
-    }
-    *out = wide;
+    for (int64_t c = 0; j->map && c < all; c++)
+        wide[c] = absent;
+    for (int64_t c = 0; c < known; c++)
+        wide[j->map ? j->map[c] : c] = narrow[c];
+}
+
+/* The scores of the model's functions, a row after the other. */
+static margin_status ask_scores(judgement *j, double **scores, margin_error *error) {
+    MG_ARENA_NEW(&j->arena, *scores, j->list->count * functions_of(j->model), purpose, error);
+    return ask(j, MARGIN_OUTPUT_SCORES, *scores, error);
+}
+
+/* A class that training had not has the probability 0. work: two numbers a class of the model. */
+static void judge_row(judgement *j, int64_t i, const double *scores, double *work) {
+    const margin_model *model = j->model;
+    const int64_t known = model->classes, all = j->search->whole->classes;
+    double *p = work, *ranks = work + known;
+    if (model->hypothesis)
+        mg_probabilities(model, scores, p);
+    else
+        model->learner->probabilities(scores, functions_of(model), known, p);
+    mg_class_ranks(model, scores, p, ranks);
+    spread(j, p, 0, j->probabilities + i * all);
+    if (j->scores) spread(j, ranks, -(double)INFINITY, j->scores + i * all);
+    j->loss[i] = (double)INFINITY;
+    for (int64_t c = 0; c < known; c++)
+        if ((double)(j->map ? j->map[c] : c) == j->truth[i])
+            j->loss[i] = mg_log_loss(model, p, ranks, c);
+}
+
+/* What probabilities give each row; of more than two classes they rank them. */
+static margin_status judge_rows(judgement *j, margin_error *error) {
+    const int64_t count = j->list->count, all = j->search->whole->classes;
+    double *scores, *work;
+    MG_TRY(ask_scores(j, &scores, error));
+    MG_TRY(MG_PIECES(&j->arena, purpose, error, MG_PIECE(work, 2 * j->model->classes),
+                     MG_PIECE(j->probabilities, count * all), MG_PIECE(j->loss, count)));
+    if (all > 2) MG_ARENA_NEW(&j->arena, j->scores, count * all, purpose, error);
+    for (int64_t i = 0; i < count; i++)
+        judge_row(j, i, scores + i * functions_of(j->model), work);
     return MARGIN_OK;
 }
 
@@ -106,15 +127,18 @@ static margin_status spread(judgement *j, margin_output what, double absent, dou
 static margin_status rank_rows(judgement *j, margin_error *error) {
     const margin_model *model = j->model;
     const int64_t functions = functions_of(model), count = j->list->count;
-    if (j->search->whole->classes > 2 && margin_model_has_probabilities(model))
-        return spread(j, MARGIN_OUTPUT_PROBABILITIES, 0, &j->probabilities, error);
+    const int64_t all = j->search->whole->classes;
+    double *scores;
+    if (all > 2 && margin_model_has_probabilities(model)) return judge_rows(j, error);
     MG_REQUIRE(model->decision != MG_DECIDE_VOTES, error, MARGIN_ERROR_SPEC,
                "pairs of classes give no scores to rank rows by; use multiclass=ovr");
-    if (j->search->whole->classes > 2)
-        return spread(j, MARGIN_OUTPUT_SCORES, -(double)INFINITY, &j->scores, error);
-    double *scores;
-    MG_ARENA_NEW(&j->arena, scores, count * functions, purpose, error);
-    MG_TRY(ask(j, MARGIN_OUTPUT_SCORES, scores, error));
+    MG_TRY(ask_scores(j, &scores, error));
+    if (all > 2) {
+        MG_ARENA_NEW(&j->arena, j->scores, count * all, purpose, error);
+        for (int64_t i = 0; i < count; i++)
+            spread(j, scores + i * functions, -(double)INFINITY, j->scores + i * all);
+        return MARGIN_OK;
+    }
     for (int64_t i = 0; i < count && functions == 2; i++)
         scores[i] = scores[2 * i + 1] - scores[2 * i];
     j->scores = scores;
@@ -132,7 +156,7 @@ static margin_status answer_classes(judgement *j, margin_error *error) {
     MG_REQUIRE(margin_model_has_probabilities(j->model), error, MARGIN_ERROR_SPEC,
                "%s needs probabilities and %s has none", metric->name,
                j->model->learner->info.name);
-    return spread(j, MARGIN_OUTPUT_PROBABILITIES, 0, &j->probabilities, error);
+    return judge_rows(j, error);
 }
 
 static margin_status gather_truth(judgement *j, margin_error *error) {
@@ -208,7 +232,7 @@ static margin_status measure(const judgement *j, double *value, margin_error *er
                                 .scores = j->scores};
     if (j->predicted) given.predicted = margin_values_f64(j->predicted, count * targets);
     if (j->weights) given.weights = margin_values_f64(j->weights, count);
-    MG_TRY(margin_measure(j->context, &given, NULL, &found, error));
+    MG_TRY(mg_measure_losses(j->context, &given, j->loss, NULL, &found, error));
     *value = margin_metrics_value(&found, s->metric->name);
     margin_metrics_free(&found);
     return MARGIN_OK;
