@@ -385,6 +385,77 @@ static void test_no_weights_are_no_perceptron(void **state) {
     margin_context_free(context);
 }
 
+/* Two classes far apart; `mixed`: every seventh label is the other. */
+static void make_perceptron_rows(bool mixed, double *x, double *y, int rows) {
+    uint64_t random = 6;
+    for (int i = 0; i < rows; i++) {
+        y[i] = i % 2;
+        for (int j = 0; j < 2; j++)
+            x[2 * i + j] = 4 * y[i] + support_normal(&random);
+        if (mixed && i % 7 == 0) y[i] = 1 - y[i];
+    }
+}
+
+/* Margin, bound and mistakes are found again, or hold each other. */
+static void test_a_perceptron_has_the_margin_it_claims(void **state) {
+    (void)state;
+    static const struct {
+        const char *spec, *item;
+        bool mixed;
+        double value;
+    } cases[] = {{"perceptron(kernel=rbf)", "margin", false, 0.3},
+                 {"perceptron(kernel=rbf)", "bound", false, 40},
+                 {"perceptron(kernel=rbf, bound=yes)", "margin", false, 5},
+                 {"perceptron(kernel=rbf, bound=yes)", "margin", false, 0.01},
+                 {"perceptron(kernel=rbf, bound=yes)", "bound", false, 0.08},
+                 {"perceptron(kernel=poly, degree=1, bound=yes, passes=20)", "margin", true, 0.5},
+                 {"perceptron(kernel=rbf)", "mistakes", false, 1e6},
+                 {"perceptron(kernel=rbf, rate=0.1)", "mistakes", true, 1},
+                 {"perceptron(form=dual)", "mistakes", false, 1e6},
+                 {"perceptron(form=dual, batch=all)", "mistakes", false, 1e6},
+                 {"perceptron(kernel=rbf, variant=averaged, bound=yes)", "mistakes", false, 1e6},
+                 {"perceptron", "mistakes", false, 1e6}};
+    enum { ROWS = 60 };
+    double x[2 * ROWS], y[ROWS];
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < MG_LENGTH(cases); k++) {
+        make_perceptron_rows(cases[k].mixed, x, y, ROWS);
+        const margin_data data = {.x = margin_dense_f64(x, ROWS, 2, 2),
+                                  .y = margin_values_f64(y, ROWS)};
+        margin_model *model = honest(context, cases[k].spec, &data);
+        for (int64_t i = 0; i < model->report.item_count; i++)
+            if (strcmp(model->report.items[i].name, cases[k].item) == 0)
+                model->report.items[i].value = cases[k].value;
+        assert_refused(context, model, &data, cases[k].item);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
+/* Copies of rows are updates, and the last, broken one is one, too; so is a step of a batch. */
+static void test_mistakes_are_updates_of_rows(void **state) {
+    (void)state;
+    static const char *const specs[] = {"perceptron(form=dual, passes=9)",
+                                        "perceptron(kernel=rbf, order=random, bound=yes)",
+                                        "perceptron(kernel=linear, batch=7, passes=9)",
+                                        "perceptron(form=dual, batch=all, rate=0.3)",
+                                        "perceptron(kernel=poly, order=first, passes=3, rate=0.1)"};
+    enum { ROWS = 40 };
+    double x[2 * ROWS], y[ROWS], weights[ROWS];
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < 3 * MG_LENGTH(specs); k++) {
+        make_perceptron_rows(k % 2, x, y, ROWS);
+        for (int i = 0; i < ROWS; i++)
+            weights[i] = k % 3 == 1 ? 1 + i % 4 : 0.03 + 0.7 * (i % 5);
+        const margin_data data = {.x = margin_dense_f64(x, ROWS, 2, 2),
+                                  .y = margin_values_f64(y, ROWS),
+                                  .weights = k % 3 == 0 ? (margin_vector){0}
+                                                        : margin_values_f64(weights, ROWS)};
+        margin_model_free(honest(context, specs[k / 3], &data));
+    }
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_far_row_hides_no_other),
@@ -397,6 +468,8 @@ int main(void) {
         cmocka_unit_test(test_a_class_without_values_has_no_moments),
         cmocka_unit_test(test_a_wide_column_moves_no_centre_of_another),
         cmocka_unit_test(test_a_fixed_point_is_one),
-        cmocka_unit_test(test_no_weights_are_no_perceptron)};
+        cmocka_unit_test(test_no_weights_are_no_perceptron),
+        cmocka_unit_test(test_a_perceptron_has_the_margin_it_claims),
+        cmocka_unit_test(test_mistakes_are_updates_of_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

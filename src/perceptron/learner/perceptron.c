@@ -202,7 +202,7 @@ static const mg_learner perceptron_kernel = {
     .share = kernel_share,
     .fit = perceptron_fit,
     .verify = mg_perceptron_verify,
-    .told = " bound margin mistakes ",
+    .told = " mistakes ",
 };
 
 static const mg_learner *perceptron_variant(const mg_option_value *options) {
@@ -219,5 +219,5 @@ const mg_learner mg_learner_perceptron = {
     .check = mg_perceptron_check,
     .fit = perceptron_fit,
     .verify = mg_perceptron_verify,
-    .told = " bound margin mistakes ",
+    .told = " mistakes ",
 };

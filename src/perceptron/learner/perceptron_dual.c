@@ -36,16 +36,23 @@ static mg_announcement announcement_of(const mg_perceptron_run *run, int64_t byt
     return a;
 }
 
-margin_status mg_perceptron_dual_begin(mg_perceptron_run *run) {
-    const int64_t bytes = mg_context_room(run->context, (int64_t)GRAM_MEGABYTES << 20);
-    MG_TRY(mg_kernel_of_fit(run->fit, &run->options.choice, "perceptron", &run->kernel));
-    const mg_announcement says = announcement_of(run, bytes);
-    MG_TRY(mg_announce(run->context, &says, run->fit->error));
+static int64_t gram_bytes(const mg_perceptron_run *run) {
+    return mg_context_room(run->context, (int64_t)GRAM_MEGABYTES << 20);
+}
+
+margin_status mg_perceptron_gram_begin(mg_perceptron_run *run) {
     const mg_gram_request request = {.kernel = run->kernel,
                                      .points = mg_kernel_points_of(run->problem),
                                      .type = MARGIN_F64,
-                                     .bytes = bytes};
-    MG_TRY(mg_gram_create(run->context, &request, &run->gram, run->fit->error));
+                                     .bytes = gram_bytes(run)};
+    return mg_gram_create(run->context, &request, &run->gram, run->fit->error);
+}
+
+margin_status mg_perceptron_dual_begin(mg_perceptron_run *run) {
+    MG_TRY(mg_kernel_of_fit(run->fit, &run->options.choice, "perceptron", &run->kernel));
+    const mg_announcement says = announcement_of(run, gram_bytes(run));
+    MG_TRY(mg_announce(run->context, &says, run->fit->error));
+    MG_TRY(mg_perceptron_gram_begin(run));
     return mg_perceptron_dual_refresh(run, &run->now);
 }
 

@@ -23,13 +23,13 @@ double mg_perceptron_numbers(const mg_perceptron_run *run) {
 
 /* ---- The largest margin ---------------------------------------------------------------------- */
 
-static bool is_asked_for(const mg_perceptron_run *run) {
-    return run->options.bound == MG_BOUND_YES || run->options.bound == MG_BOUND_STEPS;
+bool mg_perceptron_asks_for_margin(const mg_perceptron_options *options) {
+    return options->bound == MG_BOUND_YES || options->bound == MG_BOUND_STEPS;
 }
 
 /* Numbers that the search may yet read. */
 static double work_left(const mg_perceptron_run *run) {
-    if (is_asked_for(run)) return (double)INFINITY;
+    if (mg_perceptron_asks_for_margin(&run->options)) return (double)INFINITY;
     if (run->options.bound == MG_BOUND_NO || run->options.expansion) return 0.0;
     if (run->options.constant == 0.0) return 0.0; /* what is sought has an intercept */
     const int64_t passes = run->stuck ? MG_MAX(run->passes, MG_PASSES_BEFORE_PROOF) : run->passes;
@@ -119,9 +119,29 @@ static margin_status separate_kernel(mg_perceptron_run *run) {
             MG_TRY(raise_margin(&h, i, &moved));
         }
         if (is_widest(&h) || moved == 0.0) return MARGIN_OK;
-        if (mg_stop_check(&run->stop, run->passes) == MARGIN_STOPPED_TIME) return MARGIN_OK;
+        if (mg_stop_check(&run->stop, run->passes) != MARGIN_STOPPED_TIME) continue;
+        run->separation_margin = (double)NAN; /* not the one that another fit finds */
+        return MARGIN_STOPPED_TIME;
     }
     return MARGIN_OK;
+}
+
+margin_status mg_perceptron_kernel_margin(mg_fit *fit, const mg_kernel *kernel, double *margin) {
+    mg_perceptron_run run = {.fit = fit,
+                             .context = fit->context,
+                             .problem = fit->problem,
+                             .count = fit->problem->count,
+                             .kernel = *kernel,
+                             .stop = mg_stop_make(fit->context, -1),
+                             .separation_margin = (double)NAN};
+    mg_arena_init(&run.arena, fit->context->heap);
+    margin_status status = mg_perceptron_gram_begin(&run);
+    if (status == MARGIN_OK) status = separate_kernel(&run);
+    if (status == MARGIN_STOPPED_TIME) status = mg_fail_cancelled(fit->error);
+    *margin = run.separation_margin;
+    mg_gram_free(run.gram);
+    mg_arena_free(&run.arena);
+    return status;
 }
 
 bool mg_perceptron_two_sides(const mg_problem *p) {

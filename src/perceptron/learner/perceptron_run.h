@@ -138,6 +138,7 @@ void mg_perceptron_state_copy(const mg_perceptron_run *run, mg_perceptron_state 
 
 /* ---- perceptron_dual.c */
 margin_status mg_perceptron_dual_begin(mg_perceptron_run *run);
+margin_status mg_perceptron_gram_begin(mg_perceptron_run *run); /* of run->kernel */
 /* A row of the Gram matrix; NULL: a failure. */
 const double *mg_perceptron_gram_row(mg_perceptron_run *run, int64_t sample, margin_status *status);
 /* run->scores of all samples from a state's coefficients (expansion) or weights. */
@@ -180,6 +181,10 @@ margin_status mg_perceptron_separability(mg_perceptron_run *run);
  */
 bool mg_perceptron_two_sides(const mg_problem *problem);
 bool mg_perceptron_separable(const mg_perceptron_run *run);
+/* Whether a fit with these options looks for the largest margin whatever that takes. */
+bool mg_perceptron_asks_for_margin(const mg_perceptron_options *options);
+/* That of a kernel, as a fit finds it. */
+margin_status mg_perceptron_kernel_margin(mg_fit *fit, const mg_kernel *kernel, double *margin);
 bool mg_perceptron_starts_at_zero(const mg_perceptron_options *options); /* as its spec says */
 /* On the updates from zero with whole steps, (radius / margin)^2; else NaN. */
 double mg_perceptron_bound_of(const mg_perceptron_options *options, const mg_problem *problem,

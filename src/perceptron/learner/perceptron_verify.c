@@ -20,6 +20,7 @@ typedef struct verification {
     double error_weight, weight, least, radius_square, constant;
     /* what rounding may have made of the criterion, of any margin, and of the radius' square */
     double blur, most_blur, square_blur;
+    double least_updates, most_updates; /* that made the sums of updates which a dual form keeps */
 } verification;
 
 /* ---- Scores ---------------------------------------------------------------------------------- */
@@ -138,36 +139,85 @@ static margin_status find_norm(const mg_fit *fit, const mg_hypothesis *h, double
     return MARGIN_OK;
 }
 
-/* The largest margin of all hyperplanes is sought anew where the model tells of one; two searches
- * may end apart by what is proven of them. */
-static margin_status claim_margin(mg_fit *fit, const mg_hypothesis *h, double radius) {
-    const mg_perceptron_options options = mg_perceptron_options_of(fit->options);
+/* Of all hyperplanes; NaN: none. Two searches may end apart by what is proven of them. */
+static margin_status find_linear_margin(mg_fit *fit, double *margin, double *apart) {
     mg_separation found;
-    if (h->kind != &mg_hypothesis_linear) return MARGIN_OK;                  /* not sought again */
-    if (!mg_perceptron_two_sides(fit->problem) || options.constant == 0.0) { /* there is none */
-        mg_report_claim(&fit->report, &fit->verified, "margin", (double)NAN, 0);
-        mg_report_claim(&fit->report, &fit->verified, "bound", (double)NAN, 0);
-        return MARGIN_OK;
-    }
-    if (isnan(margin_report_item_value(fit->claimed, "margin"))) return MARGIN_OK;
     const margin_status ended = mg_separate(fit->context, fit->problem, MG_SEPARATE_UNIT,
                                             (double)INFINITY, &found, fit->error);
     if (ended < 0) return ended;
-    if (ended == MARGIN_STOPPED_TIME && found.verdict == MG_UNDECIDED) { /* not a contradiction */
-        mg_separation_free(&found);
-        return mg_fail_cancelled(fit->error);
+    const bool late = ended == MARGIN_STOPPED_TIME && found.verdict == MG_UNDECIDED;
+    if (found.verdict == MG_SEPARABLE) {
+        *margin = found.margin;
+        *apart += found.margin_gap;
     }
-    const bool separable = found.verdict == MG_SEPARABLE;
-    const double margin = separable ? found.margin : (double)NAN;
-    const double apart = separable ? found.margin_gap + 2e-6 : 0;
-    /* a fit that went on where another one ended claims none */
-    const bool claimed = !isnan(margin_report_item_value(fit->claimed, "bound"));
-    const double bound =
-        claimed ? mg_perceptron_bound_of(&options, fit->problem, radius, margin) : (double)NAN;
     mg_separation_free(&found);
+    return late ? mg_fail_cancelled(fit->error) : MARGIN_OK; /* not a contradiction */
+}
+
+/* The largest margin is sought anew where the model tells of one. apart: as a part of it. */
+static margin_status find_margin(const verification *v, double *margin, double *apart) {
+    mg_fit *fit = v->fit;
+    const mg_hypothesis *h = v->h;
+    const mg_perceptron_options options = mg_perceptron_options_of(fit->options);
+    const bool expansion = h->kind == &mg_hypothesis_expansion;
+    *margin = (double)NAN;
+    *apart = 2e-6;
+    if (!mg_perceptron_two_sides(fit->problem) || options.constant == 0.0 ||
+        (expansion && !mg_perceptron_asks_for_margin(&options)) ||
+        isnan(margin_report_item_value(fit->claimed, "margin")))
+        return MARGIN_OK;
+    if (!expansion) return find_linear_margin(fit, margin, apart);
+    MG_TRY(mg_perceptron_kernel_margin(fit, &h->view.expansion.kernel, margin));
+    *apart += fmin((v->square_blur + fit->verified.skew) / (*margin * *margin), 1.0);
+    return MARGIN_OK;
+}
+
+/* No unit vector has a margin above the radius, and no walk from zero more mistakes than the bound;
+ * the model tells the least margin of its parts, their greatest bound and all their mistakes. */
+static margin_status claim_margin(const verification *v, double radius) {
+    mg_fit *fit = v->fit;
+    const mg_perceptron_options options = mg_perceptron_options_of(fit->options);
+    const double told = margin_report_item_value(fit->claimed, "bound");
+    const double parts = (double)MG_MAX(fit->parts, 1);
+    double margin, apart;
+    MG_TRY(find_margin(v, &margin, &apart));
+    /* a fit that went on where another one ended claims none */
+    const double bound =
+        isnan(told) ? (double)NAN : mg_perceptron_bound_of(&options, fit->problem, radius, margin);
     mg_report_claim(&fit->report, &fit->verified, "margin", margin, apart * margin);
     mg_report_claim(&fit->report, &fit->verified, "bound", bound, 3 * apart * bound);
+    if (margin_report_item_value(fit->claimed, "margin") > radius * (1 + other_order))
+        fit->verified.contradiction = "its margin is above its radius";
+    if (margin_report_item_value(fit->claimed, "mistakes") > parts * told * (1 + 3 * apart))
+        fit->verified.contradiction = "its mistakes are more than its bound";
     return MARGIN_OK;
+}
+
+/* An update adds 1 to the sum that the model keeps of its row or, as the last copy of a weight,
+ * less; a step of a batch adds the weights of up to `batch` rows. */
+static void count_updates(verification *v) {
+    const mg_problem *p = v->problem;
+    const int64_t batch = mg_perceptron_options_of(v->fit->options).batch;
+    for (int64_t i = 0, e = 0; i < p->count && e < v->h->dual_starts[1]; i++) {
+        if (v->h->dual_rows[e] != mg_sample_original(p, i)) continue;
+        const double weight = mg_sample_weight(p, i), sum = v->h->dual_updates[e++];
+        v->least_updates += batch > 0 ? sum / weight / (double)MG_MIN(batch, p->count) : sum;
+        v->most_updates += sum / weight * (batch > 0 ? 1.0 : ceil(weight));
+    }
+}
+
+/* What the sums of updates may be off by, relative to their terms: each addition rounds. */
+static double order_of(const verification *v) {
+    const double most_drift = 1e-6;
+    return other_order + fmin(DBL_EPSILON * v->most_updates, most_drift);
+}
+
+/* The sums are of all updates where the model is the last state. */
+static void claim_mistakes(const verification *v) {
+    const double middle = 0.5 * (v->least_updates + v->most_updates);
+    if (mg_perceptron_options_of(v->fit->options).variant != MG_PLAIN) return;
+    mg_report_claim(&v->fit->report, &v->fit->verified, "mistakes", middle,
+                    v->most_updates - middle + order_of(v) * v->most_updates);
 }
 
 /* Weights from the start and the updates of the rows; `sum` and `terms`: a number per column. */
@@ -194,7 +244,7 @@ static bool makes_weights(const verification *v, double *sum, double *terms) {
         }
     }
     for (int64_t j = 0; j < h->columns; j++)
-        sound &= fabs(h->view.linear.weights[j] - sum[j]) <= other_order * terms[j];
+        sound &= fabs(h->view.linear.weights[j] - sum[j]) <= order_of(v) * terms[j];
     return sound || o.random_start;
 }
 
@@ -244,7 +294,7 @@ static bool makes_intercept(const verification *v) {
         e++;
     }
     return e == h->dual_starts[1] &&
-           (o.random_start || fabs(intercept_of(h, 0) - intercept) <= other_order * terms);
+           (o.random_start || fabs(intercept_of(h, 0) - intercept) <= order_of(v) * terms);
 }
 
 /* Rows near the plane may have been counted otherwise: as errors those on its right side, as none
@@ -258,13 +308,15 @@ static void claim_errors(const verification *v) {
 }
 
 /* What the dual form says of itself is what the model is. */
-static margin_status check_dual(const verification *v) {
+static margin_status check_dual(verification *v) {
     const mg_hypothesis *h = v->h;
     const bool expansion = h->kind == &mg_hypothesis_expansion;
     const int64_t numbers = expansion ? MG_MAX(v->problem->x.rows, h->columns) : 2 * h->columns;
     mg_heap *heap = v->fit->context->heap;
     double *room;
     if (!h->dual_starts) return MARGIN_OK;
+    count_updates(v);
+    claim_mistakes(v);
     MG_NEW_ZERO(heap, room, numbers, "the updates of the rows", v->fit->error);
     const bool sound =
         makes_intercept(v) &&
@@ -300,7 +352,7 @@ margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis)
     const double radius = sqrt(v.radius_square);
     mg_report_claim(report, &fit->verified, "radius", radius,
                     radius > 0.0 ? v.square_blur / radius : 0.0);
-    MG_TRY(claim_margin(fit, hypothesis, radius));
+    MG_TRY(claim_margin(&v, radius));
     claim_errors(&v);
     mg_report_claim(report, &fit->verified, "least_margin", v.least, v.most_blur);
     fit->verified.objective = fit->verified.gap = v.blur;
