@@ -486,6 +486,7 @@ static margin_status fill_report(mg_verification *k, real gap, real moved) {
 static margin_status verify(mg_verification *k) {
     real gap, moved;
     MG_TRY(find_objective(k));
+    MG_TRY(mg_verify_columns(k));
     MG_TRY(find_rounding(k));
     MG_TRY(find_gap(k, &gap, &moved));
     return fill_report(k, gap, moved);
@@ -514,7 +515,7 @@ margin_status mg_linear_verify(mg_fit *fit, const mg_linear_options *options, mg
         MG_PIECE(k.u, scores), MG_PIECE(k.v, k.functions * size),
         MG_PIECE(k.blur, k.functions * size), MG_PIECE(k.values, size), MG_PIECE(k.sizes, size),
         MG_PIECE(k.terms, k.functions), MG_PIECE(k.centre, size), MG_PIECE(k.held, size),
-        MG_PIECE(k.at, size), MG_PIECE(k.row, size));
+        MG_PIECE(k.far, size), MG_PIECE(k.at, size), MG_PIECE(k.row, size));
     if (status >= 0) status = verify(&k);
     mg_arena_free(&arena);
     return status;

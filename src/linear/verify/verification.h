@@ -2,6 +2,7 @@
 #pragma once
 
 #include "linear/objective/linear_options.h"
+#include "math/products/extended_factor.h"
 
 typedef long double mg_real;
 
@@ -19,6 +20,7 @@ typedef struct mg_verification {
     mg_real *blur;   /* the same: how far rounding may have moved the training's */
     mg_real *centre; /* columns + 1: what may be taken off each; 0 of some */
     mg_real *held;   /* columns + 1: in how many rows it is not 0 */
+    mg_real *far;    /* columns + 1: sum_i c_i size^2; 0 of constants (mg_verify_columns) */
     mg_real objective, rounding;
     mg_real unit_of_rows; /* of sums over rows (mg_rows_rounding) */
     /* The row at hand: its entries, of which the last one is the 1 of the intercept. */
@@ -50,3 +52,14 @@ mg_real mg_verify_curvature(const mg_verification *k, int64_t sample, int64_t a,
  * v is the gradient of the loss at the weights, u the dual variables of the scores. *moved: what
  * k->blur may make of the distance. MEMORY, CANCELLED. */
 margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real *moved);
+
+/* verify_columns.c: constant columns have weight 0, where training solves directly; after the
+ * objective and before other sums. CANCELLED. */
+margin_status mg_verify_columns(mg_verification *k);
+/* Least squares without a penalty, solved directly: rank and least norm, from the factor of H
+ * (`folded`: made from rows); x: room for f->size. Or, of more columns, that they are not compared.
+ */
+bool mg_verify_claims_rank(const mg_verification *k);
+void mg_verify_dependence(mg_verification *k, const mg_extended_factor *f, const mg_real *scale,
+                          bool folded, mg_real *x);
+void mg_verify_many_columns(mg_verification *k);

@@ -45,6 +45,7 @@ typedef struct curvature {
     bool apart;            /* the rows that do not count are taken out of the gradient, */
     real lost;             /* and their loss is this */
     bool *independent;     /* columns + 1 */
+    bool folded;           /* the factor is made from rows */
 } curvature;
 
 enum { MOST_SIZE = MG_NEWTON_MATRIX_SIZE };
@@ -165,6 +166,7 @@ static margin_status make_factor(curvature *m) {
     m->f.error = (real)INFINITY;
     if (definite) MG_TRY(mg_extended_error(context, &m->f, false, error));
     if (m->f.error <= enough || m->blocks > 1) return MARGIN_OK;
+    m->folded = true;
     MG_TRY(fold_rows(m));
     MG_TRY(mg_extended_reflect(context, &m->f, m->scale, &definite, error));
     return definite ? mg_extended_error(context, &m->f, true, error) : MARGIN_OK;
@@ -279,6 +281,7 @@ static margin_status leave_out(curvature *m) {
 static margin_status judge(curvature *m, real *distance, real *moved) {
     real reach;
     MG_TRY(make_factor(m));
+    if (mg_verify_claims_rank(m->k)) mg_verify_dependence(m->k, &m->f, m->scale, m->folded, m->x);
     if (!(m->f.error <= most_error)) return MARGIN_OK;
     const real square = gradient_length(m), blur = gradient_blur(m);
     *moved = sqrtl(square * blur) + blur + m->lost; /* training did not take them out */
@@ -315,6 +318,7 @@ static margin_status between_rows(mg_verification *k, real *distance, real *move
         sum[group[i]] += k->c[i] * ((real)k->problem->target[i] - k->scores[i]);
         weight[group[i]] += k->c[i];
     }
+    mg_verify_many_columns(k);
     *distance = 0.0L;
     for (int64_t g = 0; g < distinct; g++)
         *distance += sum[g] * sum[g] / weight[g];

@@ -129,10 +129,10 @@ margin_status mg_extended_reflect(const margin_context *context, mg_extended_fac
         if (mg_cancelled(context)) return mg_fail_cancelled(error);
         *definite = extended_reflect(f, at);
     }
-    for (int64_t at = 0; at < f->count; at++) {
+    for (int64_t at = 0; at < n; at++) {
         real *row = f->matrix + f->order[at] * n;
         memcpy(f->scratch, row, (size_t)n * sizeof *row);
-        for (int64_t l = 0; l <= at; l++)
+        for (int64_t l = 0; l <= at && l < f->count; l++)
             row[f->order[l]] = f->scratch[l];
     }
     return MARGIN_OK;

@@ -14,7 +14,8 @@ typedef struct mg_extended_factor {
 
 /* The matrix A, of which the lower triangle is read, becomes L of A = L L' for `count` rows, as
  * long as *definite: the row farthest from those before it is next, so that of many that nearly
- * depend on each other those are kept that tell most. CANCELLED. size count^2 / 2. */
+ * depend on each other those are kept that tell most; the others have their rows of L, too.
+ * CANCELLED. size count^2 / 2. */
 margin_status mg_extended_cholesky(const margin_context *context, mg_extended_factor *f,
                                    bool *definite, margin_error *error);
 
