@@ -489,15 +489,15 @@ MARGIN_API MARGIN_CHECKED margin_status margin_margins(margin_context *context,
  * (without a penalty they prove nothing), support rows, and what stages learned: they are fitted
  * again, but for what a seed drew (frequencies, centres). Not compared is what only tells of the
  * work (iterations, reason, that a fit stopped, condition, rank, mistakes, rate, best_run), nor
- * leave_one_out_rmse, freedom, gcv_rmse, margin and bound of a kernel perceptron, and, of several
- * optimal weight vectors without a penalty, which one it is; nor, as the reason then says,
- * the stages of a model that took more rows later and what was settled after the fit (calibration,
- * thresholds, costs, coverage). OK if it agrees; STOPPED_STALLED if not (reason says where: other
- * data, or a model that was changed). ARGUMENT if the learner makes no claim of that kind. Rows may
- * be in another order but where a stage takes the median of some of them (rbf beyond 2^20
- * distances, gamma=median beyond 1000 rows), and where the model keeps rows in order or by their
- * numbers: svm, knn, kernel-ridge, kernel-logistic, perceptron with a kernel or form=dual; numbers
- * of svm and perceptron are those in the data of the fit. Cost: about that of the fit. */
+ * freedom, gcv_rmse, margin and bound of a kernel perceptron, and, of several optimal weight
+ * vectors without a penalty, which one it is; nor, as the reason then says, a leave_one_out_rmse
+ * hidden by rounding, the stages of a model that took more rows later and what was settled after
+ * the fit (calibration, thresholds, costs, coverage). OK if it agrees; STOPPED_STALLED if not
+ * (reason says where: other data, or a model that was changed). ARGUMENT if the learner claims
+ * nothing. Rows may be in another order but where a stage takes the median of some of them (rbf
+ * beyond 2^20 distances, gamma=median beyond 1000 rows), and where the model keeps rows in order or
+ * by their numbers: svm, knn, kernel-ridge, kernel-logistic, perceptron with a kernel or form=dual;
+ * numbers of svm and perceptron are those in the data of the fit. Cost: about that of the fit. */
 MARGIN_API MARGIN_CHECKED margin_status margin_verify(margin_context *context,
                                                       const margin_model *model,
                                                       const margin_data *data, margin_report *found,
