@@ -534,6 +534,53 @@ static void test_verified(void **state) {
     regression_free(&r);
 }
 
+static void assert_left_out(margin_model *model, const margin_data *data, double claimed,
+                            margin_status expected, const char *reason) {
+    margin_report found = {0};
+    mg_report_set(&model->report, "leave_one_out_rmse", claimed);
+    const margin_status status = margin_verify(context, model, data, &found, NULL);
+    if (status != expected) fail_msg("%g: %s", claimed, found.reason);
+    assert_contains(found.reason, reason);
+}
+
+/* By a factor of its own, where the model has them. */
+static void test_left_out_is_verified(void **state) {
+    (void)state;
+    static const char *const specs[] = {
+        "kernel-ridge",
+        "kernel-ridge(intercept=yes, alpha=1e-4)",
+        "kernel-ridge(kernel=linear, intercept=yes)",
+        "kernel-ridge(kernel=sigmoid, gamma=0.1, alpha=10)",
+        "kernel-ridge(multiclass=ovo, task=classify)",
+        "kernel-ridge(solver=cg)",
+    };
+    regression r = made(40, 2, 19);
+    double *weights = weights_made(40, 3);
+    margin_data data = regression_data(&r);
+    margin_model *model;
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        for (int64_t i = 0; k == 4 && i < 40; i++)
+            r.y[i] = (double)(i % 3);
+        if (k % 2) data.weights = margin_values_f64(weights, 40);
+        model = fit_text(context, specs[k], &data, NULL);
+        const double value = margin_report_item_value(&model->report, "leave_one_out_rmse");
+        assert_left_out(model, &data, value, MARGIN_OK, "equal to the model's report");
+        assert_left_out(model, &data, isnan(value) ? 0.5 : 1.0001 * value, MARGIN_STOPPED_STALLED,
+                        "leave_one_out_rmse");
+        assert_left_out(model, &data, (double)NAN, MARGIN_OK, "equal to the model's report");
+        margin_model_free(model);
+    }
+    model = fit_text(context, "kernel-ridge(kernel=poly, coef0=1e6, alpha=1e-6)", &data, NULL);
+    assert_left_out(model, &data, 1, MARGIN_OK, "its leave_one_out_rmse is not compared");
+    margin_model_free(model);
+    model = fit_text(context, "kernel-ridge(kernel=poly, coef0=1000, alpha=1e-5)", &data, NULL);
+    assert_left_out(model, &data, margin_report_item_value(&model->report, "leave_one_out_rmse"),
+                    MARGIN_OK, "rounding may be over a hundredth of its leave_one_out_rmse");
+    margin_model_free(model);
+    free(weights);
+    regression_free(&r);
+}
+
 /* A millionth of one coefficient, or of one number of a support row. */
 static void test_small_changes(void **state) {
     (void)state;
@@ -754,6 +801,7 @@ int main(void) {
         cmocka_unit_test(test_hard),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_verified),
+        cmocka_unit_test(test_left_out_is_verified),
         cmocka_unit_test(test_small_changes),
         cmocka_unit_test(test_spec_of_another),
         cmocka_unit_test(test_targets_far_from_zero),

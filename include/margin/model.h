@@ -489,15 +489,15 @@ MARGIN_API MARGIN_CHECKED margin_status margin_margins(margin_context *context,
  * (without a penalty they prove nothing), support rows, and what stages learned: they are fitted
  * again, but for what a seed drew (frequencies, centres), of a model that took more rows later to
  * its first rows. Not compared is what only tells of the work (iterations, reason, a stop,
- * condition, rank, rate, best_run, mistakes but of bounds and plain duals), nor leave_one_out_rmse,
- * freedom, gcv_rmse, and, of several optimal weight vectors without a penalty, which one it is;
- * nor, as the reason then says, what was settled after the fit (calibration, thresholds, costs,
- * coverage). OK if it agrees; STOPPED_STALLED if not (reason says where: other data, or a model
- * that was changed). ARGUMENT if the learner makes no claim of that kind. Rows may be in another
- * order but where a stage takes the median of some of them (rbf beyond 2^20 distances, gamma=median
- * beyond 1000 rows), where the model has stages and took more rows later, and where it keeps rows
- * in order or by their numbers: svm, knn, kernel-ridge, kernel-logistic, perceptron with a kernel
- * or form=dual; numbers of svm and perceptron are the fit's. Cost: that of the fit. */
+ * condition, rate, best_run, mistakes but of bounds and plain duals), nor freedom, gcv_rmse, and,
+ * of several optimal weight vectors without a penalty, which one it is but the least of least
+ * squares; nor, as the reason then says, a leave_one_out_rmse hidden by rounding and what was
+ * settled after the fit (calibration, thresholds, costs, coverage). OK if it agrees;
+ * STOPPED_STALLED if not (reason says where: other data, or a model that was changed). ARGUMENT if
+ * the learner claims nothing. Rows may be in another order but where a stage takes the median of
+ * some (rbf beyond 2^20 distances, gamma=median beyond 1000 rows), where the model has stages and
+ * took more rows later, and where it keeps rows in order or by their numbers: svm, knn,
+ * kernel-ridge, kernel-logistic, perceptron with a kernel or form=dual. Cost: that of the fit. */
 MARGIN_API MARGIN_CHECKED margin_status margin_verify(margin_context *context,
                                                       const margin_model *model,
                                                       const margin_data *data, margin_report *found,

@@ -425,6 +425,11 @@ void mg_stage_apply_rows(const mg_fitted_stage *fitted, const double *in, int64_
 margin_status mg_stage_rows(margin_context *context, const mg_fitted_stage *fitted,
                             const margin_matrix *in, const char *purpose, mg_matrix_buffer *out,
                             margin_error *error);
+/* Of the same stage fitted again, with its view: *differs becomes the name of the tensor `inverse`
+ * where there is one and the two make different features of the centres; else it stays. */
+margin_status mg_stage_compare_inverse(margin_context *context, const mg_fitted_stage *fitted,
+                                       const mg_fitted_stage *stored, const char **differs,
+                                       margin_error *error);
 
 /* A whole matrix, through the stage's apply if it has one. */
 margin_status mg_stage_apply(margin_context *context, const mg_fitted_stage *fitted,

@@ -289,5 +289,5 @@ const mg_learner mg_learner_kernel_ridge = {
     .differ = MG_DIFFER_SIGNS | MG_DIFFER_TARGETS | MG_DIFFER_OPTIONS | MG_DIFFER_FOLDS,
     .verify = mg_kernel_ridge_verify,
     .more = &more,
-    .told = " rate condition rank freedom gcv_rmse leave_one_out_rmse ",
+    .told = " rate condition rank freedom gcv_rmse ",
 };

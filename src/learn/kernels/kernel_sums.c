@@ -203,6 +203,21 @@ static double pair_value(const mg_fit *fit, const mg_hypothesis *h, const int64_
     return mg_kernel_rows(fit->context, kernel, a.x, a.row, b.x, b.row);
 }
 
+static double support_norm(const mg_fit *fit, const mg_hypothesis *h, const int64_t *entries,
+                           int64_t sample) {
+    const int64_t entry = entries[mg_sample_row(fit->problem, sample)];
+    return sqrt(h->view.expansion.squares[h->view.expansion.entries[entry]]);
+}
+
+double mg_kernel_sums_pair(const mg_fit *fit, const mg_hypothesis *h, const int64_t *entries,
+                           int64_t i, int64_t j, double *blur) {
+    const double x = support_norm(fit, h, entries, i), z = support_norm(fit, h, entries, j);
+    const double value = pair_value(fit, h, entries, i, j);
+    *blur =
+        MG_ROUNDING * mg_kernel_terms(&h->view.expansion.kernel, value, x, z) + fit->verified.skew;
+    return value;
+}
+
 double mg_kernel_sums_square(const mg_fit *fit, const mg_hypothesis *h, const int64_t *entries,
                              int64_t sample, double *blur) {
     const mg_kernel *kernel = &h->view.expansion.kernel;

@@ -23,6 +23,9 @@ double mg_kernel_sums_score(const mg_fit *fit, const mg_hypothesis *h, const mar
  * -1: none) this is the row that training saw, which a stage may make otherwise now; so below. */
 double mg_kernel_sums_sample(const mg_fit *fit, const mg_hypothesis *h, const int64_t *entries,
                              int64_t sample, double *blur);
+/* k of two samples that both have a support row, and what rounding may have made of it. */
+double mg_kernel_sums_pair(const mg_fit *fit, const mg_hypothesis *h, const int64_t *entries,
+                           int64_t i, int64_t j, double *blur);
 /* k(x, x) of a sample, and what rounding may have made of it. */
 double mg_kernel_sums_square(const mg_fit *fit, const mg_hypothesis *h, const int64_t *entries,
                              int64_t sample, double *blur);

@@ -230,6 +230,13 @@ static margin_status copy_targets(const margin_data *data, const mg_samples *sam
     return MARGIN_OK;
 }
 
+/* Anew where its numbers have changed. */
+static margin_status attach_stage(mg_fitted_stage *fitted, margin_error *error) {
+    mg_free(fitted->heap, (void *)fitted->view);
+    fitted->view = NULL;
+    return fitted->stage->attach ? fitted->stage->attach(fitted, error) : MARGIN_OK;
+}
+
 static margin_status fit_stage(margin_context *context, const mg_spec_component *component,
                                const margin_data *data, const mg_row_maker *maker, int number,
                                margin_model *model, margin_error *error) {
@@ -242,13 +249,14 @@ static margin_status fit_stage(margin_context *context, const mg_spec_component 
     fitted->stored = model->refitted ? &model->refitted->stages[number] : NULL;
     margin_status status = component->stage->fit(context, data, fitted->options, fitted, error);
     fitted->maker = NULL;
+    if (status >= 0) status = attach_stage(fitted, error);
     if (status >= 0 && model->refitted)
         status = mg_stage_compare(context, fitted, data, maker, mg_blur_before(model->blur, number),
                                   fitted->stored, error);
     fitted->before = fitted->stored = NULL;
     fitted->before_count = 0;
     MG_TRY(status);
-    return component->stage->attach ? component->stage->attach(fitted, error) : MARGIN_OK;
+    return model->refitted ? attach_stage(fitted, error) : MARGIN_OK;
 }
 
 static margin_status describe_inputs(const margin_data *data, margin_model *model,

@@ -82,7 +82,7 @@ static double slack_of(const mg_fitted_stage *fitted, const mg_tensor *a, int64_
     const mg_column_moments *range = input->range;
     const double *blur = input->blur;
     const double *x = a->data;
-    if (is_called(a, "inverse")) /* see compare_inverses */
+    if (is_called(a, "inverse")) /* see mg_stage_compare_inverse */
         return i % a->shape[1] > i / a->shape[1] ? 0 : (double)INFINITY;
     if (is_called(a, "target")) return LAST_PLACES * fabs(x[0]) + (i == 0 ? 1e-9 * x[1] : 0);
     if (is_by_place(fitted, a))
@@ -149,52 +149,6 @@ static margin_status tell(const mg_fitted_stage *fitted, const margin_data *data
                    mg_number(((const double *)a->data)[d.at]).text);
 }
 
-/* Whether two alike tensors, if there are any, have other bits. */
-static bool differ_in(const mg_fitted_stage *fitted, const mg_fitted_stage *stored,
-                      const char *name) {
-    const mg_tensor *a = mg_bag_find(&fitted->bag, name), *b = mg_bag_find(&stored->bag, name);
-    const int64_t bytes = a ? a->shape[0] * a->shape[1] * mg_type_size(a->type) : 0;
-    return a && memcmp(a->data, b->data, (size_t)bytes) != 0;
-}
-
-/* Raises, for each feature of a centre, what two stages differ in and what rounding may move it by,
- * both as parts of the centre's norm. room: 3 x n. */
-static void compare_centre(const mg_fitted_stage *fitted, const mg_fitted_stage *stored,
-                           const double *centre, double *room, double *apart, double *rounding) {
-    const int64_t n = fitted->columns_out;
-    double *made = room, *other = made + n, *blur = other + n, square = 0;
-    memset(blur, 0, (size_t)n * sizeof *blur);
-    fitted->stage->blur(fitted, centre, made, blur);
-    fitted->stage->apply_row(fitted, centre, made);
-    fitted->stage->apply_row(stored, centre, other);
-    for (int64_t k = 0; k < n; k++)
-        square += made[k] * made[k];
-    for (int64_t k = 0; k < n; k++) {
-        const double moved = fabs(made[k] - other[k]);
-        apart[k] = fmax(apart[k], isfinite(moved) ? moved / sqrt(square) : (double)INFINITY);
-        rounding[k] = fmax(rounding[k], blur[k] / sqrt(square));
-    }
-}
-
-/* The numbers of an inverse may be large and cancel, and say little. Two of them agree if what they
- * make of the centres does, to the rounding of kernel values: the inverse of a factor times the
- * Gram matrix is that factor again, and no other matrix gives it. */
-static margin_status compare_inverses(margin_context *context, const mg_fitted_stage *fitted,
-                                      const mg_fitted_stage *stored, difference *found,
-                                      margin_error *error) {
-    const double *centres = mg_bag_find(&fitted->bag, "centres")->data;
-    const int64_t n = fitted->columns_out;
-    double *apart;
-    MG_NEW_ZERO(context->heap, apart, 5 * n, "what a stage makes of its centres", error);
-    double *rounding = apart + n, *room = rounding + n;
-    for (int64_t i = 0; i < n && !mg_cancelled(context); i++)
-        compare_centre(fitted, stored, centres + i * fitted->columns_in, room, apart, rounding);
-    for (int64_t k = 0; k < n; k++)
-        if (apart[k] > rounding[k]) found->name = "inverse";
-    mg_free(context->heap, apart);
-    return mg_cancelled(context) ? mg_fail_cancelled(error) : MARGIN_OK;
-}
-
 /* Of tensors that agree, so that they have the same shapes. */
 static void take_over(mg_fitted_stage *fitted, const mg_fitted_stage *stored) {
     for (int k = 0; k < fitted->bag.count; k++) {
@@ -221,8 +175,7 @@ margin_status mg_stage_compare(margin_context *context, mg_fitted_stage *fitted,
         found = find_difference(fitted, stored, &input);
         mg_column_moments_free(&range);
     }
-    if (!found.name && differ_in(fitted, stored, "inverse"))
-        MG_TRY(compare_inverses(context, fitted, stored, &found, error));
+    if (!found.name) MG_TRY(mg_stage_compare_inverse(context, fitted, stored, &found.name, error));
     if (found.name) return tell(fitted, data, stored, found, error);
     take_over(fitted, stored);
     return MARGIN_OK;

@@ -1,0 +1,51 @@
+/* Inverses of factors of two stages that are alike. Their numbers may be large and cancel, and say
+ * little: they agree if what they make of the centres does, to the rounding of kernel values. The
+ * inverse of a factor times the Gram matrix is that factor again, and no other matrix gives it. */
+#include "learn/learner.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Whether two alike tensors, if there are any, have other bits. */
+static bool differ_in(const mg_fitted_stage *fitted, const mg_fitted_stage *stored,
+                      const char *name) {
+    const mg_tensor *a = mg_bag_find(&fitted->bag, name), *b = mg_bag_find(&stored->bag, name);
+    const int64_t bytes = a ? a->shape[0] * a->shape[1] * mg_type_size(a->type) : 0;
+    return a && memcmp(a->data, b->data, (size_t)bytes) != 0;
+}
+
+/* Raises, for each feature of a centre, what two stages differ in and what rounding may move it by,
+ * both as parts of the centre's norm. room: 3 x n. */
+static void compare_centre(const mg_fitted_stage *fitted, const mg_fitted_stage *stored,
+                           const double *centre, double *room, double *apart, double *rounding) {
+    const int64_t n = fitted->columns_out;
+    double *made = room, *other = made + n, *blur = other + n, square = 0;
+    memset(blur, 0, (size_t)n * sizeof *blur);
+    fitted->stage->blur(fitted, centre, made, blur);
+    fitted->stage->apply_row(fitted, centre, made);
+    fitted->stage->apply_row(stored, centre, other);
+    for (int64_t k = 0; k < n; k++)
+        square += made[k] * made[k];
+    for (int64_t k = 0; k < n; k++) {
+        const double moved = fabs(made[k] - other[k]);
+        apart[k] = fmax(apart[k], isfinite(moved) ? moved / sqrt(square) : (double)INFINITY);
+        rounding[k] = fmax(rounding[k], blur[k] / sqrt(square));
+    }
+}
+
+margin_status mg_stage_compare_inverse(margin_context *context, const mg_fitted_stage *fitted,
+                                       const mg_fitted_stage *stored, const char **differs,
+                                       margin_error *error) {
+    if (!differ_in(fitted, stored, "inverse")) return MARGIN_OK;
+    const double *centres = mg_bag_find(&fitted->bag, "centres")->data;
+    const int64_t n = fitted->columns_out;
+    double *apart;
+    MG_NEW_ZERO(context->heap, apart, 5 * n, "what a stage makes of its centres", error);
+    double *rounding = apart + n, *room = rounding + n;
+    for (int64_t i = 0; i < n && !mg_cancelled(context); i++)
+        compare_centre(fitted, stored, centres + i * fitted->columns_in, room, apart, rounding);
+    for (int64_t k = 0; k < n; k++)
+        if (apart[k] > rounding[k]) *differs = "inverse";
+    mg_free(context->heap, apart);
+    return mg_cancelled(context) ? mg_fail_cancelled(error) : MARGIN_OK;
+}
