@@ -213,9 +213,45 @@ static void test_other_weights_of_least_squares_are_refused(void **state) {
     margin_context_free(context);
 }
 
+/* Sums of squares of sparse rows leave half the digits of a column that is constant. */
+static void test_a_constant_column_of_weighted_sparse_rows(void **state) {
+    (void)state;
+    enum { GROUPS = 27 };
+    static const double constants[] = {-3.7, 0.1, 1000000.1};
+    margin_context *context = support_context(NULL, 1);
+    static table t;
+    for (int k = 0; k < 30; k++) {
+        uint64_t random = (uint64_t)k + 1;
+        t = (table){.rows = k % 2 ? GROUPS : MOST_ROWS, .columns = GROUPS + 1, .sparse = true};
+        t.weighted = true;
+        for (int i = 0; i < t.rows; i++) {
+            const double place = constants[k % MG_LENGTH(constants)];
+            t.y[i] = support_normal(&random);
+            t.weight[i] = (double)(1 + below(&random, 1000)) / 1001.0;
+            t.values[2 * i] = 1;
+            t.values[2 * i + 1] = place;
+            t.index[2 * i] = i % GROUPS;
+            t.index[2 * i + 1] = GROUPS;
+            t.starts[i + 1] = 2 * (i + 1);
+        }
+        margin_report report = {0}, found = {0};
+        margin_model *model = NULL;
+        margin_spec *spec = parse_text(context, "least-squares");
+        const margin_data data = data_of(&t);
+        assert_int_equal(margin_fit(context, spec, &data, &model, &report, NULL), MARGIN_OK);
+        assert_true(margin_report_item_value(&report, "rank") == GROUPS - 1);
+        assert_true(weights_of(model, "weights")[GROUPS] == 0);
+        assert_int_equal(verified(context, model, &data, &found), MARGIN_OK);
+        margin_model_free(model);
+        margin_spec_free(spec);
+    }
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_honest_fits_verify),
+        cmocka_unit_test(test_a_constant_column_of_weighted_sparse_rows),
         cmocka_unit_test(test_other_weights_of_least_squares_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

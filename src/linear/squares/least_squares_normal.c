@@ -47,9 +47,11 @@ static margin_status take_means_off(const mg_squares *s, const products *p) {
     return MARGIN_OK;
 }
 
-/* *unsure: a spread is one that rounding alone could make. */
+/* *unsure: a spread is one that rounding alone could make; of sparse rows means come off the sums
+ * of squares, which leaves half the digits. */
 static void set_columns(mg_squares *s, const products *p, bool *unsure) {
-    const double rounding = 1e-14, *sums = p->gram + (p->size - 1) * p->size;
+    const double rounding = isinf(mg_design_gram_rounding(&s->design)) ? 1e-7 : 1e-14;
+    const double *sums = p->gram + (p->size - 1) * p->size;
     for (int64_t j = 0; j < s->columns; j++) {
         const double square = p->gram[j * p->size + j];
         const double length = square > 0.0 ? sqrt(square) / p->factor[j] : square - square;
