@@ -67,7 +67,7 @@ def is_frame(x: Any) -> bool:
 
 def _written(label: Any) -> str:
     """The name of a category: whole numbers are written alike, whether pandas made floats of them or not."""
-    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+    return str(int(label)) if isinstance(label, (float, np.floating)) and float(label).is_integer() else str(label)
 
 
 def codes_of(values: Any) -> tuple[np.ndarray, tuple[str, ...]]:

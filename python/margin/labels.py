@@ -71,11 +71,15 @@ def _declared(y: np.ndarray, classes: np.ndarray, name: str) -> Target:
 
 def _number_type(labels: np.ndarray) -> type | None:
     """The type that holds each of these objects as the number it is; None: they are labels of another kind."""
-    if not all(isinstance(v, (int, float, np.number)) and not isinstance(v, bool) for v in labels):
+    whole = (int, np.integer)
+    if not all(isinstance(v, (*whole, float, np.floating)) and not isinstance(v, bool) for v in labels):
         return None
-    if not any(isinstance(v, float) for v in labels):
-        return np.int64
-    return np.float64 if all(v != v or float(v) == v for v in labels) else None
+    if all(isinstance(v, whole) for v in labels):
+        return np.int64 if all(-(2**63) <= v < 2**63 for v in labels) else None
+    try:
+        return np.float64 if all(v != v or float(v) == v for v in labels) else None
+    except OverflowError:
+        return None
 
 
 def _is_missing(label: Any) -> bool:

@@ -34,12 +34,25 @@ def is_sparse(x: Any) -> bool:
     return hasattr(x, "tocsr") and hasattr(x, "nnz")
 
 
+def _check_compressed(x: Any, what: str) -> None:
+    """SciPy's own loops take these numbers as they are."""
+    starts, indices = x.indptr, x.indices
+    major, minor = x.shape if x.format != "csc" else x.shape[::-1]
+    if x.format == "bsr":
+        major, minor = major // x.blocksize[0], minor // x.blocksize[1]
+    fits = len(starts) == major + 1 and starts[0] == 0 and not (np.diff(starts) < 0).any()
+    fits = fits and starts[-1] <= min(len(indices), len(x.data))
+    if fits and x.format != "csr" and len(indices):
+        fits = indices.min() >= 0 and indices.max() < minor
+    if not fits:
+        raise ValueError(f"{what} is an inconsistent sparse matrix: its indptr and indices do not fit its shape and data")
+
+
 def summed_rows(x: Any, what: str) -> Any:
     """Sparse rows as CSR, where an entry that is stored more than once is the sum."""
+    if hasattr(x, "indptr"):
+        _check_compressed(x, what)
     rows = x.tocsr()
-    starts = rows.indptr
-    if len(starts) != rows.shape[0] + 1 or not 0 <= starts[-1] <= min(len(rows.indices), len(rows.data)):
-        raise ValueError(f"{what} is an inconsistent sparse matrix: its indptr does not fit its indices and data")
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()

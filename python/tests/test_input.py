@@ -111,6 +111,11 @@ def test_labels_of_objects_are_what_they_are():
     assert [type(c) for c in booleans.classes] == [bool, bool] and booleans.predict(X).tolist() == [False, False, True, True]
     far = np.array([2**53, 2**53, 2**53 + 1, 1.0], object)  # no float holds all of them
     assert set(margin.fit("knn(k=1)", X, far).predict(X).tolist()) == {2**53, 2**53 + 1, 1.0}
+    halves = np.array([np.float32(0.5), np.float32(0.5), 1, np.float32(1.5)], object)
+    assert margin.fit("knn(k=1)", X, halves).predict(X).tolist() == [0.5, 0.5, 1, 1.5]
+    with pytest.raises((ValueError, margin.DataError)):
+        margin.fit("knn", X, np.array([0, 1j, 0, 1], object))
+    assert margin.fit("knn(k=1)", X, np.array([10**400, 10**400, 1.0, 2], object)).predict(X)[0] == 10**400
 
 
 def test_masked_labels_and_weights_are_refused():
@@ -128,6 +133,19 @@ def test_inconsistent_sparse_matrix(part):
     setattr(x, part, getattr(x, part)[:-1])
     with pytest.raises(ValueError, match="inconsistent sparse matrix"):
         margin.fit("ridge", x, np.arange(20.0))
+
+
+@pytest.mark.parametrize("starts", [[0, 1000, 3, 6], [0, -100000, 3, 6], [1, 2, 3, 6], [0, 4, 3, 6]])
+def test_sparse_starts_that_go_astray(starts):
+    for kind in (sparse.csr_matrix, sparse.csc_matrix):
+        bad = kind((np.ones(6), [0, 1, 2, 0, 1, 2], [0, 2, 3, 6]), (3, 3))
+        bad.indptr = np.array(starts, np.int32)
+        with pytest.raises(ValueError, match="inconsistent sparse matrix"):
+            margin.fit("ridge", bad, np.arange(3.0))
+    columns = sparse.csc_matrix((np.ones(3), [0, 1, 2], [0, 1, 2, 3]), (3, 3))
+    columns.indices = np.array([0, 1, 30], np.int32)
+    with pytest.raises(ValueError, match="inconsistent sparse matrix"):
+        margin.fit("ridge", columns, np.arange(3.0))
 
 
 def test_integers_and_booleans(iris):
