@@ -248,10 +248,31 @@ static void test_a_constant_column_of_weighted_sparse_rows(void **state) {
     margin_context_free(context);
 }
 
+/* One row tells of many weights, and the small column's is next to nothing. */
+static void test_columns_of_unlike_sizes(void **state) {
+    (void)state;
+    static const double rows[][3] = {{1, 1e6, 2}, {1, 1e9, 2}, {634.877, 231942642.9, -0.18966}};
+    margin_context *context = support_context(NULL, 1);
+    margin_spec *spec = parse_text(context, "least-squares(intercept=no)");
+    for (int k = 0; k < MG_LENGTH(rows); k++) {
+        margin_report found = {0};
+        margin_model *model = NULL;
+        const margin_data data = {.x = margin_dense_f64(rows[k], 1, 2, 2),
+                                  .y = margin_values_f64(rows[k] + 2, 1)};
+        assert_int_equal(margin_fit(context, spec, &data, &model, NULL, NULL), MARGIN_OK);
+        if (verified(context, model, &data, &found) != MARGIN_OK)
+            fail_msg("%d: %s", k, found.reason);
+        margin_model_free(model);
+    }
+    margin_spec_free(spec);
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_honest_fits_verify),
         cmocka_unit_test(test_a_constant_column_of_weighted_sparse_rows),
+        cmocka_unit_test(test_columns_of_unlike_sizes),
         cmocka_unit_test(test_other_weights_of_least_squares_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

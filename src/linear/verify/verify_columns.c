@@ -9,9 +9,10 @@
  * Rounding. That weight may be off by a millionth of the terms it is the sum of, and by MG_ROUNDING
  * times the condition (of products, squared, as long as training makes them) times all weights,
  * each with its column divided by its length, and times how far columns lie from 0 beside their
- * lengths. Where that is more than a thousandth nothing is compared, which is said. So it is where
- * the rank is less than that of the data, at most by columns that training may take for sums of
- * others (sure_rank): along those the weights are free. */
+ * lengths; and by MG_ROUNDING of what would make all of the fit from its column alone. Where that
+ * is more than a thousandth nothing is compared, which is said. So it is where the rank is less
+ * than that of the data, at most by columns that training may take for sums of others (sure_rank):
+ * along those the weights are free. */
 #include "linear/verify/verification.h"
 
 #include <float.h>
@@ -108,24 +109,35 @@ static int64_t sure_rank(const mg_verification *k, const mg_extended_factor *f, 
     return rank;
 }
 
+static real length_of_fit(const mg_verification *k) {
+    real square = 0.0L;
+    for (int64_t i = 0; i < k->samples; i++)
+        square += k->c[i] * k->scores[i] * k->scores[i];
+    return sqrtl(square);
+}
+
 /* Whether w is L z. x: f->size. */
 static bool is_least(const mg_verification *k, const mg_extended_factor *f, const real *scale,
                      real noise, real *x) {
-    real all = 0.0L;
+    const real whole = (real)MG_ROUNDING * length_of_fit(k);
+    real *blur = k->sizes, all = 0.0L; /* no row is at hand */
     for (int64_t j = 0; j < f->size; j++) {
         x[j] = j < k->columns ? scale[j] * (real)k->h->view.linear.weights[j] : 0.0L;
+        blur[j] = whole * scale[j] * scale[j];
         all += fabsl(x[j]);
     }
     mg_extended_solve(f, x);
+    mg_extended_solve(f, blur);
     for (int64_t at = f->count; at < f->size; at++) {
         const int64_t l = f->order[at];
-        real rest = x[l], terms = fabsl(x[l]);
+        real rest = x[l], terms = fabsl(x[l]), open = blur[l];
         for (int64_t r = 0; r < f->count; r++) {
             const real term = f->matrix[l * f->size + f->order[r]] * x[f->order[r]];
             rest -= term;
             terms += fabsl(term);
+            open += fabsl(f->matrix[l * f->size + f->order[r]] * blur[f->order[r]]);
         }
-        if (fabsl(rest) > 1e-6L * terms + noise * all) return false;
+        if (fabsl(rest) > 1e-6L * terms + noise * all + open) return false;
     }
     return true;
 }
@@ -158,9 +170,9 @@ void mg_verify_dependence(mg_verification *k, const mg_extended_factor *f, const
         vary += k->far[j] > 0.0L;
     if (isnan(was) && rank == vary) return;
     if (!isnan(was) && !k->problem->blur) {
-        const double least = sure ? (double)sure_rank(k, f, scale, far) : 0.0;
+        const double least = (double)sure_rank(k, f, scale, far);
         mg_report_claim(&k->fit->report, &k->fit->verified, "rank",
-                        fmin(fmax(was, least), (double)rank), 0.0);
+                        sure ? fmin(fmax(was, least), (double)rank) : was, 0.0);
     }
     if (!sure || isnan(was) || was < (double)rank) tell_unknown(k);
     if (!sure) return;
