@@ -248,6 +248,45 @@ static void test_a_constant_column_of_weighted_sparse_rows(void **state) {
     margin_context_free(context);
 }
 
+/* Categories, and a column that has a value for each of them: rounding passed for a direction,
+ * whose weights were 1e12 and more where the least are below 1. */
+static void test_a_column_of_values_of_categories(void **state) {
+    (void)state;
+    enum { GROUPS = 27, FILLED = 3 };
+    static const char *const specs[] = {"least-squares", "least-squares(solver=qr)"};
+    margin_context *context = support_context(NULL, 1);
+    static table t;
+    for (int k = 0; k < 60; k++) {
+        uint64_t random = (uint64_t)k + 1;
+        double level[GROUPS];
+        t = (table){.rows = MOST_ROWS, .columns = GROUPS + 2, .sparse = true};
+        for (int g = 0; g < GROUPS; g++)
+            level[g] = 2000 + 10 * support_normal(&random);
+        for (int i = 0; i < t.rows; i++) {
+            const int group = i % GROUPS;
+            const double values[FILLED] = {1, level[group], support_normal(&random)};
+            t.y[i] = support_normal(&random);
+            for (int f = 0; f < FILLED; f++) {
+                t.values[FILLED * i + f] = values[f];
+                t.index[FILLED * i + f] = f == 0 ? group : GROUPS + f - 1;
+            }
+            t.starts[i + 1] = FILLED * (i + 1);
+        }
+        margin_report report = {0}, found = {0};
+        margin_model *model = NULL;
+        margin_spec *spec = parse_text(context, specs[k % 2]);
+        const margin_data data = data_of(&t);
+        assert_int_equal(margin_fit(context, spec, &data, &model, &report, NULL), MARGIN_OK);
+        assert_true(margin_report_item_value(&report, "rank") == GROUPS);
+        for (int j = 0; j < t.columns; j++)
+            assert_true(fabs(weights_of(model, "weights")[j]) < 10);
+        assert_int_equal(verified(context, model, &data, &found), MARGIN_OK);
+        margin_model_free(model);
+        margin_spec_free(spec);
+    }
+    margin_context_free(context);
+}
+
 /* One row tells of many weights, and the small column's is next to nothing. */
 static void test_columns_of_unlike_sizes(void **state) {
     (void)state;
@@ -272,6 +311,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_honest_fits_verify),
         cmocka_unit_test(test_a_constant_column_of_weighted_sparse_rows),
+        cmocka_unit_test(test_a_column_of_values_of_categories),
         cmocka_unit_test(test_columns_of_unlike_sizes),
         cmocka_unit_test(test_other_weights_of_least_squares_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);

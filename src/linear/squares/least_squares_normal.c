@@ -10,6 +10,8 @@
  * in between: there the products of rounded numbers cannot tell, and QR does. */
 #include "linear/squares/least_squares.h"
 
+#include "learn/exact/exact_columns.h"
+
 #include "math/products/cholesky.h"
 #include "math/products/lapack.h"
 
@@ -268,6 +270,21 @@ static void judge_by_products(mg_squares *s, const products *p) {
                               rounding * terms * s->spread);
 }
 
+/* Of sparse rows products lose digits of columns far from 0, and what is left of a sum of others
+ * passes for a direction: a rank above that of the data is none. */
+static margin_status check_sparse_rank(mg_squares *s, const mg_squares_factor *f, bool *reliable) {
+    const double far = offset_ratio(s), noise = 64.0 * DBL_EPSILON * far * far;
+    bool *independent;
+    int64_t rank;
+    if (!isinf(mg_design_gram_rounding(&s->design)) || least_pivot(f, f->rank) > noise)
+        return MARGIN_OK;
+    MG_ARENA_NEW(&s->arena, independent, s->columns + 1, "the dependent columns", s->error);
+    MG_TRY(
+        mg_exact_columns(s->context, s->problem, s->intercept, s->c, independent, &rank, s->error));
+    *reliable = f->rank <= rank - s->intercept;
+    return MARGIN_OK;
+}
+
 margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     products p = {0};
     mg_squares_factor *f;
@@ -287,6 +304,7 @@ margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     else
         MG_TRY(factor_in_order(s, f, norm, &reliable));
     if (!reliable && s->alpha == 0.0 && s->rank < 0) MG_TRY(factor_pivoted(s, &p, f, &reliable));
+    if (reliable && s->alpha == 0.0 && !s->out_of_time) MG_TRY(check_sparse_rank(s, f, &reliable));
     if (!reliable || s->out_of_time) return MARGIN_OK;
     start_gradient(s, &p);
     mg_squares_start(s);

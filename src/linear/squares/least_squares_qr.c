@@ -8,6 +8,8 @@
  * this is for columns that depend on each other closely. */
 #include "linear/squares/least_squares.h"
 
+#include "learn/exact/exact_columns.h"
+
 #include "math/products/cholesky.h"
 #include "math/products/lapack.h"
 
@@ -128,18 +130,37 @@ static void copy_triangle(const mg_squares *s, const triangle *t, mg_squares_fac
     }
 }
 
+/* Rounding of many rows may pass for a direction: a rank with a pivot that small is at most that of
+ * the data, found without rounding. */
+static margin_status cap_rank(mg_squares *s, mg_squares_factor *f) {
+    const double surely = 1e-10, *r = f->matrix;
+    bool *independent;
+    int64_t rank;
+    if (f->rank == 0 || fabs(r[(f->rank - 1) * (f->count + 1)]) > surely * fabs(r[0]))
+        return MARGIN_OK;
+    MG_ARENA_NEW(&s->arena, independent, s->columns + 1, "the dependent columns", s->error);
+    MG_TRY(
+        mg_exact_columns(s->context, s->problem, s->intercept, s->c, independent, &rank, s->error));
+    f->rank = MG_MIN(f->rank, rank - s->intercept);
+    return MARGIN_OK;
+}
+
 /* The rank, and the condition of what is solved for; with a penalty that is everything, though
  * rounding may hide it. */
-static void find_rank(mg_squares *s, mg_squares_factor *f) {
+static margin_status find_rank(mg_squares *s, mg_squares_factor *f) {
     const int64_t n = f->count;
     const double *r = f->matrix, most = 64.0 / DBL_EPSILON;
     const double least = s->alpha > 0.0 ? -1.0 : mg_squares_blur(s, f) * fabs(r[0]);
     double square = 0.0;
-    for (f->rank = 0; f->rank < n && fabs(r[f->rank * (n + 1)]) > least; f->rank++)
-        for (int64_t l = 0; l <= f->rank; l++)
-            square += r[f->rank * n + l] * r[f->rank * n + l];
+    for (f->rank = 0; f->rank < n && fabs(r[f->rank * (n + 1)]) > least;)
+        f->rank++;
+    if (s->alpha == 0.0) MG_TRY(cap_rank(s, f));
+    for (int64_t k = 0; k < f->rank; k++)
+        for (int64_t l = 0; l <= k; l++)
+            square += r[k * n + l] * r[k * n + l];
     s->condition = 1.0 / sqrt(mg_cholesky_condition(s->context, f->rank, r, n, square, f->work));
     if (!(s->condition <= most)) s->condition = most;
+    return MARGIN_OK;
 }
 
 /* QR with pivoting of the triangle: the factor, and the start, step = R^-1 Q'y. */
@@ -160,7 +181,7 @@ static margin_status qr_decompose(mg_squares *s, const triangle *t, mg_squares_f
     for (int64_t k = 0; k < n; k++)
         y[k] *= s->spread;
     MG_TRY(mg_squares_factor_pivoted(s, f, pivots));
-    find_rank(s, f);
+    MG_TRY(find_rank(s, f));
     if (s->alpha == 0.0) MG_TRY(mg_squares_factor_null(s, f));
     return s->out_of_time ? MARGIN_OK : mg_squares_factor_start(s, f, y);
 }
