@@ -115,10 +115,9 @@ typedef enum margin_column_kind {
 } margin_column_kind;
 
 typedef struct margin_column {
-    const char *name; /* UTF-8, never NULL inside a table or model */
-    int32_t kind;     /* margin_column_kind */
-    int32_t
-        index_base; /* of an svmlight file: its indices count from 1 (1) or from 0 (-1); else 0 */
+    const char *name;   /* UTF-8, never NULL inside a table or model */
+    int32_t kind;       /* margin_column_kind */
+    int32_t index_base; /* of a svmlight file: 1 or -1, as its indices count from 1 or 0; else 0 */
     /* category_count names, NULL if numeric. Any order will do: those of a table are sorted by
      * their bytes, the classes of a model by name. */
     const char *const *categories;

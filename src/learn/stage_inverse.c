@@ -28,8 +28,9 @@ static void compare_centre(const mg_fitted_stage *fitted, const mg_fitted_stage 
         square += made[k] * made[k];
     for (int64_t k = 0; k < n; k++) {
         const double moved = fabs(made[k] - other[k]);
-        apart[k] = fmax(apart[k], isfinite(moved) ? moved / sqrt(square) : (double)INFINITY);
-        rounding[k] = fmax(rounding[k], blur[k] / sqrt(square));
+        const bool known = isfinite(moved) && square > 0;
+        apart[k] = fmax(apart[k], known ? moved / sqrt(square) : (double)INFINITY);
+        rounding[k] = fmax(rounding[k], known ? blur[k] / sqrt(square) : 0);
     }
 }
 

@@ -192,7 +192,7 @@ static bool is_counted(const recount *r) {
             same = same_moments(r, at, found, known, r->classes[k]) && (k || same_constancy(r, j));
         else
             same = same_counts(r, found, known, mg_bayes_slots(layout, j), r->classes[k]) &&
-                   !has_empty_value(r, j);
+                   (k || !has_empty_value(r, j));
         if (layout->kinds[j] == MG_BAYES_BERNOULLI)
             same = same && same_trials(r->sums + layout->classes + first, known);
     }

@@ -26,7 +26,6 @@
  * themselves, by rotations (Givens), where that of several has no bound; so it is if this does not
  * tell either. */
 #include "learn/exact/exact_columns.h"
-#include "linear/proof/newton_matrix.h"
 #include "linear/verify/verification.h"
 #include "math/products/extended_factor.h"
 
@@ -48,7 +47,7 @@ typedef struct curvature {
     bool folded;           /* the factor is made from rows */
 } curvature;
 
-enum { MOST_SIZE = MG_NEWTON_MATRIX_SIZE };
+enum { MOST_SIZE = 4096 }; /* as in the training: MG_NEWTON_MATRIX_SIZE */
 static const real most_reach =
     1.0L / 3.0L; /* of L G; as in the training (proof/curvature_bound.c) */
 /* A row of the squared hinge counts if it is so far inside the margin: there the curvature is that

@@ -195,7 +195,7 @@ MG_INLINE margin_status run_parts(part_run *run, margin_error *error) {
         else
             status = run_group(run, &context, number);
     }
-    run->shares = mg_context_shares(run->context, groups);
+    run->shares = mg_context_shares(run->context, run->tasks);
     run->done = 0;
     if (!in_order) status = mg_parallel(run->context, run->tasks, part_task, run, NULL);
     return status >= 0 ? MARGIN_OK : first_failure(run, status, error);
@@ -219,7 +219,7 @@ static int64_t list_stopped(part_run *run) {
         stopped += was_stopped(run, number);
     const double share = share_of_time(run, MG_MAX(stopped, 1));
     run->tasks = 0;
-    for (int64_t number = 0; number < groups; number++)
+    for (int64_t number = 0; number < groups && share > 0; number++)
         if (was_stopped(run, number) && share > run->results[number * run->group].seconds)
             run->list[run->tasks++] = number;
     return run->tasks;
