@@ -178,6 +178,22 @@ void fit_refused(margin_context *context, const char *text, const margin_data *d
     assert_memory_equal(&report, &before, sizeof report);
 }
 
+margin_status verify_model(margin_context *context, const margin_model *model,
+                           const margin_data *data, margin_report *found) {
+    margin_error error = {0};
+    const margin_status status = margin_verify(context, model, data, found, &error);
+    if (status < 0) fail_msg("%s: %s", margin_model_spec(model), error.text);
+    return status;
+}
+
+void assert_not_verified(margin_context *context, const margin_model *model,
+                         const margin_data *data, const char *reason) {
+    margin_report found = {0};
+    const margin_status status = verify_model(context, model, data, &found);
+    if (status != MARGIN_STOPPED_STALLED || !strstr(found.reason, reason))
+        fail_msg("%s: %s", margin_model_spec(model), found.reason);
+}
+
 double *scores_of(const margin_model *model, const margin_matrix *x) {
     margin_error error = {0};
     double *scores = array(x->rows * margin_model_score_count(model), sizeof *scores);

@@ -58,6 +58,13 @@ margin_status attempt_fit(margin_context *context, void *user, margin_error *err
 margin_report fit_table(const char *path, const margin_read_options *options, const char *spec,
                         double objective, double share);
 
+/* margin_verify, which must not fail. */
+margin_status verify_model(margin_context *context, const margin_model *model,
+                           const margin_data *data, margin_report *found);
+/* It says that this is not the model of the data, for that reason. */
+void assert_not_verified(margin_context *context, const margin_model *model,
+                         const margin_data *data, const char *reason);
+
 /* Scores of all rows by margin_scores. */
 double *scores_of(const margin_model *model, const margin_matrix *x);
 

@@ -6,25 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
-static margin_status verified(margin_context *context, const margin_model *model,
-                              const margin_data *data, margin_report *found) {
-    margin_error error = {0};
-    const margin_status status = margin_verify(context, model, data, found, &error);
-    if (status < 0) fail_msg("%s", error.text);
-    return status;
-}
-
 static void assert_holds(margin_context *context, const margin_model *model,
                          const margin_data *data) {
     margin_report found = {0};
-    if (verified(context, model, data, &found) != MARGIN_OK) fail_msg("%s", found.reason);
+    if (verify_model(context, model, data, &found) != MARGIN_OK) fail_msg("%s", found.reason);
 }
 
 /* States what a verification finds first. */
 static void assert_refused(margin_context *context, margin_model *model, const margin_data *data,
                            const char *reason) {
     margin_report found = {0};
-    verified(context, model, data, &found);
+    verify_model(context, model, data, &found);
     model->report.objective = found.objective;
     model->report.train_accuracy = found.train_accuracy;
     model->report.gap = fmax(model->report.gap, found.gap);
@@ -32,7 +24,7 @@ static void assert_refused(margin_context *context, margin_model *model, const m
         if (strcmp(found.items[i].name, "rounding") != 0)
             mg_report_set(&model->report, found.items[i].name, found.items[i].value);
     found = (margin_report){0};
-    assert_int_equal(verified(context, model, data, &found), MARGIN_STOPPED_STALLED);
+    assert_int_equal(verify_model(context, model, data, &found), MARGIN_STOPPED_STALLED);
     if (!strstr(found.reason, reason)) fail_msg("%s", found.reason);
 }
 
@@ -220,7 +212,7 @@ static void test_a_tie_frees_no_silhouette(void **state) {
     for (int m = 0; m < MG_LENGTH(away); m++) {
         margin_report found = {0};
         mg_report_set(&model->report, "silhouette", honest + away[m]);
-        assert_int_equal(verified(context, model, &data, &found), MARGIN_STOPPED_STALLED);
+        assert_int_equal(verify_model(context, model, &data, &found), MARGIN_STOPPED_STALLED);
         if (!strstr(found.reason, "the silhouette is")) fail_msg("%s", found.reason);
     }
     margin_model_free(model);

@@ -7,21 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static margin_status verified(margin_context *context, const margin_model *model,
-                              const margin_data *data, margin_report *found) {
-    margin_error error = {0};
-    const margin_status status = margin_verify(context, model, data, found, &error);
-    if (status < 0) fail_msg("%s", error.text);
-    return status;
-}
-
-static void assert_refused(margin_context *context, const margin_model *model,
-                           const margin_data *data, const char *reason) {
-    margin_report found = {0};
-    assert_int_equal(verified(context, model, data, &found), MARGIN_STOPPED_STALLED);
-    if (!strstr(found.reason, reason)) fail_msg("%s", found.reason);
-}
-
 /* A row far out has large kernel values, whose rounding is its own: not that of other points. */
 static void test_a_far_row_hides_no_other(void **state) {
     (void)state;
@@ -43,10 +28,10 @@ static void test_a_far_row_hides_no_other(void **state) {
         margin_model *model = fit_text(context, specs[k], &data, &(margin_report){0});
         margin_report found = {0};
         const mg_tensor *points = mg_bag_find(&model->hypothesis->bag, "points");
-        assert_int_equal(verified(context, model, &data, &found), MARGIN_OK);
+        assert_int_equal(verify_model(context, model, &data, &found), MARGIN_OK);
         for (int64_t j = 0; j < COLUMNS; j++)
             ((double *)points->data)[j] *= 1.03;
-        assert_refused(context, model, &data, "the rows that it keeps are not those");
+        assert_not_verified(context, model, &data, "the rows that it keeps are not those");
         margin_model_free(model);
     }
     margin_context_free(context);
@@ -77,10 +62,10 @@ static void test_a_wide_column_frees_no_other(void **state) {
         margin_report found = {0};
         margin_model *model = fit_text(context, cases[k].spec, &data, &(margin_report){0});
         const mg_tensor *rows = mg_bag_find(&model->hypothesis->bag, cases[k].tensor);
-        assert_int_equal(verified(context, model, &data, &found), MARGIN_OK);
+        assert_int_equal(verify_model(context, model, &data, &found), MARGIN_OK);
         for (int64_t i = 0; i < rows->shape[0]; i++)
             ((double *)rows->data)[i * COLUMNS + 1] += cases[k].moved;
-        assert_refused(context, model, &data, cases[k].reason);
+        assert_not_verified(context, model, &data, cases[k].reason);
         margin_model_free(model);
     }
     margin_context_free(context);
@@ -108,9 +93,9 @@ static void test_rounding_hides_no_number(void **state) {
     for (int k = 0; k < MG_LENGTH(specs); k++) {
         margin_report found = {0};
         margin_model *model = fit_text(context, specs[k], &data, &(margin_report){0});
-        assert_int_equal(verified(context, model, &data, &found), MARGIN_OK);
+        assert_int_equal(verify_model(context, model, &data, &found), MARGIN_OK);
         model->report.objective += 0.1 + 0.3 * fabs(model->report.objective);
-        assert_refused(context, model, &data, "");
+        assert_not_verified(context, model, &data, "");
         margin_model_free(model);
     }
     margin_context_free(context);
@@ -137,7 +122,7 @@ static void assert_forgery_refused(margin_context *context, margin_model *model,
         margin_model *loaded = reload(context, model);
         margin_model_free(model);
         model = loaded;
-        if (verified(context, model, data, &found) == MARGIN_OK) fail_msg("%s", found.reason);
+        if (verify_model(context, model, data, &found) == MARGIN_OK) fail_msg("%s", found.reason);
         model->report.objective = found.objective;
         if (!isnan(found.gap)) model->report.gap = found.gap;
         model->report.train_accuracy = found.train_accuracy;
@@ -153,7 +138,7 @@ static void assert_forgery_refused(margin_context *context, margin_model *model,
 static margin_model *honest(margin_context *context, const char *spec, const margin_data *data) {
     margin_model *model = fit_text(context, spec, data, &(margin_report){0});
     margin_report found = {0};
-    if (verified(context, model, data, &found) != MARGIN_OK) fail_msg("%s", found.reason);
+    if (verify_model(context, model, data, &found) != MARGIN_OK) fail_msg("%s", found.reason);
     return model;
 }
 
@@ -426,7 +411,7 @@ static void test_a_perceptron_has_the_margin_it_claims(void **state) {
         for (int64_t i = 0; i < model->report.item_count; i++)
             if (strcmp(model->report.items[i].name, cases[k].item) == 0)
                 model->report.items[i].value = cases[k].value;
-        assert_refused(context, model, &data, cases[k].item);
+        assert_not_verified(context, model, &data, cases[k].item);
         margin_model_free(model);
     }
     margin_context_free(context);

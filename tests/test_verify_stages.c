@@ -42,10 +42,8 @@ static margin_data dense_data(const table *t) {
 static void assert_verified(margin_context *context, const margin_model *model,
                             const margin_data *data, const char *spec) {
     margin_report found = {0};
-    margin_error error = {0};
-    const margin_status status = margin_verify(context, model, data, &found, &error);
-    if (status < 0) fail_msg("%s: %s", spec, error.text);
-    if (status != MARGIN_OK) fail_msg("%s: %s", spec, found.reason);
+    if (verify_model(context, model, data, &found) != MARGIN_OK)
+        fail_msg("%s: %s", spec, found.reason);
 }
 
 static void test_moved_numbers_are_refused(void **state) {

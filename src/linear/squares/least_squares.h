@@ -171,6 +171,10 @@ margin_status mg_squares_judge_cholesky(mg_squares *s, const double *matrix, int
                                         double *work, bool *done);
 /* How long a combination of columns of norm 1 may be and still be nothing but rounding. */
 double mg_squares_blur(const mg_squares *s, const mg_squares_factor *f);
+/* The rank of the data less the intercept, found without rounding; out of time: that of the
+ * columns.
+ */
+margin_status mg_squares_exact_rank(mg_squares *s, int64_t *rank);
 
 /* The three ways. *doubtful: the columns are so close to depending on each other that their
  * products cannot tell (the solution is then not made), or the result is not good enough; with

@@ -171,8 +171,17 @@ static void find_names(mg_squares *s, const mg_squares_factor *f, bool *takes_pa
     name_columns(s, takes_part);
 }
 
+margin_status mg_squares_exact_rank(mg_squares *s, int64_t *rank) {
+    bool *independent;
+    MG_ARENA_NEW(&s->arena, independent, s->columns + 1, "the dependent columns", s->error);
+    MG_TRY(mg_squares_in_time(s, mg_exact_columns(s->context, s->problem, s->intercept, s->c,
+                                                  independent, rank, s->error)));
+    *rank = s->out_of_time ? s->columns : *rank - s->intercept;
+    return MARGIN_OK;
+}
+
 /* What is left out must be nothing at all: a direction of rounding's size may fit the target. */
-static margin_status judge_rank(mg_squares *s, const mg_squares_factor *f, bool *independent) {
+static margin_status judge_rank(mg_squares *s, const mg_squares_factor *f) {
     const double little = 4e6; /* multiplications */
     const double most = (double)MG_MIN(s->samples, s->columns);
     const mg_column_sums sums = {.count = f->count - f->rank,
@@ -190,9 +199,8 @@ static margin_status judge_rank(mg_squares *s, const mg_squares_factor *f, bool 
     s->is_partial = !hold;
     s->is_undecided = most * most * (double)s->columns > little;
     if (hold || s->is_undecided) return MARGIN_OK;
-    MG_TRY(
-        mg_exact_columns(s->context, s->problem, s->intercept, s->c, independent, &rank, s->error));
-    s->is_partial = rank - s->intercept > f->rank;
+    MG_TRY(mg_squares_exact_rank(s, &rank));
+    s->is_partial = rank > f->rank;
     return MARGIN_OK;
 }
 
@@ -205,7 +213,7 @@ margin_status mg_squares_factor_null(mg_squares *s, mg_squares_factor *f) {
     if (s->out_of_time) return MARGIN_OK;
     MG_ARENA_NEW(&s->arena, marks, s->columns + 1, "the dependent columns", s->error);
     find_names(s, f, marks);
-    return judge_rank(s, f, marks);
+    return judge_rank(s, f);
 }
 
 /* v: directions that the factor leaves out, in a random mixture, made accurate by the data. */

@@ -10,8 +10,6 @@
  * in between: there the products of rounded numbers cannot tell, and QR does. */
 #include "linear/squares/least_squares.h"
 
-#include "learn/exact/exact_columns.h"
-
 #include "math/products/cholesky.h"
 #include "math/products/lapack.h"
 
@@ -274,14 +272,11 @@ static void judge_by_products(mg_squares *s, const products *p) {
  * passes for a direction: a rank above that of the data is none. */
 static margin_status check_sparse_rank(mg_squares *s, const mg_squares_factor *f, bool *reliable) {
     const double far = offset_ratio(s), noise = 64.0 * DBL_EPSILON * far * far;
-    bool *independent;
     int64_t rank;
     if (!isinf(mg_design_gram_rounding(&s->design)) || least_pivot(f, f->rank) > noise)
         return MARGIN_OK;
-    MG_ARENA_NEW(&s->arena, independent, s->columns + 1, "the dependent columns", s->error);
-    MG_TRY(
-        mg_exact_columns(s->context, s->problem, s->intercept, s->c, independent, &rank, s->error));
-    *reliable = f->rank <= rank - s->intercept;
+    MG_TRY(mg_squares_exact_rank(s, &rank));
+    *reliable = f->rank <= rank;
     return MARGIN_OK;
 }
 

@@ -8,8 +8,6 @@
  * this is for columns that depend on each other closely. */
 #include "linear/squares/least_squares.h"
 
-#include "learn/exact/exact_columns.h"
-
 #include "math/products/cholesky.h"
 #include "math/products/lapack.h"
 
@@ -134,14 +132,11 @@ static void copy_triangle(const mg_squares *s, const triangle *t, mg_squares_fac
  * the data, found without rounding. */
 static margin_status cap_rank(mg_squares *s, mg_squares_factor *f) {
     const double surely = 1e-10, *r = f->matrix;
-    bool *independent;
     int64_t rank;
     if (f->rank == 0 || fabs(r[(f->rank - 1) * (f->count + 1)]) > surely * fabs(r[0]))
         return MARGIN_OK;
-    MG_ARENA_NEW(&s->arena, independent, s->columns + 1, "the dependent columns", s->error);
-    MG_TRY(
-        mg_exact_columns(s->context, s->problem, s->intercept, s->c, independent, &rank, s->error));
-    f->rank = MG_MIN(f->rank, rank - s->intercept);
+    MG_TRY(mg_squares_exact_rank(s, &rank));
+    f->rank = MG_MIN(f->rank, rank);
     return MARGIN_OK;
 }
 

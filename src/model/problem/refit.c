@@ -154,9 +154,9 @@ static void take_over(mg_fitted_stage *fitted, const mg_fitted_stage *stored) {
     for (int k = 0; k < fitted->bag.count; k++) {
         mg_tensor *a = &fitted->bag.tensors[k];
         const int64_t count = a->shape[0] * (a->dimensions == 2 ? a->shape[1] : 1);
-        const double *numbers = mg_bag_find(&stored->bag, a->name)->data;
-        for (int64_t i = 0; i < count && a->type == MARGIN_F64; i++)
-            ((double *)a->data)[i] = numbers[i];
+        if (a->type == MARGIN_F64)
+            memcpy(a->data, mg_bag_find(&stored->bag, a->name)->data,
+                   (size_t)count * sizeof(double));
     }
 }
 
