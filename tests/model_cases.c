@@ -186,6 +186,12 @@ margin_status verify_model(margin_context *context, const margin_model *model,
     return status;
 }
 
+void assert_verified(margin_context *context, const margin_model *model, const margin_data *data) {
+    margin_report found = {0};
+    const margin_status status = verify_model(context, model, data, &found);
+    if (status != MARGIN_OK) fail_msg("%s: %s", margin_model_spec(model), found.reason);
+}
+
 void assert_not_verified(margin_context *context, const margin_model *model,
                          const margin_data *data, const char *reason) {
     margin_report found = {0};

@@ -61,6 +61,8 @@ margin_report fit_table(const char *path, const margin_read_options *options, co
 /* margin_verify, which must not fail. */
 margin_status verify_model(margin_context *context, const margin_model *model,
                            const margin_data *data, margin_report *found);
+/* It says that this is the model of the data. */
+void assert_verified(margin_context *context, const margin_model *model, const margin_data *data);
 /* It says that this is not the model of the data, for that reason. */
 void assert_not_verified(margin_context *context, const margin_model *model,
                          const margin_data *data, const char *reason);

@@ -14,14 +14,6 @@ static double item(const margin_report *report, const char *name) {
     return margin_report_item_value(report, name);
 }
 
-static void verify_model(margin_context *context, const margin_model *model,
-                         const margin_data *data) {
-    margin_report found = {0};
-    margin_error error = {0};
-    if (margin_verify(context, model, data, &found, &error) != MARGIN_OK)
-        fail_msg("not verified: %s %s", error.text, found.reason);
-}
-
 /* ---- Known answers --------------------------------------------------------------------------- */
 
 /* XOR at (+-1, +-1) with (x.z + 1)^2: alpha = 1/8 for all, f = -x1 x2, |f|^2 = 1/2. */
@@ -39,7 +31,7 @@ static void test_xor(void **state) {
     assert_close(item(&report, "support_vectors"), 4, 0);
     assert_close(item(&report, "bounded_vectors"), 0, 0);
     assert_true(report.train_accuracy == 1.0);
-    verify_model(context, model, &data);
+    assert_verified(context, model, &data);
     free(scores);
     margin_model_free(model);
     margin_context_free(context);
@@ -199,7 +191,7 @@ static void against_oracle(oracle_task task, double tolerance) {
                     room.o.dual - report.objective > 1e-9 * scale)
                     fail_msg("%s: %.12g (gap %g, %s), the optimum is %.12g", spec, report.objective,
                              report.gap, report.reason, room.o.primal);
-                verify_model(context, model, &data);
+                assert_verified(context, model, &data);
                 margin_model_free(model);
             }
     margin_context_free(context);
@@ -241,7 +233,7 @@ static void test_same_bytes_for_any_threads(void **state) {
             margin_model_free(same);
             margin_context_free(several);
         }
-        verify_model(one, model, &data);
+        assert_verified(one, model, &data);
         margin_model_free(model);
         margin_context_free(one);
     }
@@ -263,7 +255,7 @@ static void test_memory_limit(void **state) {
             assert_int_equal(margin_context_create(&options, &context, NULL), MARGIN_OK);
         }
         margin_model *model = fit_text(context, "svm(kernel=rbf, C=10)", &data, &reports[k]);
-        verify_model(context, model, &data);
+        assert_verified(context, model, &data);
         margin_model_free(model);
         margin_context_free(context);
     }
@@ -320,8 +312,8 @@ static void test_weights(void **state) {
         double *f = scores_of(x, &weighted.x), *g = scores_of(y, &weighted.x);
         for (int i = 0; i < ROWS; i++)
             assert_true(fabs(f[i] - g[i]) < 2e-3);
-        verify_model(context, x, &weighted);
-        verify_model(context, y, &repeated);
+        assert_verified(context, x, &weighted);
+        assert_verified(context, y, &repeated);
         free(f);
         free(g);
         margin_model_free(x);
@@ -360,7 +352,7 @@ static void test_precomputed(void **state) {
         double *f = scores_of(a, &rows.x), *g = scores_of(b, &matrix.x);
         for (int i = 0; i < ROWS * 3; i++)
             assert_true(fabs(f[i] - g[i]) < 2e-3);
-        verify_model(context, b, &matrix);
+        assert_verified(context, b, &matrix);
         free(f);
         free(g);
         margin_model_free(a);
@@ -381,7 +373,7 @@ static void fit_some(margin_context *context, const char *spec, const double *x,
     if (report.status != MARGIN_OK || report.train_accuracy < accuracy)
         fail_msg("%s: accuracy %g, gap %g, %s", spec, report.train_accuracy, report.gap,
                  report.reason);
-    verify_model(context, model, &data);
+    assert_verified(context, model, &data);
     margin_model_free(model);
 }
 
@@ -490,7 +482,7 @@ static void test_beyond_single_precision(void **state) {
         margin_model *model = fit_text(context, specs[k], &data, &report);
         if (report.status != MARGIN_OK) fail_msg("%s: %s", specs[k], report.reason);
         assert_true(k == 1 ? item(&report, "kkt") <= 1e-3 : report.gap <= report.tolerance);
-        verify_model(context, model, &data);
+        assert_verified(context, model, &data);
         margin_model_free(model);
     }
     margin_context_free(context);
@@ -590,7 +582,7 @@ static void test_limits(void **state) {
     assert_int_equal(report.status, MARGIN_STOPPED_ITERATIONS);
     assert_int_equal(report.iterations, 30);
     assert_non_null(strstr(report.reason, "raise max_iter"));
-    verify_model(context, model, &data);
+    assert_verified(context, model, &data);
     margin_model_free(model);
     model = fit_text(context, "svm(kernel=rbf, C=100)", &data, &full);
     assert_true(full.gap <= 1e-3 && report.gap > full.gap && full.iterations > 30);

@@ -21,14 +21,6 @@ static margin_data rows_of(const sample *s, int layout) {
     return (margin_data){.x = sample_view(s, layout)};
 }
 
-static void verify_model(margin_context *context, const margin_model *model,
-                         const margin_data *data) {
-    margin_report found = {0};
-    margin_error error = {0};
-    if (margin_verify(context, model, data, &found, &error) != MARGIN_OK)
-        fail_msg("not verified: %s %s", error.text, found.reason);
-}
-
 /* Whether label 0 is `outlier`, 1 `inlier`, and the label of a row follows from its score. */
 static int64_t count_outliers(const margin_model *model, const margin_matrix *x) {
     int64_t *labels = malloc((size_t)x->rows * sizeof *labels), outliers = 0;
@@ -66,7 +58,7 @@ static void test_closed_forms(void **state) {
     assert_int_equal(report.iterations, 0);
     assert_close(report.objective, -sum / 2, 1e-9);
     assert_close(item(&report, "bounded_vectors"), ROWS, 0);
-    verify_model(context, model, &data);
+    assert_verified(context, model, &data);
     margin_model_free(model);
 
     data.x.rows = 1;
@@ -74,7 +66,7 @@ static void test_closed_forms(void **state) {
         fit_text(context, "svm(task=one-class, nu=0.25, kernel=rbf, gamma=0.5)", &data, &report);
     assert_close(report.objective, -0.25 * 0.25 / 2, 1e-12);
     assert_int_equal(count_outliers(model, &data.x), 0);
-    verify_model(context, model, &data);
+    assert_verified(context, model, &data);
     margin_model_free(model);
     margin_context_free(context);
     sample_free(s);
@@ -145,7 +137,7 @@ static void test_against_oracle(void **state) {
                     report.objective > best + 1.1e-6 * scale)
                     fail_msg("%s: %.12g (gap %g, %s), the optimum is %.12g", spec, report.objective,
                              report.gap, report.reason, best);
-                verify_model(context, model, &data);
+                assert_verified(context, model, &data);
                 margin_model_free(model);
             }
     margin_context_free(context);
@@ -203,8 +195,8 @@ static void test_weights_are_copies(void **state) {
     double *f = scores_of(x, &weighted.x), *g = scores_of(y, &weighted.x);
     for (int i = 0; i < ROWS; i++)
         assert_true(fabs(f[i] - g[i]) < 1e-3);
-    verify_model(context, x, &weighted);
-    verify_model(context, y, &repeated);
+    assert_verified(context, x, &weighted);
+    assert_verified(context, y, &repeated);
     free(f);
     free(g);
     margin_model_free(x);
@@ -292,7 +284,7 @@ static void test_near_zero(void **state) {
         margin_model *model = fit_text(context, spec, &data, &report);
         assert_int_equal(report.status, MARGIN_OK);
         assert_true(report.gap <= 1e-3 && report.iterations <= MOST_STEPS);
-        verify_model(context, model, &data);
+        assert_verified(context, model, &data);
         margin_model_free(model);
     }
     margin_context_free(context);

@@ -64,14 +64,6 @@ static char *spec_of(const char *learner, const char *kernel, const char *rest) 
     return text;
 }
 
-static void assert_verified(margin_context *context, const margin_model *model,
-                            const margin_data *data) {
-    margin_report found = {0};
-    margin_error error = {0};
-    if (margin_verify(context, model, data, &found, &error) != MARGIN_OK)
-        fail_msg("not verified: %s %s", error.text, found.reason);
-}
-
 /* ---- The same function ----------------------------------------------------------------------- */
 
 static const struct {

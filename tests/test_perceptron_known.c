@@ -674,7 +674,7 @@ static void out_of_time_among_copies(void **unused) {
 
 /* ---- Verification ---------------------------------------------------------------------------- */
 
-static void assert_verified(const fitted *f, const margin_report *found) {
+static void assert_same_proof(const fitted *f, const margin_report *found) {
     static const char *const names[] = {"errors", "radius", "least_margin",
                                         "least_geometric_margin"};
     assert_close(found->objective, f->report.objective, 1e-10);
@@ -708,7 +708,7 @@ static void verification(void **unused) {
     for (int k = 0; k < MG_LENGTH(options); k++) {
         fitted f = fit_perceptron(context, &problem, options[k], 0, NULL);
         const margin_report found = verify_with(context, &problem, options[k], f.h);
-        assert_verified(&f, &found);
+        assert_same_proof(&f, &found);
         assert_true(item(&f, "errors") > 0.0);
         mg_hypothesis_free(f.h);
     }
@@ -718,7 +718,7 @@ static void verification(void **unused) {
     problem.sign = NULL;
     fitted f = fit_perceptron(context, &problem, "passes=5", 0, NULL);
     const margin_report found = verify_with(context, &problem, "passes=5", f.h);
-    assert_verified(&f, &found);
+    assert_same_proof(&f, &found);
     mg_hypothesis_free(f.h);
     margin_context_free(context);
 }
@@ -732,7 +732,7 @@ static void verification_beside_a_huge_intercept(void **unused) {
     fitted f = fit_perceptron(context, &problem, options, 0, NULL);
     const margin_report found = verify_with(context, &problem, options, f.h);
     assert_true(isfinite(margin_report_item_value(&found, "least_geometric_margin")));
-    assert_verified(&f, &found);
+    assert_same_proof(&f, &found);
     mg_hypothesis_free(f.h);
     margin_context_free(context);
 }

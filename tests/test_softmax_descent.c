@@ -221,8 +221,8 @@ static void test_sparse_steps_behind_a_stage(void **state) {
 
 /* ---- Optimum --------------------------------------------------------------------------------- */
 
-static void assert_verified(margin_context *context, const margin_model *model,
-                            const margin_data *data, const margin_report *report) {
+static void assert_same_proof(margin_context *context, const margin_model *model,
+                              const margin_data *data, const margin_report *report) {
     margin_report found = {0};
     margin_error error = {0};
     if (margin_verify(context, model, data, &found, &error) != MARGIN_OK)
@@ -257,7 +257,7 @@ static void test_gd_reaches_the_optimum(void **state) {
             assert_close(margin_model_intercept(model, c), margin_model_intercept(best, c), 1e-3);
         }
         assert_false(traced.rises);
-        assert_verified(context, model, &data, &reports[0]);
+        assert_same_proof(context, model, &data, &reports[0]);
         margin_model_free(model);
         margin_model_free(best);
         margin_context_free(context);
@@ -281,7 +281,7 @@ static void test_rows_come_near(void **state) {
             if (report.status != MARGIN_OK) fail_msg("%s: %s", text, report.reason);
             assert_true(report.gap <= 0.001);
             assert_string_equal(report.iteration_name, "passes");
-            assert_verified(context, model, &data, &report);
+            assert_same_proof(context, model, &data, &report);
             margin_model_free(model);
         }
     margin_context_free(context);

@@ -14,7 +14,7 @@ static margin_data data_of(const double *x, const double *y, int64_t rows, int64
                          .y = margin_values_f64(y, rows)};
 }
 
-static margin_report assert_verified(const char *spec, const margin_data *data) {
+static margin_report verified_fit(const char *spec, const margin_data *data) {
     margin_report report = {0}, found = {0};
     margin_error error = {0};
     margin_model *model = fit_text(context, spec, data, &report);
@@ -43,8 +43,8 @@ static void test_nearly_dependent(void **state) {
             }
             const margin_data data = data_of(x, y, ROWS, COLUMNS);
             snprintf(spec, sizeof spec, "least-squares(solver=%s, max_iter=2)", solvers[k]);
-            const margin_report report = assert_verified(spec, &data);
-            const margin_report best = assert_verified("least-squares(solver=qr)", &data);
+            const margin_report report = verified_fit(spec, &data);
+            const margin_report best = verified_fit("least-squares(solver=qr)", &data);
             const double least = report.objective - report.gap * fmax(1, report.objective);
             if (best.objective < least * (1 - 1e-9))
                 fail_msg("%s, %g: %.15g below %.15g", spec, near, best.objective, least);
@@ -59,7 +59,7 @@ static void test_touching(void **state) {
     static const double x[] = {-3, -2, -1, 0, 0, 1, 2, 3}, y[] = {0, 0, 0, 0, 1, 1, 1, 1};
     const margin_data data = data_of(x, y, 8, 1);
     for (int k = 0; k < 4; k++) {
-        const margin_report report = assert_verified(specs[k], &data);
+        const margin_report report = verified_fit(specs[k], &data);
         assert_true(report.status != MARGIN_OK);
         assert_true(report.gap >= report.objective / fmax(1, report.objective) * (1 - 1e-9));
     }
@@ -80,7 +80,7 @@ static void test_dependent(void **state) {
     }
     const margin_data data = data_of(x, y, ROWS, COLUMNS);
     for (int k = 0; k < 4; k++)
-        if (assert_verified(specs[k], &data).status != MARGIN_OK) fail_msg("%s", specs[k]);
+        if (verified_fit(specs[k], &data).status != MARGIN_OK) fail_msg("%s", specs[k]);
 }
 
 static void test_weights_far_apart(void **state) {
@@ -97,7 +97,7 @@ static void test_weights_far_apart(void **state) {
         }
         margin_data data = data_of(x, y, FEW, MANY);
         data.weights = margin_values_f64(weights, FEW);
-        assert_verified(seed % 2 ? "softmax" : "softmax(alpha=0.1)", &data);
+        verified_fit(seed % 2 ? "softmax" : "softmax(alpha=0.1)", &data);
     }
 }
 

@@ -39,13 +39,6 @@ static margin_data dense_data(const table *t) {
                          .weights = margin_values_f64(t->weights, ROWS)};
 }
 
-static void assert_verified(margin_context *context, const margin_model *model,
-                            const margin_data *data, const char *spec) {
-    margin_report found = {0};
-    if (verify_model(context, model, data, &found) != MARGIN_OK)
-        fail_msg("%s: %s", spec, found.reason);
-}
-
 static void test_moved_numbers_are_refused(void **state) {
     (void)state;
     static const struct {
@@ -76,7 +69,7 @@ static void test_moved_numbers_are_refused(void **state) {
             for (int i = 0; i < ROWS; i++)
                 t.y[i] = t.x[i * COLUMNS];
         margin_model *model = fit_text(context, cases[k].spec, &data, &(margin_report){0});
-        assert_verified(context, model, &data, cases[k].spec);
+        assert_verified(context, model, &data);
         double *numbers = mg_bag_find(&model->stages[0].bag, cases[k].tensor)->data;
         numbers[cases[k].number] += cases[k].moved;
         assert_int_equal(margin_verify(context, model, &data, &found, &error),
@@ -114,15 +107,15 @@ static void test_other_layouts_verify(void **state) {
         margin_data data = dense_data(&t), sparse = data;
         sparse.x = margin_csr_f64(t.x, t.indices, t.starts, ROWS, COLUMNS);
         margin_model *model = fit_text(context, spec, &data, &(margin_report){0});
-        assert_verified(context, model, &data, spec);
-        assert_verified(context, model, &sparse, spec);
+        assert_verified(context, model, &data);
+        assert_verified(context, model, &sparse);
         margin_model_free(model);
         model = fit_text(context, spec, &sparse, &(margin_report){0});
-        assert_verified(context, model, &data, spec);
+        assert_verified(context, model, &data);
         margin_model_free(model);
         data.x = margin_dense_f32(t.narrow, ROWS, COLUMNS, COLUMNS);
         model = fit_text(context, spec, &data, &(margin_report){0});
-        assert_verified(context, model, &data, spec);
+        assert_verified(context, model, &data);
         margin_model_free(model);
     }
     margin_context_free(context);
