@@ -151,6 +151,36 @@ static void test_stages_are_of_the_first_rows(void **state) {
     margin_context_free(context);
 }
 
+/* A category that is new to the stages is filled in as a missing value is, and verified like that.
+ */
+static void test_update_with_new_categories(void **state) {
+    (void)state;
+    static const char *const names[] = {"a", "b", "c"};
+    enum { FIRST = ROWS / 2 };
+    double x[ROWS], y[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        x[i] = i % 5 == 0 ? (double)NAN : i % 3 % (i < FIRST ? 2 : 3);
+        y[i] = i % 2;
+    }
+    margin_column column = {
+        .name = "town", .kind = MARGIN_CATEGORICAL, .categories = names, .category_count = 2};
+    margin_data all = {.x = margin_dense_f64(x, ROWS, 1, 1), .y = margin_values_f64(y, ROWS)};
+    margin_data first = {.x = margin_dense_f64(x, FIRST, 1, 1), .y = margin_values_f64(y, FIRST)};
+    margin_data second = {.x = margin_dense_f64(x + FIRST, ROWS - FIRST, 1, 1),
+                          .y = margin_values_f64(y + FIRST, ROWS - FIRST)};
+    margin_context *context = support_context(NULL, 1);
+    margin_model *updated;
+    all.columns = first.columns = second.columns = &column;
+    margin_model *model = fit_text(context, "impute | naive-bayes", &first, &(margin_report){0});
+    column.category_count = 3;
+    assert_int_equal(margin_update(context, model, &second, &updated, NULL, &(margin_error){0}),
+                     MARGIN_OK);
+    assert_holds(context, updated, &all);
+    margin_model_free(updated);
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
 /* ---- Stages of all rows ---------------------------------------------------------------------- */
 
 /* Centres that nearly span each other have an inverse of large numbers that cancel: what they make
@@ -247,6 +277,7 @@ int main(void) {
                                        cmocka_unit_test(test_a_value_is_invented),
                                        cmocka_unit_test(test_a_category_is_left_out),
                                        cmocka_unit_test(test_stages_are_of_the_first_rows),
+                                       cmocka_unit_test(test_update_with_new_categories),
                                        cmocka_unit_test(test_an_inverse_is_one),
                                        cmocka_unit_test(test_a_tie_frees_no_silhouette),
                                        cmocka_unit_test(test_ties_hold)};

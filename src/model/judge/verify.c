@@ -524,7 +524,7 @@ static margin_status verify_with(margin_context *context, const margin_model *mo
     MG_TRY(mg_target_count_check(model, data, error));
     MG_REQUIRE(model->learner->verify, error, MARGIN_ERROR_ARGUMENT,
                "%s makes no claim that could be verified", model->learner->info.name);
-    MG_TRY(mg_align(context, model, data, &aligned, error));
+    MG_TRY(mg_align_training(context, model, data, &aligned, error));
     MG_GO(margin_spec_parse(context, model->spec, &spec, error)); /* for the learner's options */
     MG_GO(mg_pipeline_rows(context, spec, &aligned.data, &seen, &rows, error));
     if (parts) MG_GO(new_reports(context->heap, model->report.subproblems, &each, error));

@@ -176,8 +176,16 @@ done:
     return status;
 }
 
+bool mg_learner_sees_categories(const margin_model *model) {
+    const mg_columns *seen = mg_model_feature_columns(model);
+    for (int64_t k = 0; k < seen->count; k++)
+        if (seen->items[k].kind == MARGIN_CATEGORICAL) return true;
+    return false;
+}
+
 static margin_status align_codes(margin_context *context, const margin_model *model,
-                                 mg_aligned *aligned, margin_error *error) {
+                                 bool others_are_missing, mg_aligned *aligned,
+                                 margin_error *error) {
     const margin_column *columns = aligned->data.columns, *items = model->inputs.items;
     const int64_t n = model->inputs.count;
     mg_heap *heap = context->heap;
@@ -187,7 +195,8 @@ static margin_status align_codes(margin_context *context, const margin_model *mo
     for (int64_t j = 0; j < n; j++)
         if (items[j].kind == MARGIN_CATEGORICAL)
             MG_GO(mg_map_categories(heap, &columns[j], &items[j], &maps[j], error));
-    status = mg_align_recode(context, aligned, &(mg_recoding){maps, columns, items, false}, error);
+    const mg_recoding recoding = {maps, columns, items, others_are_missing};
+    status = mg_align_recode(context, aligned, &recoding, error);
 done:
     for (int64_t j = 0; j < n; j++)
         mg_free(heap, maps[j]);
@@ -234,12 +243,13 @@ done:
     return status;
 }
 
-margin_status mg_align(margin_context *context, const margin_model *model, const margin_data *data,
-                       mg_aligned *aligned, margin_error *error) {
+static margin_status align(margin_context *context, const margin_model *model,
+                           const margin_data *data, bool others_are_missing, mg_aligned *aligned,
+                           margin_error *error) {
     mg_aligned made;
+    margin_status status = MARGIN_OK;
     MG_TRY(mg_align_columns(context, model, data, &made, error));
-    margin_status status =
-        made.data.columns ? align_codes(context, model, &made, error) : MARGIN_OK;
+    if (made.data.columns) status = align_codes(context, model, others_are_missing, &made, error);
     if (status >= 0 && made.data.columns)
         status = mg_data_codes(context, false, &made.data, &made.buffer, error);
     if (status < 0) {
@@ -249,6 +259,17 @@ margin_status mg_align(margin_context *context, const margin_model *model, const
     made.data.columns = model->inputs.items;
     *aligned = made;
     return MARGIN_OK;
+}
+
+margin_status mg_align(margin_context *context, const margin_model *model, const margin_data *data,
+                       mg_aligned *aligned, margin_error *error) {
+    return align(context, model, data, false, aligned, error);
+}
+
+margin_status mg_align_training(margin_context *context, const margin_model *model,
+                                const margin_data *data, mg_aligned *aligned, margin_error *error) {
+    const bool missing = mg_model_is_updated(model) && mg_learner_sees_categories(model);
+    return align(context, model, data, missing, aligned, error);
 }
 
 void mg_aligned_free(mg_aligned *aligned) {

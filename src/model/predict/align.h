@@ -25,6 +25,13 @@ margin_status mg_align_columns(margin_context *context, const margin_model *mode
  * are then the model's. ARGUMENT: sparse data with other codes. */
 margin_status mg_align(margin_context *context, const margin_model *model, const margin_data *data,
                        mg_aligned *aligned, margin_error *error);
+
+/* The same for the rows that a model was trained on: a category that stages did not know when it
+ * took more rows (model/train/update.c) is missing where it would have reached the learner. */
+margin_status mg_align_training(margin_context *context, const margin_model *model,
+                                const margin_data *data, mg_aligned *aligned, margin_error *error);
+bool mg_learner_sees_categories(const margin_model *model);
+
 void mg_aligned_free(mg_aligned *aligned); /* all zero is fine */
 
 /* Place in `all` of each category of a column, -1: none; NULL in *map if all stay where they are.

@@ -101,11 +101,9 @@ done:
 /* The data with the codes of the new model. A category that stages do not know is theirs to treat,
  * and a missing value if it would reach the learner. */
 static margin_status recode(update *u) {
-    const mg_columns *seen = mg_model_feature_columns(u->old);
-    mg_recoding recoding = {u->from_data, u->data.columns, u->old->inputs.items, false};
+    const mg_recoding recoding = {u->from_data, u->data.columns, u->old->inputs.items,
+                                  mg_learner_sees_categories(u->old)};
     if (!u->from_data) return MARGIN_OK;
-    for (int64_t k = 0; k < seen->count; k++)
-        recoding.others_are_missing |= seen->items[k].kind == MARGIN_CATEGORICAL;
     MG_TRY(mg_align_recode(u->context, &u->aligned, &recoding, u->error));
     u->data.x = u->aligned.data.x;
     return MARGIN_OK;
