@@ -755,6 +755,30 @@ static void labels_of_64_bits_keep_their_digits(void **state) {
     margin_table_free(read);
 }
 
+/* Of a file of many pages, which are given back as they are read: one just written is in memory. */
+static void digits_are_kept_beyond_a_page(void **state) {
+    (void)state;
+    enum { ROWS_HERE = 20000 };
+    const bytes head = array_of("<i8", false, "(20000, 2)", "", 0);
+    const size_t length = head.length + 2 * ROWS_HERE * sizeof(int64_t);
+    char path[SUPPORT_PATH], *file = malloc(length);
+    const margin_read_options options = {.size = sizeof options, .target = "2"};
+    margin_context *context = support_context(NULL, 2);
+    margin_table *table;
+    margin_error error = {0};
+    memcpy(file, head.data, head.length);
+    for (int64_t k = 0; k < 2 * ROWS_HERE; k++) {
+        const int64_t value = k % 2 == 0 ? k : 9007199254740992 + k / 2 % 2;
+        memcpy(file + head.length + (size_t)k * sizeof value, &value, sizeof value);
+    }
+    support_write_bytes(path, folder, "many.npy", file, length);
+    assert_int_equal(margin_table_read(context, path, &options, &table, &error), MARGIN_OK);
+    assert_true(target_at(table, 0) == 0 && target_at(table, ROWS_HERE - 1) == 1);
+    assert_digits(table, "9007199254740992", "9007199254740993");
+    margin_context_free(context);
+    free(file);
+}
+
 static void wrong_labels_are_refused(void **state) {
     (void)state;
     static const double values[] = {1, 2, 3, 4, 5, 6};
@@ -922,6 +946,7 @@ int main(void) {
         cmocka_unit_test(categories_of_dropped_rows_are_gone),
         cmocka_unit_test(labels_follow_a_models_categories),
         cmocka_unit_test(labels_of_64_bits_keep_their_digits),
+        cmocka_unit_test(digits_are_kept_beyond_a_page),
         cmocka_unit_test(wrong_labels_are_refused),
         cmocka_unit_test(large_files_read_the_same_on_any_number_of_threads),
         cmocka_unit_test(long_columns_are_read_in_panels),

@@ -107,6 +107,88 @@ static void a_cancelled_search_goes_on(void **state) {
     support_temp_remove(folder);
 }
 
+static void assert_refused(const margin_data *data, const margin_splits *splits, const char *path,
+                           const char *sentence) {
+    const margin_search_options options = {.size = sizeof options, .journal = path};
+    margin_spec *spec = parse_text(context, "naive-bayes(smoothing={1,2})");
+    margin_search_result *found = NULL;
+    margin_error error = {0};
+    assert_int_equal(margin_search(context, spec, data, splits, &options, &found, &error),
+                     MARGIN_ERROR_FORMAT);
+    assert_contains(error.text, sentence);
+    margin_spec_free(spec);
+}
+
+/* A file that is no journal stays as it is, also where its last line has no end; and a journal is
+ * of the columns as they were read. */
+static void a_journal_is_of_one_search(void **state) {
+    (void)state;
+    static const char text[] = "x,y\n1,2\n3,4", *const names[] = {"a", "b", "c"};
+    char folder[SUPPORT_PATH], path[SUPPORT_PATH];
+    double x[30], y[30];
+    size_t length;
+    for (int i = 0; i < 30; i++) {
+        x[i] = i % 3;
+        y[i] = i % 2;
+    }
+    const margin_column town = {
+        .name = "x1", .kind = MARGIN_CATEGORICAL, .categories = names, .category_count = 3};
+    margin_data data = {.x = margin_dense_f64(x, 30, 1, 1), .y = margin_values_f64(y, 30)};
+    const margin_split_options cut = {.size = sizeof cut, .folds = 3};
+    margin_splits *splits;
+    margin_search_result *found;
+    margin_error error = {0};
+    assert_int_equal(margin_split(context, &data, &cut, &splits, &error), MARGIN_OK);
+    support_temp_dir(folder);
+    support_write_text(path, folder, "table.csv", text);
+    assert_refused(&data, splits, path, "is no journal");
+    char *after = support_read_file(path, &length);
+    assert_string_equal(after, text);
+    free(after);
+    remove(path);
+    const margin_search_options options = {.size = sizeof options, .journal = path};
+    const char *const specs[2] = {"naive-bayes(smoothing={1,2})", NULL};
+    search(context, specs, &data, splits, &options, &found);
+    margin_search_result_free(found);
+    data.columns = &town;
+    assert_refused(&data, splits, path, "of another search");
+    data.columns = NULL;
+    data.classes = margin_values_f64((double[3]){0, 1, 2}, 3);
+    assert_refused(&data, splits, path, "of another search");
+    margin_splits_free(splits);
+    support_temp_remove(folder);
+}
+
+/* Single rows outside, more of them inside: one measure of both. */
+static void nested_values_are_of_one_metric(void **state) {
+    (void)state;
+    sample *s = sample_make(12, 2, 2, 0.3, 24);
+    margin_data data = sample_data(s, DENSE_F64);
+    data.y = margin_values_f64(s->f64, s->rows);
+    const margin_split_options cut = {.size = sizeof cut, .folds = MARGIN_LEAVE_ONE_OUT},
+                               inner = {.size = sizeof inner, .folds = 3};
+    const margin_spec *spec = parse_text(context, "ridge(alpha={1,10})");
+    margin_splits *splits;
+    margin_nested_result *found[2];
+    margin_error error = {0};
+    assert_int_equal(margin_split(context, &data, &cut, &splits, &error), MARGIN_OK);
+    for (int k = 0; k < 2; k++) {
+        const margin_search_options options = {.size = sizeof options, .metric = k ? "mse" : NULL};
+        assert_int_equal(margin_search_nested(context, &spec, 1, &data, splits, &inner, &options, 0,
+                                              &found[k], &error),
+                         MARGIN_OK);
+    }
+    assert_string_equal(found[0]->metric, "mse");
+    for (int64_t k = 0; k < found[0]->splits; k++)
+        assert_true(margin_nested_fold_at(found[0], k)->inside ==
+                    margin_nested_fold_at(found[1], k)->inside);
+    margin_nested_result_free(found[0]);
+    margin_nested_result_free(found[1]);
+    margin_splits_free(splits);
+    margin_spec_free((margin_spec *)spec);
+    sample_free(s);
+}
+
 /* Progress is shown every tenth of a second: the next one after a rest is. */
 static void rest_once(const margin_search_cell *cell, int64_t done, int64_t count, void *user) {
     witness *w = user;
@@ -150,6 +232,8 @@ static void progress_names_the_settings(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cancelled_search_goes_on),
+        cmocka_unit_test(a_journal_is_of_one_search),
+        cmocka_unit_test(nested_values_are_of_one_metric),
         cmocka_unit_test(progress_names_the_settings),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);

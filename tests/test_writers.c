@@ -412,8 +412,11 @@ static void binary_formats_refuse_what_they_cannot_hold(void **state) {
         options.labels = in_folder(same, names[k]);
         assert_refused(&data, names[k], &options, MARGIN_ERROR_ARGUMENT, "two files");
     }
-    margin_write_options options = {.labels = path};
+    margin_write_options options = {.labels = "/dev/full"};
     margin_data data = {.x = margin_dense_f64(values, 2, 2, 2), .y = margin_values_f64(y, 2)};
+    for (int k = 0; k < 2; k++) /* neither file appears */
+        assert_refused(&data, names[k], &options, MARGIN_ERROR_FILE, "/dev/full");
+    options.labels = path;
     static const double bad[] = {-1, 256, 0.5, (double)NAN, (double)INFINITY};
     for (int k = 0; k < 5; k++) {
         values[3] = bad[k];

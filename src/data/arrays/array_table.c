@@ -124,6 +124,14 @@ static void read_column(const array_reader *reader, int64_t column, const mg_blo
     }
 }
 
+/* Integers of eight bytes are looked at again for digits that f64 has no room for. */
+static void give_back(const mg_array *array, int64_t first, int64_t last) {
+    if (array->kind == MG_ARRAY_I64 || array->kind == MG_ARRAY_U64)
+        mg_source_set_aside(array->source, first, last);
+    else
+        mg_source_done(array->source, first, last);
+}
+
 static margin_status read_block(const mg_block *block, void *argument) {
     array_reader *reader = argument;
     const mg_array *array = reader->array;
@@ -138,7 +146,7 @@ static margin_status read_block(const mg_block *block, void *argument) {
     }
     if (row_major) {
         int64_t begin = from - array->source->text;
-        mg_source_done(array->source, begin, begin + block->count * array->row_step);
+        give_back(array, begin, begin + block->count * array->row_step);
     }
     bool may_miss =
         array->kind == MG_ARRAY_F16 || array->kind == MG_ARRAY_F32 || array->kind == MG_ARRAY_F64;
@@ -169,9 +177,7 @@ static margin_status read_items(array_reader *reader, margin_error *error) {
         const int64_t last = MG_MIN(first + width, array->columns);
         status = read_pass(reader, first, last);
         int64_t begin = array->first - array->source->text;
-        if (!row_major)
-            mg_source_done(array->source, begin + first * column_bytes,
-                           begin + last * column_bytes);
+        if (!row_major) give_back(array, begin + first * column_bytes, begin + last * column_bytes);
     }
     return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
 }

@@ -34,6 +34,7 @@ struct mg_output {
     int fd;
     bool borrowed;       /* standard output: not closed */
     bool failed;         /* a write failed; only abandoning is left */
+    bool finished;       /* nothing is left to be written */
     bool packing;        /* gzip, by `piece` */
     mg_gzip_piece piece; /* what is compressed here */
     uint32_t crc;        /* of the raw bytes so far */
@@ -296,9 +297,10 @@ static void sync_folder(const char *target) {
     close(fd);
 }
 
-static margin_status output_finish(mg_output *output, margin_error *error) {
+margin_status mg_output_finish(mg_output *output, margin_error *error) {
     MG_TRY(check_usable(output, error));
     MG_TRY(flush(output, error));
+    output->finished = true;
     if (output->packing) {
         char end[MG_GZIP_END];
         mg_gzip_end(output->crc, output->raw_length, end);
@@ -309,7 +311,10 @@ static margin_status output_finish(mg_output *output, margin_error *error) {
         return fail_write(error, output->path, errno);
     int fd = output->fd;
     output->fd = -1;
-    if (close(fd) != 0 && errno != EINTR) return fail_write(error, output->path, errno);
+    return close(fd) == 0 || errno == EINTR ? MARGIN_OK : fail_write(error, output->path, errno);
+}
+
+static margin_status appear(mg_output *output, margin_error *error) {
     if (!output->temporary[0]) return MARGIN_OK;
     if (rename(output->temporary, output->target) != 0)
         return fail_write(error, output->path, errno);
@@ -319,7 +324,8 @@ static margin_status output_finish(mg_output *output, margin_error *error) {
 }
 
 margin_status mg_output_commit(mg_output *output, margin_error *error) {
-    margin_status status = output_finish(output, error);
+    margin_status status = output->finished ? MARGIN_OK : mg_output_finish(output, error);
+    if (status >= 0) status = appear(output, error);
     mg_output_abandon(output);
     return status;
 }

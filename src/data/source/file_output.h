@@ -18,6 +18,8 @@ margin_status mg_output_write(mg_output *output, const void *bytes, int64_t leng
 bool mg_output_packs(const mg_output *output);
 margin_status mg_output_write_piece(mg_output *output, const mg_gzip_piece *piece,
                                     margin_error *error);
+/* Writes what is left, to the disk; the file does not appear yet. */
+margin_status mg_output_finish(mg_output *output, margin_error *error);
 /* Completes the file; frees the output either way. FILE with the system's reason ("No space left on
  * device"). */
 margin_status mg_output_commit(mg_output *output, margin_error *error);

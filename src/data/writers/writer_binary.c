@@ -46,6 +46,8 @@ static margin_status write_files(const mg_write_job *job, binary_file *features,
     margin_status status;
     MG_GO(write_file(job, features, error));
     if (labels->path) MG_GO(write_file(job, labels, error));
+    MG_GO(mg_output_finish(features->output, error));
+    if (labels->path) MG_GO(mg_output_finish(labels->output, error));
     MG_GO(commit_file(features, error));
     status = commit_file(labels, error);
 done:

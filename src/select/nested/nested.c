@@ -178,6 +178,7 @@ static margin_status run_all(nested_run *run, margin_nested_result **result, mar
     MG_TRY(mg_data_take(run->context, s->data, true, &run->taken, error));
     s->data = &run->taken.data;
     MG_TRY(mg_tune_problem(s, error));
+    run->options.metric = s->metric->name; /* the inner test parts may be of other sizes */
     MG_TRY(mg_tune_baseline(s, error));
     MG_NEW_ZERO(s->heap, run->slots, s->split_count, "the folds", error);
     MG_NEW_ZERO(s->heap, run->specs, s->split_count, "the folds", error);

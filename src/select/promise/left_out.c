@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Beyond so many numbers the fits of the folds are kept instead. */
+/* Beyond so many numbers, kept or of A, the fits of the folds are kept instead. */
 static const int64_t most_kept = INT64_C(8000000);
 
 typedef struct {
@@ -114,7 +114,7 @@ static bool applies(const margin_model *model, const mg_crossed *c, double alpha
     return (plain || !strcmp(name, "ridge")) && h->kind == &mg_hypothesis_linear &&
            h->functions == 1 && model->task == MARGIN_REGRESS && model->active == 0 &&
            (plain || (model->stage_count == 0 && alpha >= 0)) &&
-           h->columns + 1 <= most_kept / c->samples.count;
+           h->columns + 1 <= most_kept / MG_MAX(c->samples.count, h->columns);
 }
 
 /* Whether rounding of A leaves its factor digits: the part of each column that those before it do

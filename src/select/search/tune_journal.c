@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define JOURNAL "margin-search "
+
 struct mg_journal {
     int file;
     char *text; /* the whole file as it was */
@@ -59,6 +61,19 @@ static void add_matrix(mg_crc64 *crc, const margin_matrix *x) {
     mg_crc64_add(crc, x->values, stored * size);
 }
 
+static void add_text(mg_crc64 *crc, const char *text) {
+    mg_crc64_add(crc, text, (int64_t)strlen(text) + 1);
+}
+
+static void add_columns(mg_crc64 *crc, const margin_column *columns, int64_t count) {
+    for (int64_t j = 0; columns && j < count; j++) {
+        mg_crc64_add(crc, &columns[j].kind, sizeof columns[j].kind);
+        add_text(crc, columns[j].name);
+        for (int64_t k = 0; k < columns[j].category_count; k++)
+            add_text(crc, columns[j].categories[k]);
+    }
+}
+
 static margin_status add_splits(const mg_tune *s, mg_crc64 *crc, margin_error *error) {
     int64_t *rows;
     MG_NEW(s->heap, rows, s->samples.count, "the rows of a fold", error);
@@ -79,12 +94,15 @@ static margin_status head_line(const mg_tune *s, mg_text *text, margin_error *er
     add_matrix(crc, &s->data->x);
     add_vector(crc, &s->data->y);
     add_vector(crc, &s->data->weights);
+    add_columns(crc, s->data->columns, s->data->x.columns);
+    add_columns(crc, s->data->target, s->data->target ? 1 : 0);
+    add_vector(crc, &s->data->classes);
     mg_crc64_add(crc, &s->context->options.seed, sizeof s->context->options.seed);
     mg_crc64_add(crc, &s->options.method, sizeof s->options.method);
     mg_crc64_add(crc, &s->options.count, sizeof s->options.count);
     mg_crc64_add(crc, &s->options.training, sizeof s->options.training);
     const margin_status status = add_splits(s, crc, error);
-    mg_text_format(text, "margin-search 1 %016llx %lld settings %lld splits %s",
+    mg_text_format(text, JOURNAL "1 %016llx %lld settings %lld splits %s",
                    (unsigned long long)mg_crc64_value(crc), (long long)s->count,
                    (long long)s->split_count, s->metric->name);
     mg_free(s->heap, crc);
@@ -127,6 +145,14 @@ static margin_status read_all(const mg_tune *s, int64_t size, margin_error *erro
         if (got == 0) break;
         if (got > 0) journal->length += got;
     }
+    journal->text[journal->length] = 0;
+    return MARGIN_OK;
+}
+
+/* Cuts off the last line if it has no end; not before the file is known to be a journal. */
+static margin_status cut_last_line(const mg_tune *s, margin_error *error) {
+    mg_journal *journal = s->journal;
+    const int64_t size = journal->length;
     while (journal->length > 0 && journal->text[journal->length - 1] != '\n')
         journal->length--;
     journal->text[journal->length] = 0;
@@ -144,12 +170,14 @@ static margin_status start(const mg_tune *s, const mg_text *head, margin_error *
         return fail_format(s, "is no file that lines can be kept in", error);
     MG_TRY(read_all(s, (int64_t)file.st_size, error));
     if (file.st_size == 0) return write_all(s, head, error);
-    if (strncmp(journal->text, "margin-search ", 14) != 0)
+    if (strncmp(journal->text, JOURNAL, strlen(JOURNAL)) != 0)
         return fail_format(s, "is no journal of a search", error);
-    if (journal->length < head->length ||
-        memcmp(journal->text, head->data, (size_t)head->length) != 0)
+    const int64_t shared = journal->length < head->length ? journal->length : head->length;
+    if (memcmp(journal->text, head->data, (size_t)shared) != 0)
         return fail_format(s, "is the journal of another search (spec, data, splits, metric, seed)",
                            error);
+    MG_TRY(cut_last_line(s, error));
+    if (journal->length == 0) return write_all(s, head, error);
     journal->lines = journal->text + head->length;
     return MARGIN_OK;
 }
