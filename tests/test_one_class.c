@@ -67,6 +67,11 @@ static void test_closed_forms(void **state) {
     assert_close(report.objective, -0.25 * 0.25 / 2, 1e-12);
     assert_int_equal(count_outliers(model, &data.x), 0);
     assert_verified(context, model, &data);
+    double distances[2] = {1, 2};
+    margin_error error = {0};
+    assert_int_equal(margin_distances(model, &data.x, distances, &error), MARGIN_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.text, "no centres"));
+    assert_true(distances[0] == 1 && distances[1] == 2);
     margin_model_free(model);
     margin_context_free(context);
     sample_free(s);

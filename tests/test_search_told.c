@@ -159,6 +159,35 @@ static void a_journal_is_of_one_search(void **state) {
     support_temp_remove(folder);
 }
 
+/* A setting that tells classes apart in another way does not start from the functions of the one
+ * before: there are as many as pairs, or as classes. */
+static void ways_of_classes_begin_anew(void **state) {
+    (void)state;
+    static const char *const specs[] = {
+        "logistic(multiclass={ovr,ovo}, C={1,10})", "svm(multiclass={ovo,ovr}, C={1,10})",
+        "svm(multiclass={ovr,ovo,argmax})", "perceptron(multiclass={ovo,ovr,argmax})"};
+    sample *s = sample_make(120, 4, 5, 0.3, 24);
+    const margin_data data = sample_data(s, DENSE_F64);
+    const margin_split_options cut = {.size = sizeof cut, .folds = 3};
+    margin_splits *splits;
+    margin_error error = {0};
+    assert_int_equal(margin_split(context, &data, &cut, &splits, &error), MARGIN_OK);
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        margin_search_result *all, *one;
+        search(context, (const char *[2]){specs[k]}, &data, splits, NULL, &all);
+        for (int64_t c = 0; c < all->count; c++) {
+            const margin_search_cell *cell = margin_search_cell_at(all, c);
+            search(context, (const char *[2]){cell->spec}, &data, splits, NULL, &one);
+            assert_memory_equal(cell->values, margin_search_cell_at(one, 0)->values,
+                                3 * sizeof(double));
+            margin_search_result_free(one);
+        }
+        margin_search_result_free(all);
+    }
+    margin_splits_free(splits);
+    sample_free(s);
+}
+
 /* Single rows outside, more of them inside: one measure of both. */
 static void nested_values_are_of_one_metric(void **state) {
     (void)state;
@@ -233,6 +262,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cancelled_search_goes_on),
         cmocka_unit_test(a_journal_is_of_one_search),
+        cmocka_unit_test(ways_of_classes_begin_anew),
         cmocka_unit_test(nested_values_are_of_one_metric),
         cmocka_unit_test(progress_names_the_settings),
     };

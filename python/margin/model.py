@@ -314,6 +314,9 @@ class Model:
             0: 10, or as many as the rarest class has rows.
         """
         data = Data(X, y, sample_weight)
+        for name, given in (("threshold", threshold), ("coverage", coverage)):
+            if given is not None and not isinstance(given, str) and given == 0:
+                raise ValueError(f"{name} has to be above 0; None asks for none")
         options = ffi.new("margin_promise_options *")
         options.size = ffi.sizeof("margin_promise_options")
         kinds = [None, "sigmoid", "isotonic", "temperature"]

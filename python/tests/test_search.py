@@ -215,6 +215,13 @@ def test_promises(iris, diabetes):
     assert (careful.predict(X) == 2).sum() > (model.predict(X) == 2).sum()
 
 
+def test_promises_of_nothing(iris):
+    model = margin.fit("naive-bayes", *iris)
+    for options in ({"coverage": 0}, {"threshold": 0.0}):
+        with pytest.raises(ValueError, match="above 0"):
+            model.promise(*iris, **options)
+
+
 def test_promises_with_weights(iris, rng):
     X, y = iris[0][50:], iris[1][50:]
     weights = rng.integers(1, 4, len(y)).astype(float)

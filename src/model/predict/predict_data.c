@@ -1,5 +1,6 @@
 /* What a model can be asked for; prediction for data sets that say what their columns are, and what
  * a model does with categories that it does not know. */
+#include "cluster/learner/kmeans_learner.h"
 #include "model/predict/align.h"
 #include "model/predict/predict.h"
 #include "model/problem/samples.h"
@@ -28,7 +29,7 @@ margin_status mg_output_check(const margin_model *model, margin_output what, mar
                    "this model predicts a value and has no classes; use margin_predict_values");
         return MARGIN_OK;
     case MARGIN_OUTPUT_DISTANCES:
-        MG_REQUIRE(model->task == MARGIN_CLUSTER, error, MARGIN_ERROR_ARGUMENT,
+        MG_REQUIRE(model->hypothesis->kind == &mg_hypothesis_centres, error, MARGIN_ERROR_ARGUMENT,
                    "a %s model has no centres of clusters to be at a distance from",
                    model->learner->info.name);
         return MARGIN_OK;

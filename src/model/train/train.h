@@ -26,9 +26,10 @@ typedef struct mg_trainer {
     margin_model *model; /* borrowed: the stages and the last fit */
     mg_samples samples;
     mg_staged staged;
-    mg_starts starts;     /* of the last fit; count 0: none */
-    margin_report *parts; /* of the last fit, if they are wanted; owned */
-    int64_t *labels;      /* of its samples, if they are known (mg_split); owned */
+    mg_reduction reduction; /* of the last fit */
+    mg_starts starts;       /* of it; count 0: none */
+    margin_report *parts;   /* of the last fit, if they are wanted; owned */
+    int64_t *labels;        /* of its samples, if they are known (mg_split); owned */
 } mg_trainer;
 
 /* Up to the learner, into a new model. */

@@ -134,7 +134,7 @@ static margin_status check_start(const mg_trainer *trainer, mg_reduction reducti
     return MARGIN_OK;
 }
 
-/* The parts of the last fit, if it was linear. */
+/* The parts of the last fit, if it was linear and told the classes apart in the same way. */
 static margin_status keep_starts(mg_trainer *trainer, mg_reduction reduction, margin_error *error) {
     const margin_model *model = trainer->model;
     const bool walks = mg_learner_more_of(model->learner)->walks;
@@ -144,7 +144,7 @@ static margin_status keep_starts(mg_trainer *trainer, mg_reduction reduction, ma
     if (trainer->how->start)
         model = trainer->how->start;
     else if (!trainer->how->warm || walks || !model->hypothesis ||
-             model->hypothesis->kind != &mg_hypothesis_linear)
+             trainer->reduction != reduction || model->hypothesis->kind != &mg_hypothesis_linear)
         return MARGIN_OK;
     const int64_t count = mg_reduction_parts(reduction, model);
     MG_NEW_ZERO(heap, trainer->starts.parts, count, "a start", error);
@@ -251,6 +251,7 @@ margin_status mg_trainer_fit(mg_trainer *t, margin_context *context, const margi
     MG_GO(check_learner(learner, t->data, &t->samples, t->how->trace, error));
     MG_GO(mg_reduction_choose(learner, model, &reduction, &model->decision, error));
     MG_GO(keep_starts(t, reduction, error));
+    t->reduction = reduction;
     forget_fit(model);
     MG_GO(
         mg_split_make(context, reduction, t->data, &t->samples, &t->staged, model, &split, error));
