@@ -121,8 +121,43 @@ static void test_other_layouts_verify(void **state) {
     margin_context_free(context);
 }
 
+/* Two values that weigh the same do so where one of them is not stored. */
+static void test_ties_of_weights_are_ties(void **state) {
+    (void)state;
+    static const char *const specs[] = {"impute(with=most-frequent) | ridge",
+                                        "impute(with=median) | ridge"};
+    static const int each[] = {2, 3, 5, 30, 37, 41};
+    enum { MOST = 83 };
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < 2 * 2 * MG_LENGTH(each); k++) {
+        const int count = each[k / 4], rows = 2 * count + 1;
+        double x[MOST], y[MOST], weights[MOST], values[MOST];
+        int64_t starts[MOST + 1] = {0};
+        int32_t indices[MOST] = {0};
+        for (int i = 0; i < rows; i++) {
+            x[i] = i == rows - 1 ? (double)NAN : i % 2 ? 0.1 : 0;
+            y[i] = i % 3;
+            weights[i] = k / 2 % 2 ? 0.1 : 1.0 / 3;
+            starts[i + 1] = starts[i] + (x[i] != 0);
+            if (x[i] != 0) values[starts[i]] = x[i];
+        }
+        margin_data dense = {.x = margin_dense_f64(x, rows, 1, 1),
+                             .y = margin_values_f64(y, rows),
+                             .weights = margin_values_f64(weights, rows)};
+        margin_data sparse = dense;
+        sparse.x = margin_csr_f64(values, indices, starts, rows, 1);
+        margin_model *model = fit_text(context, specs[k % 2], &dense, &(margin_report){0});
+        assert_verified(context, model, &sparse);
+        assert_true(*(double *)mg_bag_find(&model->stages[0].bag, "fill")->data ==
+                    (k % 2 ? 0.05 : 0));
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_moved_numbers_are_refused),
+                                       cmocka_unit_test(test_ties_of_weights_are_ties),
                                        cmocka_unit_test(test_other_layouts_verify)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,13 +97,13 @@ static int64_t take_stored(const mg_column_reader *r, int64_t column, mg_value_r
     const mg_sparse_columns *x = &r->sparse;
     const int64_t first = x->starts[column], last = x->starts[column + 1];
     int64_t count = 0;
-    double stored = 0;
+    long double stored = 0;
     for (int64_t k = first; k < last; k++) {
         const double weight = mg_row_weight(r->data, mg_selected_row(r->data, x->samples[k]));
         stored += weight;
         if (!isnan(x->values[k])) runs[count++] = (mg_value_run){x->values[k], weight};
     }
-    *left = last - first < r->rows ? fmax(0, r->total - stored) : 0;
+    *left = last - first < r->rows ? fmax(0, (double)(r->total - stored)) : 0;
     return count;
 }
 
@@ -128,23 +128,27 @@ int64_t mg_column_runs(const mg_column_reader *r, int64_t column, mg_value_run *
         runs[k].value += 0.0; /* -0 becomes 0: one value */
     if (!mg_sort_values(r->context, runs, count, scratch)) return 0;
     int64_t kept = 0;
+    long double weight = 0;
     for (int64_t k = 0; k < count; k++) {
-        if (kept > 0 && runs[kept - 1].value == runs[k].value)
-            runs[kept - 1].weight += runs[k].weight;
-        else
+        if (kept == 0 || runs[kept - 1].value != runs[k].value) {
             runs[kept++] = runs[k];
+            weight = 0;
+        }
+        weight += runs[k].weight;
+        runs[kept - 1].weight = (double)weight;
     }
     return kept;
 }
 
 double mg_runs_median(const mg_value_run *runs, int64_t count) {
-    double total = 0, below = 0;
+    long double total = 0, sum = 0;
     for (int64_t k = 0; k < count; k++)
         total += runs[k].weight;
     for (int64_t k = 0; k < count; k++) {
-        below += runs[k].weight;
-        if (below > total / 2 || k == count - 1) return runs[k].value;
-        if (below == total / 2) return runs[k].value / 2 + runs[k + 1].value / 2;
+        sum += runs[k].weight;
+        const double below = (double)sum, half = (double)(total / 2);
+        if (below > half || k == count - 1) return runs[k].value;
+        if (below == half) return runs[k].value / 2 + runs[k + 1].value / 2;
     }
     return (double)NAN;
 }

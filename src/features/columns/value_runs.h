@@ -1,5 +1,6 @@
 /* The distinct values of one column with their weights, ascending: for medians, most frequent
- * values, categories. */
+ * values, categories. Weights are added up beyond double precision and rounded once, so that values
+ * that weigh the same do so in any order of the rows and in sparse ones. */
 #pragma once
 
 #include "learn/learner.h"
@@ -14,7 +15,7 @@ typedef struct mg_column_reader {
     margin_context *context;
     const margin_data *data;
     int64_t rows;             /* selected */
-    double total;             /* weight of all of them */
+    long double total;        /* weight of all of them */
     mg_sparse_columns sparse; /* CSR */
 } mg_column_reader;
 /* `columns`: which ones will be read (NULL: all). */
