@@ -141,6 +141,8 @@ def test_categories(rng):
     assert ours.inverse_transform(ours.transform(new)).tolist() == [[None, 9, None]]
     with pytest.raises(ValueError, match="unknown categories .'c'. in column 0"):
         clone(ours).set_params(handle_unknown="error").fit(X).transform(new)
+    for ours in pair("OneHotEncoder", {"handle_unknown": "ignore", "categories": [["a"], [9, 10], [2.5, np.nan]]}):
+        assert ours.fit(X).transform(X).toarray()[:, 0].tolist() == [0, 1, 0, 0]
     given = {"categories": [["z", "b", "é", "a"], [1, 9, 10], [2.5, None, np.nan]], "drop": ["b", 9, 2.5]}
     ours, theirs = pair("OneHotEncoder", given)
     a = ours.fit_transform(X)

@@ -109,7 +109,10 @@ class Encoder(Transformer):
         ]
         places = np.concatenate(kept)
         self._places = None if np.array_equal(places, np.arange(starts[-1])) else places
-        self._train(self._coded(columns, refuse=True), None, None, Facts(len(columns)))
+        codes = self._coded(columns, refuse=self.handle_unknown == "error")
+        sizes = [len(c) for c in self.categories_]
+        # the columns are those of the lists, whichever categories the rows have
+        self._train(np.where(codes < sizes, codes, 0), None, None, Facts(len(columns)))
         return self
 
     def _data(self, X: Any, target: Any, weights: Any) -> Data:
