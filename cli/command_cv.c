@@ -232,8 +232,10 @@ static int write_answers(cli_session *session, const margin_search_result *table
     const int code = cli_writes_to(path);
     if (code) return code;
     text_puts(&text, "row");
-    for (int64_t k = 0; k < repeats * targets; k++)
-        text_puts(&text, ",prediction");
+    for (int64_t k = 0; k < repeats * targets; k++) {
+        text_puts(&text, ",");
+        text_cell(&text, targets > 1 ? data->target[k % targets].name : "prediction");
+    }
     text_puts(&text, "\n");
     for (int64_t i = 0; i < data->x.rows; i++) {
         text_printf(&text, "%lld", (long long)i + 1);

@@ -795,6 +795,8 @@ def several_targets(d):
     expect(abs(held['rmse'] ** 2 - sum(t['rmse'] ** 2 for t in held['targets']) / 2) < 1e-12, f'the error of both: {held}')
     lines = run('predict', model, table).stdout.splitlines()
     expect(lines[0] == '"up,down",cost' and len(lines) == 41 and [float(v) for v in lines[1].split(',')] == lists['predictions'][0], f'a column each: {lines[:2]}')
+    answer('cv', 'ridge(C=1)', *common, '--target', '3,cost', '-k', 4, '--predictions', d / 'both.csv')
+    expect((d / 'both.csv').read_text().startswith('row,"up,down",cost\n1,'), 'answers of a search for two targets')
     expect(run('predict', model, table, '--scores').stdout.startswith('"score(up,down)",score(cost),"up,down",cost\n'), 'scores of targets')
     text = run('evaluate', model, table, '--verify').stdout
     expect('proof       holds' in text and '\n            cost: gap ' in text and text.count('\ncost ') == 1, f'an evaluation for people: {text}')

@@ -44,7 +44,8 @@ class Cell:
     dropped : int
         halving: the round after which it was given up; 0: never.
     predictions : ndarray or None
-        For each repeat and row the answer by the fit that did not see it, if asked for.
+        For each repeat and row the answer by the fit that did not see it, if asked for; of several
+        targets repeats x rows x targets.
     """
 
     spec: str
@@ -158,12 +159,12 @@ def _numbers(pointer: Any, count: int) -> np.ndarray | None:
     return np.frombuffer(ffi.buffer(pointer, 8 * count)).copy() if pointer else None
 
 
-def _cell(result: Any, cell: Any, predictions: tuple[int, int]) -> Cell:
+def _cell(result: Any, cell: Any, predictions: tuple[int, ...]) -> Cell:
     splits = result.splits
     found = _numbers(cell.values, splits)
     values = np.full(splits, np.nan) if found is None else found
     _, low, high = SearchTable._interval(result, TASKS[result.task], text(result.metric), values)
-    kept = _numbers(cell.predictions, predictions[0] * predictions[1])
+    kept = _numbers(cell.predictions, math.prod(predictions))
     return Cell(
         text(cell.spec), cell.owner, cell.status, text(cell.reason), cell.rows, cell.mean, cell.deviation,
         values, _numbers(cell.training, splits), cell.gap,
@@ -172,9 +173,9 @@ def _cell(result: Any, cell: Any, predictions: tuple[int, int]) -> Cell:
     )
 
 
-def _table(result: Any, repeats: int, rows: int) -> SearchTable:
+def _table(result: Any, predictions: tuple[int, ...]) -> SearchTable:
     r = ffi.gc(result, lib.margin_search_result_free)
-    cells = tuple(_cell(r, lib.margin_search_cell_at(r, k), (repeats, rows)) for k in range(r.count))
+    cells = tuple(_cell(r, lib.margin_search_cell_at(r, k), predictions) for k in range(r.count))
     return SearchTable(
         cells=cells,
         best=cells[r.best] if r.best >= 0 else None,
@@ -207,7 +208,9 @@ def search_data(specs: Sequence[Spec], data: Data, splits: Splits, *, metric: st
             context_, given, len(specs), data.struct, splits._handle, options, result, error
         )
     check(status, error)
-    return _table(result[0], splits.count // splits.folds, data.x.rows)
+    targets = int(data.struct.targets)
+    shape = (splits.count // splits.folds, data.x.rows)
+    return _table(result[0], shape if targets <= 1 else (*shape, targets))
 
 
 def search(specs: str | Sequence[str], X: Any, y: Any = None, *, folds: int = 5, repeats: int = 1, stratify: bool = False,

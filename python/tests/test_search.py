@@ -191,6 +191,13 @@ def test_logistic_regression_cv(iris):
     assert margin.LogisticRegressionCV(Cs=[0.1, 1.0], l1_ratios=[0, 1.0], cv=3).fit(X, y).scores_.shape == (3, 2, 2)
 
 
+def test_predictions_of_several_targets(rng):
+    X = rng.normal(size=(40, 3))
+    Y = np.column_stack([X @ [1.0, 2, 3], 100 + X @ [0.0, 1, 0]])
+    cell = margin.search("ridge(alpha={1e-6,1e-5})", X, Y, folds=4, predictions=True).cells[0]
+    assert cell.predictions.shape == (1, 40, 2) and np.abs(cell.predictions[0] - Y).max() < 1e-3
+
+
 def test_promises(iris, diabetes):
     X, y = diabetes
     learn, test = np.arange(442) % 2 == 0, np.arange(442) % 2 == 1

@@ -45,6 +45,8 @@ def _positive(name: str, values: Any) -> np.ndarray:
     made = np.atleast_1d(np.asarray(values, np.float64))
     if made.ndim != 1 or not made.size or not (made > 0).all():
         raise ValueError(f"{name} has to be numbers above 0; it is {values!r}")
+    if len(set(made.tolist())) < len(made):
+        raise ValueError(f"{name} has a number twice, which would be one setting; it is {values!r}")
     return made
 
 
