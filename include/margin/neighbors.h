@@ -49,7 +49,8 @@ MARGIN_API void margin_neighbors_free(margin_neighbors *index);
 /* The training rows of a knn model as an index, without a copy: rows as they were given to the fit
  * (those of weight 0 are left out, and not counted in row numbers). Of a model with stages queries
  * have its columns and pass the stages, one after the other and on one thread; distances are those
- * behind them. It borrows from the model: free it first. MODEL: another learner; MEMORY. */
+ * behind them. It borrows from the model: once that is freed it may only be freed, too. MODEL:
+ * another learner; MEMORY. */
 MARGIN_API MARGIN_CHECKED margin_status margin_neighbors_of(const margin_model *model,
                                                             margin_neighbors **index,
                                                             margin_error *error);

@@ -96,9 +96,13 @@ static void crammer_add_row(crammer_singer *m, int64_t k, double change) {
 /* ---- One sample ------------------------------------------------------------------------------ */
 
 /* The point of the simplex next to x, in place: what exceeds a level, found by leaving out what is
- * below the level of the rest (Michelot, J. Optim. Theory Appl. 50, 1986). */
+ * below the level of the rest (Michelot, J. Optim. Theory Appl. 50, 1986). As the greatest number
+ * exceeds it by 1 at most, little is left from the start. */
 static void project_simplex(double *x, int64_t count) {
-    double level = -(double)INFINITY;
+    double level = x[0];
+    for (int64_t k = 1; k < count; k++)
+        level = fmax(level, x[k]);
+    level -= 1.0;
     for (int64_t before = 0, above = count; above != before;) {
         double sum = 0.0;
         before = above;
@@ -162,7 +166,9 @@ static bool singer_visit(crammer_singer *m, int64_t i) {
 
 /* ---- Walks ----------------------------------------------------------------------------------- */
 
+/* A time limit ends it at any row: the shares are in the simplex after each. */
 static margin_status singer_walk(crammer_singer *m, bool all) {
+    enum { ROWS_BETWEEN = 32 };
     int64_t kept = 0;
     m->gap = m->loss = 0.0;
     if (all) {
@@ -175,6 +181,7 @@ static margin_status singer_walk(crammer_singer *m, bool all) {
     for (int64_t at = 0; at < m->active; at++) {
         const int64_t i = m->order[at];
         if (mg_cancelled(m->o->design->context)) return mg_fail_cancelled(m->job->error);
+        if (at % ROWS_BETWEEN == 0 && mg_clock() >= m->job->stop.deadline) break;
         if (singer_visit(m, i)) m->order[kept++] = i;
     }
     m->active = kept;

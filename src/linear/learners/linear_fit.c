@@ -122,16 +122,17 @@ static double dual_of(const linear_run *run, int64_t i, int64_t k) {
     const mg_objective *o = &run->objective;
     const mg_problem *p = run->fit->problem;
     const double *alpha = run->solution->alpha;
-    double others = 0.0; /* 1 - q_k, exactly where it is small */
     if (run->merged.arena.heap) {
         const int32_t at = run->merged.group[i];
         return p->sign[i] * (alpha[at] / o->c[at] * (o->penalty.factor * mg_sample_weight(p, i)));
     }
     if (o->functions == 1) return p->sign[i] * alpha[i];
     const double *q = run->solution->shares + i * o->functions;
+    if (k != p->code[i]) return -o->c[i] * q[k];
+    double others = 0.0; /* 1 - q_k, exactly where it is small */
     for (int64_t l = 0; l < o->functions; l++)
         others += l == k ? 0.0 : q[l];
-    return o->c[i] * (k == p->code[i] ? others : -q[k]);
+    return o->c[i] * others;
 }
 
 /* The samples with a dual variable that is not 0: they carry the proof. */

@@ -81,6 +81,7 @@ static margin_status build(margin_context *context, const margin_matrix *x,
     MG_TRY(read_options(options, &chosen, error));
     MG_TRY(check_points(context, x, error));
     MG_NEW_ZERO(context->heap, made, 1, "the index", error);
+    made->heap = mg_heap_retain(context->heap);
     MG_GO(mg_model_new(context->heap, &made->model, error));
     const mg_neighbors_plan plan = {.x = x,
                                     .rows = x->rows,
@@ -94,10 +95,7 @@ static margin_status build(margin_context *context, const margin_matrix *x,
     *index = made;
     return MARGIN_OK;
 done:
-    if (made->model)
-        margin_neighbors_free(made);
-    else
-        mg_free(context->heap, made);
+    margin_neighbors_free(made);
     return status;
 }
 
@@ -117,6 +115,7 @@ margin_status mg_neighbors_over(margin_model *model, bool borrowed, const char *
     MG_REQUIRE(model->hypothesis->kind == &mg_hypothesis_neighbors, error, MARGIN_ERROR_MODEL,
                "%s is a model, but holds no neighbours: %s", name, model->spec);
     MG_NEW_ZERO(model->heap, made, 1, "the index", error);
+    made->heap = mg_heap_retain(model->heap);
     made->model = model;
     made->borrowed = borrowed;
     made->view = mg_neighbors_view(model->hypothesis);
@@ -134,10 +133,10 @@ margin_status margin_neighbors_of(const margin_model *model, margin_neighbors **
 
 void margin_neighbors_free(margin_neighbors *index) {
     if (!index) return;
-    margin_model *model = index->model;
-    const bool borrowed = index->borrowed;
-    mg_free(model->heap, index);
-    if (!borrowed) margin_model_free(model);
+    mg_heap *heap = index->heap;
+    if (!index->borrowed) margin_model_free(index->model);
+    mg_free(heap, index);
+    mg_heap_release(heap);
 }
 
 void margin_neighbors_describe(const margin_neighbors *index, margin_neighbors_info *info) {

@@ -6,6 +6,7 @@
 #include "neighbors/learner/index.h"
 
 struct margin_neighbors {
+    mg_heap *heap; /* held: a collector may free the model first */
     margin_model *model;
     bool borrowed; /* the model is the caller's */
     const mg_neighbors *view;
