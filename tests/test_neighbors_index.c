@@ -625,6 +625,38 @@ static void test_textbook(void **state) {
     margin_context_free(context);
 }
 
+static int ends_second(void *user) {
+    return ++*(int *)user >= 2;
+}
+
+/* A scan that is cut has no answer, also that of the last query. */
+static void test_cut_scan(void **state) {
+    (void)state;
+    enum { ROWS = 1000000 };
+    double *x = calloc(ROWS, 2 * sizeof *x), distance;
+    int64_t row;
+    int asked = 0;
+    const margin_neighbors_options options = {
+        .size = sizeof options, .p = 1.5, .method = MARGIN_NEIGHBORS_BRUTE};
+    const margin_context_options watched = {
+        .size = sizeof watched, .threads = 1, .poll = ends_second, .user = &asked};
+    const margin_matrix all = margin_dense_f64(x, ROWS, 2, 2), query = margin_dense_f64(x, 1, 2, 2);
+    margin_context *own, *builder = support_context(NULL, 1);
+    margin_neighbors *index;
+    margin_error error = {0};
+    for (int i = 0; i < 2 * ROWS; i++)
+        x[i] = (double)((int64_t)i * 7919 % 100003);
+    assert_int_equal(margin_neighbors_build(builder, &all, &options, &index, &error), MARGIN_OK);
+    assert_int_equal(margin_context_create(&watched, &own, &error), MARGIN_OK);
+    assert_int_equal(margin_neighbors_nearest(own, index, &query, 1, &row, &distance, &error),
+                     MARGIN_ERROR_CANCELLED);
+    assert_int_equal(asked, 2);
+    margin_neighbors_free(index);
+    margin_context_free(own);
+    margin_context_free(builder);
+    free(x);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known_distances), cmocka_unit_test(test_layouts_and_threads),
@@ -632,7 +664,7 @@ int main(void) {
         cmocka_unit_test(test_refused),         cmocka_unit_test(test_files),
         cmocka_unit_test(test_of_a_model),      cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_allocations),     cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_textbook),
+        cmocka_unit_test(test_cut_scan),        cmocka_unit_test(test_textbook),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

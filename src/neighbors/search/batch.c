@@ -248,7 +248,6 @@ static margin_status run_chunk(void *argument, int64_t task, int worker) {
     trail t = {0};
     int close;
     for (int64_t i = task * r->chunk; i < end; i += close) {
-        if (mg_cancelled(r->context)) return MARGIN_ERROR_CANCELLED;
         close = r->packets && t.before ? count_close(r, i, end, &t) : 0;
         for (int n = 0; r->keys && n < MG_MAX(close, 1) && i + AHEAD + n < end; n++)
             fetch(b, query_at(r, i + AHEAD + n));
@@ -258,6 +257,7 @@ static margin_status run_chunk(void *argument, int64_t task, int worker) {
             close = 1;
             run_query(r, i, list, &t);
         }
+        if (mg_cancelled(r->context)) return MARGIN_ERROR_CANCELLED; /* the last one, too */
     }
     return MARGIN_OK;
 }
