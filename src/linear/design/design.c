@@ -218,16 +218,13 @@ margin_status mg_design_gradient(mg_design *d, const double *r, double *gradient
 static margin_status product_by_columns(mg_design *d, const double *weights, const double *v,
                                         double v0, double *out, double *total,
                                         margin_error *error) {
-    double *slopes = NULL;
-    margin_status status;
-    MG_NEW(d->heap, slopes, d->samples, "the scores of the rows", error);
-    MG_GO(mg_design_scores(d, v, v0, slopes, error));
+    double *slopes;
+    MG_SCOPED_ARENA(arena, d->heap);
+    MG_ARENA_NEW(&arena, slopes, d->samples, "the scores of the rows", error);
+    MG_TRY(mg_design_scores(d, v, v0, slopes, error));
     for (int64_t i = 0; i < d->samples; i++)
         slopes[i] *= weights ? weights[i] : mg_sample_weight(d->problem, i);
-    status = sum_columns(d, slopes, out, total, error);
-done:
-    mg_free(d->heap, slopes);
-    return status;
+    return sum_columns(d, slopes, out, total, error);
 }
 
 margin_status mg_design_product(mg_design *d, const int64_t *chosen, int64_t count,

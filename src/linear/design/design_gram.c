@@ -63,12 +63,12 @@ static margin_status gram_make(mg_gram_job *job, double *gram) {
     const mg_design *d = job->design;
     const bool sparse = is_sparse(&d->problem->x);
     const char *purpose = "the scale of the columns";
-    MG_ARENA_NEW(&job->arena, job->centre, 3 * job->columns, purpose, job->error);
+    MG_ARENA_NEW(job->arena, job->centre, 3 * job->columns, purpose, job->error);
     job->scale = job->centre + job->columns;
     job->shift = job->scale + job->columns;
     gram_compose(job);
     if (sparse && job->request->columns) {
-        MG_ARENA_NEW(&job->arena, job->place, d->columns, purpose, job->error);
+        MG_ARENA_NEW(job->arena, job->place, d->columns, purpose, job->error);
         find_places(job);
     }
     MG_TRY(sparse ? mg_gram_of_sparse(job, gram) : mg_gram_by_tiles(job, gram));
@@ -83,8 +83,7 @@ margin_status mg_design_gram(mg_design *d, const mg_weighted_gram *request, doub
                        .count = request->chosen ? request->count : d->samples,
                        .columns = request->columns ? request->column_count : d->columns,
                        .error = error};
-    mg_arena_init(&job.arena, d->heap);
-    const margin_status status = gram_make(&job, gram);
-    mg_arena_free(&job.arena);
-    return status;
+    MG_SCOPED_ARENA(arena, d->heap);
+    job.arena = &arena;
+    return gram_make(&job, gram);
 }

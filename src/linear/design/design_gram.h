@@ -6,7 +6,7 @@
 
 typedef struct mg_gram_job {
     mg_design *design;
-    mg_arena arena; /* of everything below that is a pointer */
+    mg_arena *arena; /* of everything below that is a pointer */
     const mg_weighted_gram *request;
     int64_t size, count;            /* of the result; of the samples visited */
     int64_t columns;                /* that take part */

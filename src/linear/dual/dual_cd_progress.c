@@ -31,7 +31,6 @@ void mg_dual_cd_start(mg_dual_cd *m, mg_linear_job *job, mg_linear_solution *sol
                       .highest = (double)INFINITY,
                       .lowest = -(double)INFINITY,
                       .progress = {.strictness = 2.0, .best = (double)INFINITY}};
-    mg_arena_init(&m->arena, d->heap);
     m->constant_value = mg_objective_constant(m->objective, &m->b);
     m->b = fmin(fmax(m->b, -MOST_START), MOST_START);
 }

@@ -59,25 +59,21 @@ static margin_status add_gram(const mg_fold_products *p, int64_t *rows, double *
 static margin_status add_folds(mg_fold_products *p) {
     const int64_t samples = p->whole->count, square = p->size * p->size;
     margin_error *error = p->fits[0].error;
-    int64_t *tested = NULL, count, all = 0;
-    double *numbers = NULL, *sum = p->grams + p->folds * square;
-    margin_status status;
-    MG_GO_NEW(p->heap, tested, samples, "the rows of the folds", error);
-    MG_GO_NEW(p->heap, numbers, 2 * samples, "the targets of the folds", error);
+    int64_t *tested, count, all = 0;
+    double *weights, *targets, *sum = p->grams + p->folds * square;
+    MG_SCOPED_ARENA(arena, p->heap);
+    MG_TRY(MG_PIECES(&arena, "the rows of the folds", error, MG_PIECE(tested, samples),
+                     MG_PIECE(weights, samples), MG_PIECE(targets, samples)));
     for (int64_t f = 0; f < p->folds; f++) {
         double *gram = p->grams + f * square;
-        status = mg_fold_tested(p->whole, p->fits[f * p->count].problem, tested, &count);
-        if (status < 0) MG_GO(mg_folds_decline(error, "a training part holds other rows"));
+        if (mg_fold_tested(p->whole, p->fits[f * p->count].problem, tested, &count) < 0)
+            return mg_folds_decline(error, "a training part holds other rows");
         all += count;
-        MG_GO(add_gram(p, tested, numbers, numbers + samples, count, gram));
+        MG_TRY(add_gram(p, tested, weights, targets, count, gram));
         for (int64_t k = 0; k < square; k++)
             sum[k] += gram[k];
     }
-    if (all != samples) MG_GO(mg_folds_decline(error, "they do not have each row once"));
-    status = MARGIN_OK;
-done:
-    MG_FREE(p->heap, numbers, tested);
-    return status;
+    return all == samples ? MARGIN_OK : mg_folds_decline(error, "they do not have each row once");
 }
 
 /* Means of some rows: any point near the data would do. */
@@ -194,18 +190,13 @@ static margin_status solve_fold(void *argument, int64_t f, int worker) {
     const int64_t n = p->columns;
     mg_fold_system s = {0};
     double *room;
-    mg_arena arena;
-    margin_status status;
     (void)worker;
-    mg_arena_init(&arena, p->heap);
-    MG_GO(MG_PIECES(&arena, "a fold", NULL, MG_PIECE(s.matrix, n * n), MG_PIECE(s.slope, n),
-                    MG_PIECE(s.mean, n), MG_PIECE(s.length, n + 1),
-                    MG_PIECE(room, work->room * n)));
-    MG_GO(centre_products(p, f, &s));
-    status = work->solve(p, f, &s, room, work->options);
-done:
-    mg_arena_free(&arena);
-    return status;
+    MG_SCOPED_ARENA(arena, p->heap);
+    MG_TRY(MG_PIECES(&arena, "a fold", NULL, MG_PIECE(s.matrix, n * n), MG_PIECE(s.slope, n),
+                     MG_PIECE(s.mean, n), MG_PIECE(s.length, n + 1),
+                     MG_PIECE(room, work->room * n)));
+    MG_TRY(centre_products(p, f, &s));
+    return work->solve(p, f, &s, room, work->options);
 }
 
 margin_status mg_fold_products_solve(mg_fit *fits, int64_t count, int64_t room,

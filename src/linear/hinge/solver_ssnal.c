@@ -238,12 +238,11 @@ static margin_status ssnal_iterate(ssnal *m) {
 
 static margin_status ssnal_solve(mg_linear_job *job, mg_linear_solution *solution) {
     ssnal m = {.best = (double)INFINITY, .strictness = 0.95};
-    MG_TRY(mg_ssnal_begin(job, solution, &m.s));
+    MG_SCOPED_ARENA(arena, job->objective->design->heap);
+    MG_TRY(mg_ssnal_begin(job, solution, &arena, &m.s));
     m.constant = mg_objective_constant(job->objective, &(double){0.0});
     ssnal_trace(&m.s);
-    const margin_status status = ssnal_iterate(&m);
-    mg_arena_free(&m.s.arena);
-    return status;
+    return ssnal_iterate(&m);
 }
 
 const mg_linear_solver mg_solver_ssnal = {

@@ -61,12 +61,11 @@ static margin_status find_of_one(mg_smooth *s) {
 /* By the matrix of the proof, where there is room for it (mg_newton_matrix_can). */
 static margin_status find_of_several(mg_smooth *s) {
     const mg_objective *o = s->objective;
-    double *w, least, most;
-    margin_status status;
-    MG_NEW(s->design->heap, w, o->functions * (o->columns + 2), "Newton's direction",
-           s->job->error);
-    double *b = w + o->functions * (o->columns + 1);
-    MG_GO(mg_look_ahead(o, s->here.w, s->here.b, w, b, &least, &most, s->job->error));
+    double *w, *b, least, most;
+    MG_SCOPED_ARENA(arena, s->design->heap);
+    MG_TRY(MG_PIECES(&arena, "Newton's direction", s->job->error,
+                     MG_PIECE(w, o->functions * (o->columns + 1)), MG_PIECE(b, o->functions)));
+    MG_TRY(mg_look_ahead(o, s->here.w, s->here.b, w, b, &least, &most, s->job->error));
     mg_objective_centre(o, w, b);
     for (int64_t k = 0; k < o->functions; k++) { /* the step, in the coordinates of a direction */
         double *d = s->direction + k * s->block;
@@ -78,9 +77,7 @@ static margin_status find_of_several(mg_smooth *s) {
         }
         if (!o->intercept) d[o->columns] = 0.0;
     }
-done:
-    mg_free(s->design->heap, w);
-    return status;
+    return MARGIN_OK;
 }
 
 margin_status mg_smooth_newton(mg_smooth *s) {

@@ -289,18 +289,14 @@ margin_status mg_coupled_pass(const mg_objective *o, const double *w, const doub
                       .gradient = point->gradient != NULL};
     MG_TRY(coupled_prepare(&walk, w, b, point->single, error));
     const int64_t count = sum_count(&walk);
-    pass_sums *sums = mg_new(o->design->heap, count, sizeof(double));
-    if (!sums)
-        return mg_no_memory(o->design->heap, count, sizeof(double),
-                            "the gradient of a linear model", error);
-    margin_status status = mg_sweep_sums(o->design->context, o->samples, o->coupled->block_rows,
-                                         count, 0, coupled_add_block, &walk, sums, error);
-    if (status >= 0 && walk.gradient)
-        status = finish_gradient(&walk, sums, point->gradient, point->intercept_gradient, error);
-    if (status >= 0) {
-        point->value = sums->value;
-        point->errors = (int64_t)sums->errors;
-    }
-    mg_free(o->design->heap, sums);
-    return status;
+    double *numbers;
+    MG_SCOPED_ARENA(arena, o->design->heap);
+    MG_ARENA_NEW(&arena, numbers, count, "the gradient of a linear model", error);
+    const pass_sums *sums = (pass_sums *)numbers;
+    MG_TRY(mg_sweep_sums(o->design->context, o->samples, o->coupled->block_rows, count, 0,
+                         coupled_add_block, &walk, numbers, error));
+    point->value = sums->value;
+    point->errors = (int64_t)sums->errors;
+    if (!walk.gradient) return MARGIN_OK;
+    return finish_gradient(&walk, sums, point->gradient, point->intercept_gradient, error);
 }

@@ -32,7 +32,7 @@ typedef struct mg_descent {
     const mg_objective *objective;
     mg_design *design;
     const mg_vector_ops *vectors;
-    mg_arena arena;
+    mg_arena *arena;
     int64_t functions, columns, samples, numbers; /* functions x (columns + 1) */
     mg_descent_point here, best;                  /* the best one without a gradient */
     mg_descent_point there;                       /* adapts: the next one */

@@ -222,13 +222,12 @@ static margin_status rows_memory(mg_descent_rows *m) {
     const bool sparse =
         !d->design->made && mg_is_csr(&d->design->problem->x) && d->objective->penalty.kappa == 0.0;
     const char *purpose = "the rows of a solver";
-    mg_arena *arena = &d->arena;
     margin_error *error = d->job->error;
-    MG_TRY(MG_PIECES(arena, purpose, error, MG_PIECE(m->order, d->samples),
+    MG_TRY(MG_PIECES(d->arena, purpose, error, MG_PIECE(m->order, d->samples),
                      MG_PIECE(m->slopes, m->batch * d->functions),
                      MG_PIECE(m->along, 2 * d->functions)));
-    if (d->adapts) MG_ARENA_NEW(arena, m->lengths, d->samples, purpose, error);
-    MG_TRY(mg_step_row_new(d->design, d->design->shift, sparse, arena, &m->row, error));
+    if (d->adapts) MG_ARENA_NEW(d->arena, m->lengths, d->samples, purpose, error);
+    MG_TRY(mg_step_row_new(d->design, d->design->shift, sparse, d->arena, &m->row, error));
     m->shift_u = m->along + d->functions;
     memset(m->along, 0, (size_t)(2 * d->functions) * sizeof *m->along);
     for (int64_t i = 0; i < d->samples; i++)

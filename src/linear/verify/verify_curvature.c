@@ -117,17 +117,17 @@ static margin_status count_columns(curvature *m) {
     margin_context *context = k->fit->context;
     double *weights;
     int64_t rank;
+    MG_SCOPED_ARENA(arena, context->heap);
     m->f.count = m->f.size;
     if (k->options->penalty.rho > 0.0) return MARGIN_OK;
-    MG_NEW(context->heap, weights, k->samples, "a verification", k->fit->error);
+    MG_ARENA_NEW(&arena, weights, k->samples, "a verification", k->fit->error);
     for (int64_t i = 0; i < k->samples; i++)
         weights[i] =
             k->c[i] > 0 && (m->apart || !hinge ? counts(k, i) : depth(k, i) > 0) ? 1.0 : 0.0;
-    const margin_status status = mg_exact_columns(context, k->problem, k->options->intercept,
-                                                  weights, m->independent, &rank, k->fit->error);
-    mg_free(context->heap, weights);
+    MG_TRY(mg_exact_columns(context, k->problem, k->options->intercept, weights, m->independent,
+                            &rank, k->fit->error));
     m->f.count = m->blocks * rank;
-    return status;
+    return MARGIN_OK;
 }
 
 /* ---- Its factor ------------------------------------------------------------------------------ */
@@ -302,16 +302,14 @@ static margin_status between_rows(mg_verification *k, real *distance, real *move
     double *weights;
     int64_t *group, distinct;
     real *sum, *weight;
-    mg_arena arena;
-    margin_status status;
-    mg_arena_init(&arena, context->heap);
-    MG_GO(MG_PIECES(&arena, "a verification", k->fit->error, MG_PIECE(weights, n),
-                    MG_PIECE(group, n), MG_PIECE(sum, n), MG_PIECE(weight, n)));
+    MG_SCOPED_ARENA(arena, context->heap);
+    MG_TRY(MG_PIECES(&arena, "a verification", k->fit->error, MG_PIECE(weights, n),
+                     MG_PIECE(group, n), MG_PIECE(sum, n), MG_PIECE(weight, n)));
     for (int64_t i = 0; i < n; i++) {
         weights[i] = (double)k->c[i];
         sum[i] = weight[i] = 0.0L;
     }
-    MG_GO(mg_exact_rows(context, k->problem, weights, group, &distinct, k->fit->error));
+    MG_TRY(mg_exact_rows(context, k->problem, weights, group, &distinct, k->fit->error));
     for (int64_t i = 0; i < n; i++) {
         if (!(weights[i] > 0.0)) continue;
         sum[group[i]] += k->c[i] * ((real)k->problem->target[i] - k->scores[i]);
@@ -322,10 +320,7 @@ static margin_status between_rows(mg_verification *k, real *distance, real *move
     for (int64_t g = 0; g < distinct; g++)
         *distance += sum[g] * sum[g] / weight[g];
     *moved = k->rounding;
-    status = MARGIN_OK;
-done:
-    mg_arena_free(&arena);
-    return status;
+    return MARGIN_OK;
 }
 
 margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real *moved) {
@@ -338,18 +333,14 @@ margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real 
         k->options->penalty.rho == 0.0 && k->options->penalty.kappa == 0.0)
         return between_rows(k, distance, moved);
     if (!k->loss->self_bounding || m.f.size > MOST_SIZE) return MARGIN_OK;
-    mg_arena arena;
-    mg_arena_init(&arena, k->fit->context->heap);
-    margin_status status = MG_PIECES(
-        &arena, "a verification", k->fit->error, MG_PIECE(m.f.matrix, m.f.size * m.f.size),
-        MG_PIECE(m.scale, m.f.size), MG_PIECE(m.x, m.f.size * m.blocks),
-        MG_PIECE(m.f.order, m.f.size), MG_PIECE(m.independent, k->columns + 1));
+    MG_SCOPED_ARENA(arena, k->fit->context->heap);
+    MG_TRY(MG_PIECES(&arena, "a verification", k->fit->error,
+                     MG_PIECE(m.f.matrix, m.f.size * m.f.size), MG_PIECE(m.scale, m.f.size),
+                     MG_PIECE(m.x, m.f.size * m.blocks), MG_PIECE(m.f.order, m.f.size),
+                     MG_PIECE(m.independent, k->columns + 1)));
     m.f.scratch = m.x;
-    if (status >= 0) status = judge(&m, distance, moved);
-    if (status >= 0 && isinf(*distance) && k->loss->kind == MG_LOSS_SQUARED_HINGE) {
-        status = leave_out(&m);
-        if (status >= 0) status = judge(&m, distance, moved);
-    }
-    mg_arena_free(&arena);
-    return status;
+    MG_TRY(judge(&m, distance, moved));
+    if (isfinite(*distance) || k->loss->kind != MG_LOSS_SQUARED_HINGE) return MARGIN_OK;
+    MG_TRY(leave_out(&m));
+    return judge(&m, distance, moved);
 }
