@@ -287,15 +287,14 @@ static margin_status find_shift(crammer_singer *m) {
 }
 
 static margin_status find_tau(crammer_singer *m) {
-    double weighted = 0.0, total = 0.0;
+    double weighted = 0.0;
     if (!m->o->intercept) return MARGIN_OK;
     for (int64_t i = 0; i < m->samples; i++) {
         if (mg_cancelled(m->o->design->context)) return mg_fail_cancelled(m->job->error);
         mg_step_row_read(&m->row, i);
         weighted += m->o->c[i] * mg_step_row_square(&m->row, false);
-        total += m->o->c[i];
     }
-    m->tau = tau_share * weighted / (total * m->rho);
+    m->tau = tau_share * weighted / (m->o->mass * m->rho);
     if (!(m->tau > 0.0)) m->tau = 1.0 / m->rho;
     return MARGIN_OK;
 }
@@ -337,8 +336,8 @@ margin_status mg_crammer_singer(const mg_linear_job *job, mg_linear_solution *so
         .classes = o->functions,
         .columns = o->columns,
         .samples = o->samples,
+        .ld = mg_classes_padded(o->columns),
         .rho = o->penalty.rho};
-    m.ld = (o->columns + MG_CLASSES_PADDING - 1) / MG_CLASSES_PADDING * MG_CLASSES_PADDING;
     MG_TRY(singer_begin(&m));
     return singer_iterate(&m);
 }

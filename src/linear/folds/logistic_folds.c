@@ -172,7 +172,7 @@ static margin_status logistic_room(logistic_folds *m) {
     margin_error *error = m->fits[0].error;
     const int64_t n = m->samples, size = m->size, folds = m->folds, square = size * size;
     const int64_t threads = mg_threads(m->fits[0].context);
-    m->ld = (m->columns + MG_CLASSES_PADDING - 1) / MG_CLASSES_PADDING * MG_CLASSES_PADDING;
+    m->ld = mg_classes_padded(m->columns);
     MG_TRY(MG_PIECES(&m->arena, purpose, error, MG_PIECE(m->sign, n), MG_PIECE(m->part, n),
                      MG_PIECE(m->weight, n), MG_PIECE(m->order, n), MG_PIECE(m->first, folds + 1),
                      MG_PIECE(m->centre, m->columns), MG_PIECE(m->factor, m->columns),

@@ -171,7 +171,6 @@ static margin_status check_recession(infer_run *run) {
                               run->intercept, &objective, error));
     memset(run->step, 0, (size_t)run->problem->x.columns * sizeof *run->step);
     MG_GO(mg_find_recession(&objective, run->step, &zero, &recedes, &separable, error));
-
     if (recedes)
         status = mg_fail(error, MARGIN_ERROR_DATA,
                          "a hyperplane separates the classes but for rows on it (they touch, and "
@@ -215,7 +214,7 @@ static margin_status infer(mg_fit *fit, const mg_hypothesis *hypothesis, mg_infe
                      .out = out};
     MG_TRY(refuse_penalty(&o.penalty, instead, fit->error));
     const margin_status status = method(&run);
-    mg_column_variances_end(&run.v);
+    mg_squares_end(&run.v.s);
     return status;
 }
 

@@ -239,7 +239,7 @@ static margin_status coupled_prepare(pass_walk *walk, const double *w, const dou
                                      margin_error *error) {
     const mg_objective *o = walk->o;
     mg_design *d = o->design;
-    walk->ld = (o->columns + MG_CLASSES_PADDING - 1) / MG_CLASSES_PADDING * MG_CLASSES_PADDING;
+    walk->ld = mg_classes_padded(o->columns);
     if (!mg_is_csr(&d->problem->x)) {
         walk->rows = mg_classes_rows_for(&d->problem->x, d->isa, single);
         if (o->coupled->centre) pack_centre(o, walk->ld, walk->rows->single);

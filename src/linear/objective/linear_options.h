@@ -10,9 +10,8 @@ struct mg_linear_options {
     int64_t max_iterations; /* < 0: none */
     const char *solver;     /* NULL: auto */
     mg_descent_options descent;
-    int64_t start_count; /* of descent.start_weights */
-    bool penalised;      /* the learner has a penalty */
-    bool residual;       /* see mg_linear_job; where there is no penalty */
+    bool penalised; /* the learner has a penalty */
+    bool residual;  /* see mg_linear_job; where there is no penalty */
 };
 typedef struct mg_linear_options mg_linear_options;
 

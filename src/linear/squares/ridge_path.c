@@ -59,8 +59,8 @@ static double *gradient_of(const path_run *run, double *state, int64_t k) {
 static margin_status make_products(path_run *run, double *gram) {
     mg_squares *s = &run->s;
     const int64_t n = s->columns, size = n + 2;
-    double *target = NULL;
-    MG_TRY(mg_squares_new(s, s->samples, &target, purpose));
+    double *target;
+    MG_ARENA_NEW(&s->arena, target, s->samples, purpose, s->error);
     for (int64_t i = 0; i < s->samples; i++)
         target[i] = s->problem->target[i] - s->centre;
     const mg_weighted_gram request = {.weights = s->c, .centre = s->mean, .extra = target};
@@ -82,9 +82,9 @@ static margin_status path_decompose(path_run *run) {
     mg_squares *s = &run->s;
     const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
     const int64_t n = s->columns;
-    double *gram = NULL;
+    double *gram;
     int64_t info = 0;
-    MG_TRY(mg_squares_new(s, (n + 2) * (n + 2), &gram, purpose));
+    MG_ARENA_NEW(&s->arena, gram, (n + 2) * (n + 2), purpose, s->error);
     MG_TRY(make_products(run, gram));
     const margin_status status =
         mg_lapack_dsyevd(&s->stop, 'V', 'U', n, run->vectors, n, run->values, &info, s->error);
