@@ -54,11 +54,6 @@ static int64_t gram_sparse_read_row(const mg_gram_job *job, int64_t i, int64_t *
     return length;
 }
 
-/* A state: the lower triangle, then a row: its values, then their columns. */
-static int64_t state_numbers(const mg_gram_job *job) {
-    return job->size * job->size + 2 * row_room(job);
-}
-
 static void sparse_gram_merge(void *into, const void *from, void *argument) {
     const mg_gram_job *job = argument;
     double *a = into;
@@ -123,7 +118,8 @@ static int64_t block_rows(const mg_gram_job *job) {
 
 static margin_status few_columns(mg_gram_job *job, double *gram) {
     mg_design *d = job->design;
-    const int64_t numbers = state_numbers(job);
+    /* the lower triangle, then a row: its values, then their columns */
+    const int64_t numbers = job->size * job->size + 2 * row_room(job);
     const mg_accumulator accumulator = {.state_size = numbers * (int64_t)sizeof *gram,
                                         .sums = job->size * job->size,
                                         .add = sparse_add_rows,

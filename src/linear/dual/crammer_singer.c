@@ -182,11 +182,6 @@ static margin_status singer_walk(crammer_singer *m, bool all) {
     return MARGIN_OK;
 }
 
-static void update_multipliers(crammer_singer *m) {
-    for (int64_t k = 0; k < m->classes && m->o->intercept; k++)
-        m->b[k] += m->tau * m->sums[k];
-}
-
 /* ---- Solution -------------------------------------------------------------------------------- */
 
 static void take_weights(const crammer_singer *m) {
@@ -253,7 +248,8 @@ static margin_status singer_iterate(crammer_singer *m) {
     MG_TRY(trace_walk(m));
     for (;;) {
         MG_TRY(singer_walk(m, true));
-        update_multipliers(m);
+        for (int64_t k = 0; k < m->classes && m->o->intercept; k++)
+            m->b[k] += m->tau * m->sums[k];
         m->solution->iterations++;
         MG_TRY(trace_walk(m));
         const double seen = seen_gap(m);

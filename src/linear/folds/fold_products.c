@@ -181,7 +181,7 @@ typedef struct fold_work {
     mg_fold_products p;
     int64_t room;
     mg_fold_solve *solve;
-    const struct mg_linear_options *options;
+    const mg_linear_options *options;
 } fold_work;
 
 static margin_status solve_fold(void *argument, int64_t f, int worker) {
@@ -200,8 +200,7 @@ static margin_status solve_fold(void *argument, int64_t f, int worker) {
 }
 
 margin_status mg_fold_products_solve(mg_fit *fits, int64_t count, int64_t room,
-                                     mg_fold_solve *solve,
-                                     const struct mg_linear_options *options) {
+                                     mg_fold_solve *solve, const mg_linear_options *options) {
     fold_work work = {.room = room, .solve = solve, .options = options};
     const mg_fold_products *p = &work.p;
     margin_error *error = fits[0].error;

@@ -245,22 +245,16 @@ static margin_status set_start(linear_run *run) {
     return MARGIN_OK;
 }
 
-/* Equal rows become one where nobody can tell: the textbook solvers and traces go by the rows. */
-static margin_status merge_rows(linear_run *run) {
-    const mg_fit *fit = run->fit;
-    if (fit->trace || mg_is_descent(run->options->solver)) return MARGIN_OK;
-    return mg_merge_rows(fit->context, fit->problem, &run->merged, fit->error);
-}
-
-/* `alone`: no other problem shares the rows. */
+/* `alone`: no other problem shares the rows. Equal rows become one where nobody can tell. */
 static margin_status begin_run(linear_run *run, mg_loss_kind loss, bool alone) {
     mg_fit *fit = run->fit;
     const mg_linear_options *o = run->options;
-    if (alone) MG_TRY(merge_rows(run));
+    const bool by_rows = fit->trace || mg_is_descent(o->solver); /* the textbook solvers */
+    if (alone && !by_rows)
+        MG_TRY(mg_merge_rows(fit->context, fit->problem, &run->merged, fit->error));
     const mg_problem *problem = run->merged.arena.heap ? &run->merged.problem : fit->problem;
     MG_TRY(mg_design_create(fit->context, problem, &run->design, fit->error));
-    if (o->intercept && !fit->trace && !mg_is_descent(o->solver))
-        MG_TRY(mg_design_take_offsets(&run->design, fit->error));
+    if (o->intercept && !by_rows) MG_TRY(mg_design_take_offsets(&run->design, fit->error));
     MG_TRY(mg_objective_create(&run->design, mg_loss_get(loss), &o->penalty, o->intercept,
                                &run->objective, fit->error));
     run->solution->l1_limit = run->solution->gap = (double)NAN; /* nothing is proven yet */

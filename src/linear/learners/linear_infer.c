@@ -18,18 +18,15 @@ typedef struct infer_run {
     double *scores, *h, *r, *step; /* samples each; columns */
 } infer_run;
 
-static margin_status infer_take_memory(infer_run *run) {
+static margin_status find_scores(infer_run *run) {
     const int64_t samples = run->problem->count, columns = run->problem->x.columns;
-    return MG_PIECES(run->out->arena, "the scores of the rows", run->fit->error,
-                     MG_PIECE(run->scores, samples), MG_PIECE(run->h, samples),
-                     MG_PIECE(run->r, samples), MG_PIECE(run->step, columns));
-}
-
-static margin_status find_scores(const infer_run *run, const double *w, double b, double *scores) {
-    mg_design design = {0};
     margin_error *error = run->fit->error;
+    mg_design design;
+    MG_TRY(MG_PIECES(run->out->arena, "the scores of the rows", error,
+                     MG_PIECE(run->scores, samples), MG_PIECE(run->h, samples),
+                     MG_PIECE(run->r, samples), MG_PIECE(run->step, columns)));
     MG_TRY(mg_design_create(run->fit->context, run->problem, &design, error));
-    const margin_status status = mg_design_scores(&design, w, b, scores, error);
+    const margin_status status = mg_design_scores(&design, run->w, run->b, run->scores, error);
     mg_design_free(&design);
     return status;
 }
@@ -109,8 +106,7 @@ static margin_status infer_squares(infer_run *run) {
     mg_inference *out = run->out;
     out->weight = mg_total_weight(run->problem);
     MG_TRY(check_rows(run, out->weight, run->intercept ? 1 : 0));
-    MG_TRY(infer_take_memory(run));
-    MG_TRY(find_scores(run, run->w, run->b, run->scores));
+    MG_TRY(find_scores(run));
     MG_TRY(mg_column_variances_make(run->fit, run->problem->weight, run->intercept, &run->v, out));
     const int64_t coefficients = out->rank + run->intercept;
     MG_TRY(check_rows(run, out->weight, coefficients));
@@ -185,8 +181,7 @@ done:
 
 static margin_status infer_logistic(infer_run *run) {
     mg_inference *out = run->out;
-    MG_TRY(infer_take_memory(run));
-    MG_TRY(find_scores(run, run->w, run->b, run->scores));
+    MG_TRY(find_scores(run));
     sum_likelihood(run);
     MG_TRY(check_rows(run, out->weight, run->intercept ? 1 : 0));
     MG_TRY(check_separation(run));

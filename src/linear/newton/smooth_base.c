@@ -187,7 +187,12 @@ static margin_status make_factor(mg_smooth *s, int64_t at, bool single) {
                            single ? mg_ridge_single : mg_ridge_double, s->job->error);
 }
 
-static margin_status take_matrices(mg_smooth *s, int64_t count) {
+/* Room for so many factors, and nothing of the H0 of before. */
+static margin_status begin_factors(mg_smooth *s, mg_smooth_base base, int64_t count) {
+    s->base = base;
+    s->scale = 1.0;
+    s->since = s->rented = 0;
+    s->builds++;
     if (s->matrix_count >= count) return MARGIN_OK;
     s->matrix_count = count;
     MG_ARENA_NEW(&s->arena, s->matrices, count * s->block * s->block, purpose, s->job->error);
@@ -195,10 +200,11 @@ static margin_status take_matrices(mg_smooth *s, int64_t count) {
 }
 
 /* From curvatures of all samples, of which about `rows` are drawn. */
-static margin_status factor_all(mg_smooth *s, mg_smooth_base base, int64_t rows, bool single) {
+margin_status mg_smooth_factor(mg_smooth *s, mg_smooth_base base, int64_t rows, bool single) {
     const int64_t count = base == MG_BASE_BLOCKS ? s->functions : 1, n = s->block;
     double *curvatures;
     MG_SCOPED_ARENA(arena, s->design->heap);
+    MG_TRY(begin_factors(s, base, count));
     if (s->functions > 1 && base == MG_BASE_BLOCKS) MG_TRY(find_shares(s));
     MG_ARENA_NEW(&arena, curvatures, s->samples, "the curvatures of the samples", s->job->error);
     for (int64_t k = 0; k < count; k++) {
@@ -209,12 +215,12 @@ static margin_status factor_all(mg_smooth *s, mg_smooth_base base, int64_t rows,
     return MARGIN_OK;
 }
 
-/* From the part, which is at hand. */
-static margin_status factor_part(mg_smooth *s) {
+margin_status mg_smooth_factor_part(mg_smooth *s) {
     mg_smooth_part *part = &s->part;
     const int64_t count = part->sample.count;
     double *weights;
     MG_SCOPED_ARENA(arena, s->design->heap);
+    MG_TRY(begin_factors(s, MG_BASE_BLOCKS, 1));
     MG_ARENA_NEW(&arena, weights, count, "the curvatures of the samples", s->job->error);
     const mg_weighted_gram request = {
         .weights = weights, .centre = s->centre, .factor = s->factor, .single = true};
@@ -225,28 +231,6 @@ static margin_status factor_part(mg_smooth *s) {
                                      NULL, weights);
     MG_TRY(mg_design_gram(&part->design, &request, s->matrices, s->job->error));
     return make_factor(s, 0, true);
-}
-
-static void has_factored(mg_smooth *s, mg_smooth_base base) {
-    s->base = base;
-    s->scale = 1.0;
-    s->since = s->rented = 0;
-}
-
-margin_status mg_smooth_factor(mg_smooth *s, mg_smooth_base base, int64_t rows, bool single) {
-    MG_TRY(take_matrices(s, base == MG_BASE_BLOCKS ? s->functions : 1));
-    s->builds++;
-    MG_TRY(factor_all(s, base, rows, single));
-    has_factored(s, base);
-    return MARGIN_OK;
-}
-
-margin_status mg_smooth_factor_part(mg_smooth *s) {
-    MG_TRY(take_matrices(s, 1));
-    s->builds++;
-    MG_TRY(factor_part(s));
-    has_factored(s, MG_BASE_BLOCKS);
-    return MARGIN_OK;
 }
 
 /* ---- Solution -------------------------------------------------------------------------------- */

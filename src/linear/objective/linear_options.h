@@ -3,7 +3,7 @@
 
 #include "linear/objective/solver.h"
 
-struct mg_linear_options {
+typedef struct mg_linear_options {
     mg_penalty penalty;
     bool intercept;
     double tolerance;
@@ -12,8 +12,7 @@ struct mg_linear_options {
     mg_descent_options descent;
     bool penalised; /* the learner has a penalty */
     bool residual;  /* see mg_linear_job; where there is no penalty */
-};
-typedef struct mg_linear_options mg_linear_options;
+} mg_linear_options;
 
 /* Values of fit->options found by their names in the learner's table; see mg_linear_fit.
  * `l1_ratio`: where the table has no such option. */

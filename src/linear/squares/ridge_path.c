@@ -118,6 +118,11 @@ static int64_t state_numbers(const path_run *run) {
     return run->count * (4 + run->s.columns);
 }
 
+/* Behind the sums: see path_chunk. */
+static int64_t path_room(const path_run *run) {
+    return CHUNK * (3 * run->s.columns + 2 * run->count);
+}
+
 /* Rows of a chunk as the model's centred columns. */
 static void centre_row(const path_run *run, int64_t i, double *row) {
     const mg_squares *s = &run->s;
@@ -184,12 +189,6 @@ static margin_status path_add_block(void *state, const mg_block *block, void *ar
     return MARGIN_OK;
 }
 
-static margin_status path_sweep(path_run *run) {
-    const int64_t room = CHUNK * (3 * run->s.columns + 2 * run->count);
-    return mg_sweep_sums(run->s.context, run->s.samples, BLOCK, state_numbers(run), room,
-                         path_add_block, run, run->state, run->s.error);
-}
-
 /* ---- Solutions ------------------------------------------------------------------------------- */
 
 /* Takes the gradient of the penalty off, and says how far the solution is from the optimum at most;
@@ -233,7 +232,8 @@ static margin_status path_solve(path_run *run) {
         run->level[k] = run->s.centre;
     for (int sweeps = 1;; sweeps++) {
         double worst = 0.0;
-        MG_TRY(path_sweep(run));
+        MG_TRY(mg_sweep_sums(run->s.context, run->s.samples, BLOCK, state_numbers(run),
+                             path_room(run), path_add_block, run, run->state, run->s.error));
         for (int64_t k = 0; k < run->count; k++) {
             run->fits[k].report.gap = path_judge(run, k);
             worst = fmax(worst, run->fits[k].report.gap);
@@ -294,7 +294,7 @@ static margin_status take_memory(path_run *run) {
                      MG_PIECE(run->alpha, count), MG_PIECE(run->level, count),
                      MG_PIECE(run->solution, count * n), MG_PIECE(run->inverse, count * n),
                      MG_PIECE(run->zero, MG_MAX(n, count)),
-                     MG_PIECE(run->state, state_numbers(run) + CHUNK * (3 * n + 2 * count))));
+                     MG_PIECE(run->state, state_numbers(run) + path_room(run))));
     memset(run->zero, 0, (size_t)MG_MAX(n, count) * sizeof *run->zero);
     return MARGIN_OK;
 }

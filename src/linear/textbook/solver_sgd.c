@@ -100,12 +100,6 @@ static void sgd_shrink(mg_descent_rows *m, double theta) {
     if (fabs(m->factor) < least || m->alpha_factor < least) sgd_settle(m);
 }
 
-static void shrink_absolute(mg_descent_rows *m, double by) {
-    const mg_descent *d = m->d;
-    for (int64_t j = 0; by > 0.0 && j < d->functions * d->columns; j++)
-        d->here.w[j] = mg_shrink(d->here.w[j], by);
-}
-
 /* ---- Slopes ---------------------------------------------------------------------------------- */
 
 /* Of one function: weight x slope in f, and the second derivative, where it matters. */
@@ -183,7 +177,7 @@ static margin_status sgd_one_batch(mg_descent_rows *m, const int64_t *samples, i
         if (d->alpha && m->alpha_factor > 0.0)
             d->alpha[samples[r]] -= theta * d->mass * *slopes * sign[samples[r]] / m->alpha_factor;
     }
-    shrink_absolute(m, rate * d->objective->penalty.kappa / d->mass);
+    mg_shrink(d, d->here.w, rate * d->objective->penalty.kappa / d->mass);
     return MARGIN_OK;
 }
 

@@ -65,13 +65,14 @@ static bool counts(const mg_verification *k, int64_t i) {
     return k->loss->kind != MG_LOSS_SQUARED_HINGE || depth(k, i) >= least_depth;
 }
 
-/* A row less what may be taken off its columns: with b that is another basis of the same functions,
- * in which columns far from 0 keep their digits. */
+/* A row, with the 1 of an intercept that is there, less what may be taken off its columns: with b
+ * that is another basis of the same functions, in which columns far from 0 keep their digits. */
 static margin_status centred_row(curvature *m, int64_t i) {
     mg_verification *k = m->k;
     MG_TRY(mg_verify_row(k, i));
     for (int64_t e = 0; e < k->entries; e++)
         k->values[e] -= k->centre[k->at[e]];
+    k->entries -= !k->options->intercept;
     return MARGIN_OK;
 }
 
@@ -79,14 +80,13 @@ static margin_status add_sample(curvature *m, int64_t i) {
     mg_verification *k = m->k;
     if (!counts(k, i)) return MARGIN_OK;
     MG_TRY(centred_row(m, i));
-    const int64_t entries = k->options->intercept ? k->entries : k->entries - 1;
     for (int64_t a = 0; a < m->blocks; a++)
         for (int64_t b = 0; b <= a; b++) {
             const real weight = mg_verify_curvature(k, i, a, b);
-            for (int64_t r = 0; r < entries && weight != 0.0L; r++) {
+            for (int64_t r = 0; r < k->entries && weight != 0.0L; r++) {
                 const real left = weight * k->values[r];
                 real *into = m->f.matrix + (a * m->block + k->at[r]) * m->f.size + b * m->block;
-                for (int64_t s = 0; s < (a == b ? r + 1 : entries); s++)
+                for (int64_t s = 0; s < (a == b ? r + 1 : k->entries); s++)
                     into[k->at[s]] += left * k->values[s];
             }
         }
@@ -145,8 +145,7 @@ static margin_status fold_rows(curvature *m) {
         else {
             const real weight = sqrtl(mg_verify_curvature(k, i, 0, 0));
             MG_TRY(centred_row(m, i));
-            const int64_t entries = k->options->intercept ? k->entries : k->entries - 1;
-            for (int64_t e = 0; e < entries; e++)
+            for (int64_t e = 0; e < k->entries; e++)
                 m->x[k->at[e]] = weight * k->values[e];
         }
         mg_extended_fold(&m->f, m->x);
@@ -185,12 +184,11 @@ static real centred_entry(const curvature *m, const real *v, bool is_gradient, i
 /* L^-1 (e_f a_i) for every function that may move: `blocks` rows of x. */
 static margin_status solve_row(curvature *m) {
     const mg_verification *k = m->k;
-    const int64_t entries = k->options->intercept ? k->entries : k->entries - 1;
     memset(m->x, 0, (size_t)(m->blocks * m->f.size) * sizeof *m->x);
     for (int64_t f = 0; f < m->blocks; f++) {
         real *x = m->x + f * m->f.size;
         if (mg_cancelled(k->fit->context)) return mg_fail_cancelled(k->fit->error);
-        for (int64_t e = 0; e < entries; e++)
+        for (int64_t e = 0; e < k->entries; e++)
             x[f * m->block + k->at[e]] = k->values[e] * m->scale[f * m->block + k->at[e]];
         mg_extended_solve(&m->f, x);
     }
