@@ -160,8 +160,6 @@ static bool singer_visit(crammer_singer *m, int64_t i) {
     return held > 1 || greatest > least;
 }
 
-/* ---- Walks ----------------------------------------------------------------------------------- */
-
 static margin_status singer_walk(crammer_singer *m, bool all) {
     int64_t kept = 0;
     m->gap = m->loss = 0.0;

@@ -336,16 +336,14 @@ static margin_status lanes_iterate(lanes *g, const mg_stop *stop) {
     return MARGIN_OK;
 }
 
-static margin_status solve_group(mg_linear_job *jobs, mg_linear_solution *solutions, int count) {
-    lanes g;
-    MG_SCOPED_ARENA(arena, jobs[0].objective->design->heap);
-    MG_TRY(lanes_begin(&g, jobs, solutions, count, &arena));
-    return lanes_iterate(&g, &jobs[0].stop);
-}
-
 margin_status mg_dual_cd_solve_lanes(mg_linear_job *jobs, mg_linear_solution *solutions,
                                      int64_t count) {
-    for (int64_t first = 0; first < count; first += LANES)
-        MG_TRY(solve_group(jobs + first, solutions + first, (int)MG_MIN(count - first, LANES)));
+    for (int64_t first = 0; first < count; first += LANES) {
+        const int some = (int)MG_MIN(count - first, LANES);
+        lanes g;
+        MG_SCOPED_ARENA(arena, jobs[0].objective->design->heap);
+        MG_TRY(lanes_begin(&g, jobs + first, solutions + first, some, &arena));
+        MG_TRY(lanes_iterate(&g, &jobs[first].stop));
+    }
     return MARGIN_OK;
 }

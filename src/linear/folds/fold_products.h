@@ -16,13 +16,14 @@ typedef struct mg_fold_products {
     double *grams; /* folds + 1: the last one is the sum */
     double *centre, *target;
     double level; /* that targets are taken from */
-    mg_heap *heap;
+    mg_arena *arena;
 } mg_fold_products;
 
-/* Instead of all folds: the products of all rows, in p->grams, which the caller frees whatever is
- * returned. Fills in rows, weights and targets of all samples. */
+/* Instead of all folds: the products of all rows, in p->grams. Fills in rows, weights and targets
+ * of all samples. */
 margin_status mg_fold_products_whole(mg_fold_products *p, mg_fit *fits, int64_t count,
-                                     int64_t *rows, double *weights, double *targets);
+                                     mg_arena *arena, int64_t *rows, double *weights,
+                                     double *targets);
 
 /* The least squares of one fold, columns and target centred, in the learner's units. A number of
  * matrix or slope is a sum whose terms are together at most 3 length_j length_k in size. */

@@ -23,8 +23,6 @@ static const double softness = 1e-11;
 /* Boxes are cut to this much more than the multipliers can be, if that is so much less. */
 static const double above_bound = 1.001, worth_cutting = 4.0;
 
-/* ---- Memory ---------------------------------------------------------------------------------- */
-
 static margin_status ssnal_new_vectors(mg_ssnal *s) {
     static const char purpose[] = "the state of a solver";
     const int64_t n = s->columns, size = s->size, m = s->samples;

@@ -38,8 +38,6 @@ static const double rounding = 1e-12;
 /* Of the gap: a step that gains less is no progress; the same where the gap is within tol. */
 static const double little = 1e-6, little_more = 1e-3;
 
-/* ---- What it can ----------------------------------------------------------------------------- */
-
 static bool working_can(const mg_objective *objective, char *why) {
     if (!objective->loss->curved)
         return mg_solver_cannot(why, "the %s loss has corners", objective->loss->name);

@@ -40,8 +40,6 @@ static int64_t fill_scores(mg_working *s) {
     return support;
 }
 
-/* ---- The greatest scores --------------------------------------------------------------------- */
-
 /* The columns with the `wanted` greatest scores, of equal ones those that come first. */
 static int64_t take_greatest(const mg_working *s, int64_t wanted, double *scratch,
                              int64_t *chosen) {

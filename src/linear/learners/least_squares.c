@@ -2,7 +2,6 @@
 #include "linear/squares/least_squares.h"
 #include "linear/folds/folds.h"
 #include "linear/learners/linear_learner.h"
-#include "linear/learners/linear_learners.h"
 
 #include <float.h>
 #include <stdio.h>

@@ -31,15 +31,6 @@ static margin_status find_scores(infer_run *run) {
     return status;
 }
 
-static margin_status refuse_penalty(const mg_penalty *penalty, const char *instead,
-                                    margin_error *error) {
-    MG_REQUIRE(penalty->rho == 0.0 && penalty->kappa == 0.0, error, MARGIN_ERROR_DATA,
-               "the model was trained with a penalty (alpha %s), which pulls its weights towards 0 "
-               "by an amount that standard errors do not tell; for statistics train %s",
-               mg_number(penalty->alpha).text, instead);
-    return MARGIN_OK;
-}
-
 /* As many coefficients as rows: nothing would be left over to judge them by. Before anything of the
  * size columns^2 is made. */
 static margin_status check_rows(const infer_run *run, double weight, int64_t coefficients) {
@@ -207,7 +198,10 @@ static margin_status infer(mg_fit *fit, const mg_hypothesis *hypothesis, mg_infe
                      .b = hypothesis->view.linear.intercept[0],
                      .intercept = o.intercept,
                      .out = out};
-    MG_TRY(refuse_penalty(&o.penalty, instead, fit->error));
+    MG_REQUIRE(o.penalty.rho == 0.0 && o.penalty.kappa == 0.0, fit->error, MARGIN_ERROR_DATA,
+               "the model was trained with a penalty (alpha %s), which pulls its weights towards 0 "
+               "by an amount that standard errors do not tell; for statistics train %s",
+               mg_number(o.penalty.alpha).text, instead);
     const margin_status status = method(&run);
     mg_squares_end(&run.v.s);
     return status;

@@ -49,20 +49,16 @@ typedef struct curvature_walk {
     double *curvatures; /* samples, or NULL: only their sum */
 } curvature_walk;
 
-static void chunk_curvatures(const mg_smooth *s, int64_t first, int64_t count, double *out) {
-    double at[CHUNK];
-    mg_design_margins(s->design, s->objective->loss, first, count, s->here.scores + first, at);
-    mg_loss_pass_for(s->design->isa)(s->objective->loss->kind, at, s->objective->c + first, count,
-                                     NULL, out);
-}
-
 static margin_status add_curvatures(void *state, const mg_block *block, void *argument) {
     const curvature_walk *walk = argument;
-    double own[CHUNK], *total = state;
+    const mg_smooth *s = walk->s;
+    const mg_loss *loss = s->objective->loss;
+    double own[CHUNK], at[CHUNK], *total = state;
     for (int64_t k = 0; k < block->count; k += CHUNK) {
         const int64_t first = block->first + k, count = MG_MIN(block->count - k, CHUNK);
         double *out = walk->curvatures ? walk->curvatures + first : own;
-        chunk_curvatures(walk->s, first, count, out);
+        mg_design_margins(s->design, loss, first, count, s->here.scores + first, at);
+        mg_loss_pass_for(s->design->isa)(loss->kind, at, s->objective->c + first, count, NULL, out);
         for (int64_t i = 0; i < count; i++)
             *total += out[i];
     }

@@ -17,8 +17,6 @@ static void negative_gradient(const mg_smooth *s, double *out) {
         out[j] = -s->here.gradient[j];
 }
 
-/* ---- By conjugate gradients ------------------------------------------------------------------ */
-
 static margin_status find_inexactly(mg_smooth *s) {
     const mg_objective *o = s->objective;
     const int64_t size = s->size, count = (MG_CONJUGATE_VECTORS + 1) * size + s->samples;
@@ -49,8 +47,6 @@ static margin_status find_inexactly(mg_smooth *s) {
     s->solution->passes += steps;
     return status;
 }
-
-/* ---- By a factor ----------------------------------------------------------------------------- */
 
 static margin_status find_of_one(mg_smooth *s) {
     MG_TRY(mg_smooth_factor(s, MG_BASE_BLOCKS, s->samples, false));

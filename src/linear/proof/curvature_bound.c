@@ -34,7 +34,6 @@
 #include "math/products/cholesky.h"
 
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
 /* Of the margin; of the error of H, relative to its least eigenvalue. */

@@ -3,7 +3,6 @@
 #include "linear/proof/newton_matrix.h"
 #include "math/products/cholesky.h"
 
-#include <math.h>
 #include <string.h>
 
 static const char purpose[] = "Newton's matrix";

@@ -18,7 +18,6 @@
 #pragma once
 
 #include "linear/objective/linear_options.h"
-#include "linear/objective/objective.h"
 #include "math/products/null_space.h"
 
 /* What a pass over the data found at (w, b). */

@@ -111,26 +111,25 @@ static mg_descent descent_of(mg_linear_job *job, mg_linear_solution *solution, b
     const mg_loss *loss = o->loss;
     const bool is_default = job->stop.max_iterations < 0;
     if (is_default) job->stop.max_iterations = by_rows ? MOST_PASSES : MOST_STEPS;
-    mg_descent d = {.job = job,
-                    .solution = solution,
-                    .objective = o,
-                    .design = o->design,
-                    .vectors = mg_vector_ops_for(o->design->isa),
-                    .functions = o->functions,
-                    .columns = o->columns,
-                    .samples = o->samples,
-                    .numbers = o->functions * (o->columns + 1),
-                    .mass = o->mass,
-                    .mu = o->penalty.rho / o->mass,
-                    .unit_name = by_rows ? "passes" : "steps",
-                    .limit = job->stop.max_iterations,
-                    .is_default = is_default,
-                    .curvature = (double)NAN,
-                    .noisy = !loss->smooth,
-                    .adapts = isnan(job->descent.rate) && loss->smooth &&
-                              !isfinite(loss->curvature_bound),
-                    .goal = {.job = job, .solution = solution, .strictness = 0.95}};
-    return d;
+    return (mg_descent){.job = job,
+                        .solution = solution,
+                        .objective = o,
+                        .design = o->design,
+                        .vectors = mg_vector_ops_for(o->design->isa),
+                        .functions = o->functions,
+                        .columns = o->columns,
+                        .samples = o->samples,
+                        .numbers = o->functions * (o->columns + 1),
+                        .mass = o->mass,
+                        .mu = o->penalty.rho / o->mass,
+                        .unit_name = by_rows ? "passes" : "steps",
+                        .limit = job->stop.max_iterations,
+                        .is_default = is_default,
+                        .curvature = (double)NAN,
+                        .noisy = !loss->smooth,
+                        .adapts = isnan(job->descent.rate) && loss->smooth &&
+                                  !isfinite(loss->curvature_bound),
+                        .goal = {.job = job, .solution = solution, .strictness = 0.95}};
 }
 
 /* Rows of a step; 0: all, with one pass for each. */

@@ -77,8 +77,6 @@ margin_status mg_descent_step(mg_descent *d) {
     return mg_descent_evaluate(d, &d->here);
 }
 
-/* ---- The solver ------------------------------------------------------------------------------ */
-
 const mg_linear_solver mg_solver_gd = {
     .name = "gd",
     .step_name = "steps",

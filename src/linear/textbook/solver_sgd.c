@@ -250,8 +250,6 @@ margin_status mg_descent_rows_begin(mg_descent *d, int64_t batch, mg_descent_row
     return MARGIN_OK;
 }
 
-/* ---- The solvers ----------------------------------------------------------------------------- */
-
 const mg_linear_solver mg_solver_sgd = {
     .name = "sgd",
     .step_name = "passes",

@@ -22,7 +22,6 @@
 #include "base/sweep.h"
 #include "linear/verify/verification.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef mg_real real;

@@ -30,7 +30,6 @@
 #include "math/products/extended_factor.h"
 
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
 typedef mg_real real;

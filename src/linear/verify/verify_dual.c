@@ -2,7 +2,6 @@
  * into balance where there is an intercept: by the rule of the training, in extended precision. */
 #include "linear/verify/verification.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef mg_real real;
