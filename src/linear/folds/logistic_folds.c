@@ -68,7 +68,7 @@ typedef struct logistic_folds {
     double *packed, *offset, *middle; /* the weights of a pass in rows' units, and the centre */
     double *work;                     /* of each worker */
     double *sums;                     /* of a pass */
-    int64_t ld, passes;               /* passes: of the last penalty */
+    int64_t at, ld, passes; /* the penalty at hand; its passes, or those of the last one */
     struct logistic_fold *fold;
 } logistic_folds;
 
@@ -351,14 +351,8 @@ static margin_status make_grams(logistic_folds *m) {
     return MARGIN_OK;
 }
 
-typedef struct fold_task {
-    logistic_folds *m;
-    int64_t k;
-} fold_task;
-
 static margin_status factor_fold(void *argument, int64_t f, int worker) {
-    const fold_task *task = argument;
-    const logistic_folds *m = task->m;
+    const logistic_folds *m = argument;
     const int64_t n = m->size, square = n * n;
     const double *own = m->grams + f * square, *all = m->grams + m->folds * square;
     double *a = m->matrices + f * square;
@@ -371,16 +365,16 @@ static margin_status factor_fold(void *argument, int64_t f, int worker) {
         for (int64_t l = 0; l < n && out; l++)
             a[j * n + l] = a[l * n + j] = 0.0;
         a[j * n + j] =
-            out ? 1.0 : a[j * n + j] * (1.0 + 1e-12) + lambda_of(m, f, task->k) * m->fold[f].q[j];
+            out ? 1.0 : a[j * n + j] * (1.0 + 1e-12) + lambda_of(m, f, m->at) * m->fold[f].q[j];
     }
     MG_TRY(mg_cholesky_factor(m->design.context, n, a, n, &failed, NULL));
     return failed ? MARGIN_ERROR_LIMIT : MARGIN_OK;
 }
 
 static margin_status factor_folds(logistic_folds *m, int64_t k) {
-    fold_task task = {m, k};
+    m->at = k;
     const margin_status status =
-        mg_parallel(m->design.context, m->folds, factor_fold, &task, m->fits[0].error);
+        mg_parallel(m->design.context, m->folds, factor_fold, m, m->fits[0].error);
     return status == MARGIN_ERROR_LIMIT ? mg_folds_decline(m->fits[0].error, "a matrix is singular")
                                         : status;
 }
@@ -501,8 +495,6 @@ static margin_status solve_folds(logistic_folds *m) {
     }
     return MARGIN_OK;
 }
-
-/* ---- Entry ----------------------------------------------------------------------------------- */
 
 /* Dense rows of one problem, cut into folds; a penalty in each fit. */
 static bool are_for_this(const logistic_folds *m, int64_t count) {

@@ -344,8 +344,6 @@ static bool support_pays(const sparse_descent *d, int sweeps) {
            q->starts[q->count] >= LONG * q->count;
 }
 
-/* ---- Entry ----------------------------------------------------------------------------------- */
-
 static margin_status sparse_descend(sparse_descent *d, double tolerance) {
     const mg_sparse_quadratic *q = d->q;
     bool solved = false;

@@ -237,8 +237,6 @@ static void set_condition(mg_column_variances *v, mg_inference *out) {
                                                       norm, v->f.work));
 }
 
-/* ---- Entries --------------------------------------------------------------------------------- */
-
 static margin_status new_results(mg_column_variances *v, mg_inference *out) {
     const mg_squares *s = &v->s;
     out->columns = s->columns;

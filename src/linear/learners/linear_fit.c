@@ -279,14 +279,12 @@ margin_status mg_linear_fit(mg_fit *fits, int64_t count) {
     mg_linear_solution solutions[MG_MOST_TOGETHER] = {0};
     margin_context *context = fits[0].context;
     margin_status status;
-    for (int64_t k = 0; k < count; k++)
+    for (int64_t k = 0; k < count; k++) {
         runs[k] = (linear_run){.fit = &fits[k],
                                .options = &options,
                                .arena = {.heap = context->heap},
                                .solution = &solutions[k]};
-    for (int64_t k = 0; k < count; k++)
         MG_GO(begin_run(&runs[k], loss, count == 1));
-    for (int64_t k = 0; k < count; k++) {
         jobs[k] = job_of(&runs[k]);
         solutions[k].next = runs[k].solver->name;
     }

@@ -187,8 +187,6 @@ static margin_status infer_logistic(infer_run *run) {
     return measure_distance(run, 1.0);
 }
 
-/* ---- Entries --------------------------------------------------------------------------------- */
-
 static margin_status infer(mg_fit *fit, const mg_hypothesis *hypothesis, mg_inference *out,
                            margin_status (*method)(infer_run *run), const char *instead) {
     const mg_linear_options o = mg_linear_options_for(fit);

@@ -129,8 +129,6 @@ static margin_status count_columns(curvature *m) {
     return MARGIN_OK;
 }
 
-/* ---- Its factor ------------------------------------------------------------------------------ */
-
 static margin_status fold_rows(curvature *m) {
     mg_verification *k = m->k;
     const real root = sqrtl((real)k->options->penalty.rho);
