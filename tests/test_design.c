@@ -24,7 +24,6 @@ static void check_both(const design_case *c, mg_design *d, case_check check) {
     assert_true((d->by_column != NULL) == mg_is_csr(&c->problem.x));
     if (d->by_column) check(c, d);
     if (d->by_column) mg_sparse_columns_free(d->heap, d->by_column);
-    mg_free(d->heap, d->by_column);
     d->by_column = NULL;
 }
 

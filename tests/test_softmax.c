@@ -4,7 +4,7 @@
  * tol=1e-12); the objective was added up by NumPy. */
 #include "classes_cases.h"
 
-#include "linear/learners/linear_learners.h"
+#include "linear/learners/linear_learner.h"
 #include "linear/objective/coupled.h"
 #include "math/losses/linear_kernels.h"
 

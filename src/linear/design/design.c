@@ -37,7 +37,8 @@ static int64_t walk_rows_for(const mg_design *d) {
 /* Columns that are shifted are centred in X's units, where the difference is exact. */
 static margin_status make_centre(mg_design *d, margin_error *error) {
     if (!d->rows || !d->shift) return MARGIN_OK;
-    MG_NEW(d->heap, d->centre, d->columns, "the weights of a linear model", error);
+    if (!d->centre)
+        MG_ARENA_NEW(&d->arena, d->centre, d->columns, "the weights of a linear model", error);
     for (int64_t j = 0; j < d->columns; j++) {
         const double scale = d->scale ? d->scale[j] : 1.0;
         d->centre[j] = scale != 0 ? -d->shift[j] / scale : 0.0;
@@ -45,63 +46,58 @@ static margin_status make_centre(mg_design *d, margin_error *error) {
     return MARGIN_OK;
 }
 
+static margin_status take_vectors(mg_design *d, margin_error *error) {
+    double *sums;
+    MG_TRY(MG_PIECES(&d->arena, "the gradient of a linear model", error,
+                     MG_PIECE(d->work, d->columns), MG_PIECE(sums, MG_PASS_SUMS + d->columns)));
+    d->sums = (mg_pass_sums *)sums;
+    MG_TRY(mg_made_rows_new(d, error));
+    return make_centre(d, error);
+}
+
 margin_status mg_design_create(margin_context *context, const mg_problem *problem,
                                mg_design *design, margin_error *error) {
-    mg_design made = {.context = context,
-                      .problem = problem,
-                      .isa = mg_isa_level(),
-                      .samples = problem->count,
-                      .columns = problem->x.columns,
-                      .scale = problem->scale,
-                      .shift = problem->shift,
-                      .heap = context->heap};
-    double *sums = NULL;
-    margin_status status;
-    made.ops = mg_row_ops_for(&problem->x, made.isa);
-    made.rows = mg_design_rows_for(&problem->x, made.isa);
-    made.block_rows = block_rows_for(&problem->x, problem->count);
-    made.column_ops = problem->index ? NULL : mg_column_ops_for(&problem->x, made.isa);
-    made.chunk_rows = chunk_rows_for(&problem->x);
-    made.walk_rows = walk_rows_for(&made);
-    MG_GO_NEW(made.heap, made.work, made.columns, "the weights of a linear model", error);
-    MG_GO_NEW(made.heap, sums, MG_PASS_SUMS + made.columns, "the gradient of a linear model",
-              error);
-    made.sums = (mg_pass_sums *)sums;
-    MG_GO(mg_made_rows_new(&made, error));
-    MG_GO(make_centre(&made, error));
-    *design = made;
-    return MARGIN_OK;
-done:
-    MG_FREE(made.heap, made.made, sums, made.work);
+    const mg_isa isa = mg_isa_level();
+    *design = (mg_design){.context = context,
+                          .problem = problem,
+                          .isa = isa,
+                          .samples = problem->count,
+                          .columns = problem->x.columns,
+                          .scale = problem->scale,
+                          .shift = problem->shift,
+                          .heap = context->heap,
+                          .arena = {.heap = context->heap},
+                          .ops = mg_row_ops_for(&problem->x, isa),
+                          .rows = mg_design_rows_for(&problem->x, isa),
+                          .block_rows = block_rows_for(&problem->x, problem->count),
+                          .column_ops = problem->index ? NULL : mg_column_ops_for(&problem->x, isa),
+                          .chunk_rows = chunk_rows_for(&problem->x)};
+    design->walk_rows = walk_rows_for(design);
+    const margin_status status = take_vectors(design, error);
+    if (status < 0) mg_design_free(design);
     return status;
 }
 
 margin_status mg_design_take_offsets(mg_design *d, margin_error *error) {
     static const double far_off = 1e3; /* beyond, scores lose more than three digits */
     const int64_t n = d->columns;
-    double *mean = NULL, *deviation;
+    double *mean, *deviation;
     bool is_far = false;
-    margin_status status;
     if (!d->rows || d->problem->maker) return MARGIN_OK;
-    MG_GO_NEW(d->heap, mean, 2 * n, "the means of the columns", error);
-    deviation = mean + n;
-    MG_GO(mg_design_moments(d, false, mean, deviation, error));
+    MG_TRY(MG_PIECES(&d->arena, "the means of the columns", error, MG_PIECE(mean, n),
+                     MG_PIECE(deviation, n)));
+    MG_TRY(mg_design_moments(d, false, mean, deviation, error));
     for (int64_t j = 0; j < n; j++)
         if (deviation[j] > 0.0 && fabs(mean[j]) > far_off * deviation[j])
             is_far = true;
         else if (deviation[j] > 0.0)
             mean[j] = 0.0;
-    if (!is_far) goto done;
+    if (!is_far) return MARGIN_OK;
     for (int64_t j = 0; j < n; j++)
         deviation[j] = (d->shift ? d->shift[j] : 0.0) - mean[j];
     d->offset = mean;
     d->shift = deviation;
-    mg_free(d->heap, d->centre);
-    d->centre = NULL;
     return make_centre(d, error);
-done:
-    mg_free(d->heap, mean);
-    return status;
 }
 
 double mg_design_intercept(const mg_design *d, const double *w, double b) {
@@ -112,8 +108,7 @@ double mg_design_intercept(const mg_design *d, const double *w, double b) {
 
 void mg_design_free(mg_design *design) {
     if (design->by_column) mg_sparse_columns_free(design->heap, design->by_column);
-    MG_FREE(design->heap, design->by_column, design->offset, design->centre, design->sums,
-            design->work, design->made);
+    mg_arena_free(&design->arena);
     memset(design, 0, sizeof *design);
 }
 
@@ -218,16 +213,13 @@ margin_status mg_design_gradient(mg_design *d, const double *r, double *gradient
 static margin_status product_by_columns(mg_design *d, const double *weights, const double *v,
                                         double v0, double *out, double *total,
                                         margin_error *error) {
-    double *slopes = NULL;
-    margin_status status;
-    MG_NEW(d->heap, slopes, d->samples, "the scores of the rows", error);
-    MG_GO(mg_design_scores(d, v, v0, slopes, error));
+    double *slopes;
+    MG_SCOPED_ARENA(arena, d->heap);
+    MG_ARENA_NEW(&arena, slopes, d->samples, "the scores of the rows", error);
+    MG_TRY(mg_design_scores(d, v, v0, slopes, error));
     for (int64_t i = 0; i < d->samples; i++)
         slopes[i] *= weights ? weights[i] : mg_sample_weight(d->problem, i);
-    status = sum_columns(d, slopes, out, total, error);
-done:
-    mg_free(d->heap, slopes);
-    return status;
+    return sum_columns(d, slopes, out, total, error);
 }
 
 margin_status mg_design_product(mg_design *d, const int64_t *chosen, int64_t count,

@@ -26,6 +26,7 @@ typedef struct mg_design {
     int64_t block_rows;          /* of every pass that sums over rows: a constant of the shape */
     const double *scale, *shift; /* the problem's; NULL: 1 and 0 */
     mg_heap *heap;
+    mg_arena arena; /* of what follows */
     /* of the passes themselves: */
     const struct mg_design_rows *rows; /* dense; NULL for sparse rows */
     const mg_column_ops *column_ops;   /* all rows of data by columns; else NULL */

@@ -44,15 +44,11 @@ margin_status mg_made_rows_new(mg_design *d, margin_error *error) {
     if (!d->problem->maker && !by_columns) return MARGIN_OK;
     const int64_t scratch = by_columns ? d->columns : mg_row_maker_scratch(d->problem->maker);
     const int64_t numbers = room * d->columns + scratch;
-    const int64_t bytes =
-        workers * ((int64_t)sizeof(mg_made_rows) + numbers * (int64_t)sizeof(double));
-    MG_NEW_BYTES(d->heap, d->made, bytes, "rows that are made", error);
-    memset(d->made, 0, (size_t)workers * sizeof *d->made);
-    double *rows = (double *)(void *)(d->made + workers);
-    for (int64_t w = 0; w < workers; w++, rows += numbers) {
-        d->made[w].rows = rows;
-        d->made[w].scratch = rows + room * d->columns;
-    }
+    double *rows;
+    MG_TRY(MG_PIECES(&d->arena, "rows that are made", error, MG_PIECE(d->made, workers),
+                     MG_PIECE(rows, workers * numbers)));
+    for (int64_t w = 0; w < workers; w++, rows += numbers)
+        d->made[w] = (mg_made_rows){.rows = rows, .scratch = rows + room * d->columns};
     return MARGIN_OK;
 }
 

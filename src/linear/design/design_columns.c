@@ -22,12 +22,10 @@ margin_status mg_design_store_columns(mg_design *d, margin_error *error) {
         !may_copy(d, mg_sparse_count(&p->x, p->index, p->count)))
         return MARGIN_OK;
     mg_sparse_columns *made;
-    MG_NEW(d->heap, made, 1, "a copy of the rows by columns", error);
-    const margin_status status =
-        mg_sparse_columns_make(d->context, &p->x, p->index, p->count, NULL, made, error);
-    if (status < 0) mg_free(d->heap, made);
-    if (status >= 0) d->by_column = made;
-    return status;
+    MG_ARENA_NEW(&d->arena, made, 1, "a copy of the rows by columns", error);
+    MG_TRY(mg_sparse_columns_make(d->context, &p->x, p->index, p->count, NULL, made, error));
+    d->by_column = made;
+    return MARGIN_OK;
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */

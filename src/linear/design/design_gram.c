@@ -1,8 +1,6 @@
 /* Weighted Grams of a design: which way, and what both share. */
 #include "linear/design/design_gram.h"
 
-#include "math/products/symmetric_product.h"
-
 #include <float.h>
 
 int64_t mg_design_gram_size(const mg_design *d, const mg_weighted_gram *request) {
@@ -59,32 +57,25 @@ static margin_status gram_mirror(const mg_gram_job *job, double *gram) {
     return MARGIN_OK;
 }
 
-static margin_status gram_make(mg_gram_job *job, double *gram) {
-    const mg_design *d = job->design;
-    const bool sparse = is_sparse(&d->problem->x);
-    const char *purpose = "the scale of the columns";
-    MG_ARENA_NEW(&job->arena, job->centre, 3 * job->columns, purpose, job->error);
-    job->scale = job->centre + job->columns;
-    job->shift = job->scale + job->columns;
-    gram_compose(job);
-    if (sparse && job->request->columns) {
-        MG_ARENA_NEW(&job->arena, job->place, d->columns, purpose, job->error);
-        find_places(job);
-    }
-    MG_TRY(sparse ? mg_gram_of_sparse(job, gram) : mg_gram_by_tiles(job, gram));
-    return gram_mirror(job, gram);
-}
-
 margin_status mg_design_gram(mg_design *d, const mg_weighted_gram *request, double *gram,
                              margin_error *error) {
+    static const char purpose[] = "the scale of the columns";
+    const bool sparse = is_sparse(&d->problem->x);
+    MG_SCOPED_ARENA(arena, d->heap);
     mg_gram_job job = {.design = d,
+                       .arena = &arena,
                        .request = request,
                        .size = mg_design_gram_size(d, request),
                        .count = request->chosen ? request->count : d->samples,
                        .columns = request->columns ? request->column_count : d->columns,
                        .error = error};
-    mg_arena_init(&job.arena, d->heap);
-    const margin_status status = gram_make(&job, gram);
-    mg_arena_free(&job.arena);
-    return status;
+    MG_TRY(MG_PIECES(&arena, purpose, error, MG_PIECE(job.centre, job.columns),
+                     MG_PIECE(job.scale, job.columns), MG_PIECE(job.shift, job.columns)));
+    gram_compose(&job);
+    if (sparse && request->columns) {
+        MG_ARENA_NEW(&arena, job.place, d->columns, purpose, error);
+        find_places(&job);
+    }
+    MG_TRY(sparse ? mg_gram_of_sparse(&job, gram) : mg_gram_by_tiles(&job, gram));
+    return gram_mirror(&job, gram);
 }

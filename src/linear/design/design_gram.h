@@ -6,12 +6,12 @@
 
 typedef struct mg_gram_job {
     mg_design *design;
-    mg_arena arena; /* of everything below that is a pointer */
+    mg_arena *arena; /* of everything below that is a pointer */
     const mg_weighted_gram *request;
     int64_t size, count;            /* of the result; of the samples visited */
     int64_t columns;                /* that take part */
-    double *centre, *scale, *shift; /* e_j = (x_j - centre_j) * scale_j + shift_j; one block, one
-                                       for each column that takes part */
+    double *centre, *scale, *shift; /* e_j = (x_j - centre_j) * scale_j + shift_j; for each
+                                       column that takes part */
     int32_t *place;  /* columns of x: number in the result, or -1; NULL: all take part */
     bool plain;      /* e_j = x_j */
     int64_t longest; /* stored values of a sparse row at most */

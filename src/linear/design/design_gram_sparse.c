@@ -54,11 +54,6 @@ static int64_t gram_sparse_read_row(const mg_gram_job *job, int64_t i, int64_t *
     return length;
 }
 
-/* A state: the lower triangle, then a row: its values, then their columns. */
-static int64_t state_numbers(const mg_gram_job *job) {
-    return job->size * job->size + 2 * row_room(job);
-}
-
 static void sparse_gram_merge(void *into, const void *from, void *argument) {
     const mg_gram_job *job = argument;
     double *a = into;
@@ -123,13 +118,14 @@ static int64_t block_rows(const mg_gram_job *job) {
 
 static margin_status few_columns(mg_gram_job *job, double *gram) {
     mg_design *d = job->design;
-    const int64_t numbers = state_numbers(job);
+    /* the lower triangle, then a row: its values, then their columns */
+    const int64_t numbers = job->size * job->size + 2 * row_room(job);
     const mg_accumulator accumulator = {.state_size = numbers * (int64_t)sizeof *gram,
                                         .sums = job->size * job->size,
                                         .add = sparse_add_rows,
                                         .merge = sparse_gram_merge};
     double *sums;
-    MG_ARENA_NEW(&job->arena, sums, numbers, purpose, job->error);
+    MG_ARENA_NEW(job->arena, sums, numbers, purpose, job->error);
     MG_TRY(mg_sweep(d->context, job->count, block_rows(job), &accumulator, job, sums, job->error));
     memcpy(gram, sums, (size_t)(job->size * job->size) * sizeof *gram);
     return MARGIN_OK;
@@ -225,7 +221,6 @@ static int64_t ranges_of(const mg_gram_job *job) {
 }
 
 static margin_status many_columns(mg_gram_job *gram_job, double *gram) {
-    mg_arena *arena = &gram_job->arena;
     const int64_t size = gram_job->size, longest = row_room(gram_job);
     const int64_t rows = MG_MIN(gram_job->count, CHUNK_VALUES / 2);
     const int64_t most = MG_MIN(CHUNK_VALUES, (rows - 1) * longest) + longest;
@@ -233,7 +228,7 @@ static margin_status many_columns(mg_gram_job *gram_job, double *gram) {
     job.ranges = ranges_of(gram_job);
     for (int64_t k = 0; k <= job.ranges; k++)
         job.bounds[k] = (int64_t)((double)size * sqrt((double)k / (double)job.ranges));
-    MG_TRY(MG_PIECES(arena, purpose, gram_job->error, MG_PIECE(job.starts, rows + 1),
+    MG_TRY(MG_PIECES(gram_job->arena, purpose, gram_job->error, MG_PIECE(job.starts, rows + 1),
                      MG_PIECE(job.ends, rows), MG_PIECE(job.columns, most),
                      MG_PIECE(job.values, most), MG_PIECE(job.weights, rows)));
     memset(gram, 0, (size_t)(size * size) * sizeof *gram);

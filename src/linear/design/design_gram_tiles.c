@@ -188,7 +188,7 @@ static margin_status few_columns(tile_job *job, double *gram) {
     const int64_t numbers = triangle_numbers(job);
     const int64_t room = job->packed * job->ops->number_size / (int64_t)sizeof(double);
     double *sums;
-    MG_TRY(MG_PIECES(&job->gram->arena, "the products of the columns", job->gram->error,
+    MG_TRY(MG_PIECES(job->gram->arena, "the products of the columns", job->gram->error,
                      MG_PIECE(job->rows, mg_threads(d->context) * row_room(job)),
                      MG_PIECE(sums, numbers + room)));
     MG_TRY(mg_sweep_sums(d->context, job->gram->count, MG_MAX(depths, 1) * depth, numbers, room,
@@ -253,15 +253,13 @@ static margin_status clear_rows(margin_context *context, int64_t size, double *g
 static margin_status many_columns(tile_job *job, double *gram) {
     mg_design *d = job->gram->design;
     const int64_t size = job->gram->size, threads = mg_threads(d->context);
-    const char *purpose = "the products of the columns";
-    mg_arena *arena = &job->gram->arena;
     job->c = gram;
     job->stride = job->ops->depth;
     job->together = PACK_LINES;
     job->packed = mg_symmetric_packed(job->ops, size, job->stride);
-    MG_ARENA_NEW(arena, job->block, WALK_DEPTHS * job->packed * job->ops->number_size, purpose,
-                 job->gram->error);
-    MG_ARENA_NEW(arena, job->rows, threads * row_room(job), purpose, job->gram->error);
+    MG_TRY(MG_PIECES(job->gram->arena, "the products of the columns", job->gram->error,
+                     MG_PIECE(job->block, WALK_DEPTHS * job->packed * job->ops->number_size),
+                     MG_PIECE(job->rows, threads * row_room(job))));
     margin_status status = clear_rows(d->context, size, gram);
     if (status >= 0) status = tiles_walk(job);
     return status < 0 ? mg_fail_cancelled(job->gram->error) : MARGIN_OK;

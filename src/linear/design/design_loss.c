@@ -82,26 +82,20 @@ static double sum_in_pairs(const double *r, int64_t count) {
 static margin_status pass_by_columns(mg_design *d, const mg_loss *loss, const double *w, double b,
                                      const double *c, mg_loss_point *point, margin_error *error) {
     mg_loss_point rows = *point;
-    double *slopes = NULL;
-    margin_status status;
-    rows.gradient = NULL;
-    rows.intercept_gradient = NULL;
-    if (!rows.slopes) {
-        MG_NEW(d->heap, slopes, d->samples, "the slopes of the losses", error);
-        rows.slopes = slopes;
-    }
-    MG_GO(mg_design_loss(d, loss, w, b, c, &rows, error));
+    MG_SCOPED_ARENA(arena, d->heap);
+    rows.gradient = rows.intercept_gradient = NULL;
+    if (!rows.slopes)
+        MG_ARENA_NEW(&arena, rows.slopes, d->samples, "the slopes of the losses", error);
+    MG_TRY(mg_design_loss(d, loss, w, b, c, &rows, error));
     const double total = sum_in_pairs(rows.slopes, d->samples);
     if (point->gradient) {
-        MG_GO(mg_design_column_sums(d, rows.slopes, point->gradient, error));
+        MG_TRY(mg_design_column_sums(d, rows.slopes, point->gradient, error));
         mg_design_from_rows(d, total, point->gradient);
     }
     point->value = rows.value;
     if (point->intercept_gradient) *point->intercept_gradient = total;
     point->errors = rows.errors;
-done:
-    mg_free(d->heap, slopes);
-    return status;
+    return MARGIN_OK;
 }
 
 margin_status mg_design_loss(mg_design *d, const mg_loss *loss, const double *w, double b,

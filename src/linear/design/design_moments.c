@@ -102,17 +102,6 @@ static void hand_over(const mg_design *d, moment_sums *sums, double *mean, doubl
     }
 }
 
-/* Every stride-th sample. */
-static margin_status choose_samples(const mg_design *d, int64_t **chosen, int64_t *count,
-                                    margin_error *error) {
-    const int64_t stride = MG_MAX(d->samples / SAMPLE_ROWS, 1);
-    *count = MG_MIN((d->samples + stride - 1) / stride, SAMPLE_ROWS);
-    MG_NEW(d->heap, *chosen, *count, "a sample of the rows", error);
-    for (int64_t k = 0; k < *count; k++)
-        (*chosen)[k] = k * stride;
-    return MARGIN_OK;
-}
-
 static margin_status moments_by_column(mg_design *d, moment_sums *sums, double *mean,
                                        double *deviation, margin_error *error) {
     sums->weight = 0.0;
@@ -125,29 +114,28 @@ static margin_status moments_by_column(mg_design *d, moment_sums *sums, double *
 
 margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *deviation,
                                 margin_error *error) {
-    int64_t *chosen = NULL, count = 0;
+    const int64_t stride = MG_MAX(d->samples / SAMPLE_ROWS, 1);
+    const int64_t count = MG_MIN((d->samples + stride - 1) / stride, SAMPLE_ROWS);
     moment_walk walk = {.list = {d, NULL}, .sparse = mg_is_csr(&d->problem->x)};
-    const int64_t numbers = HEAD + numbers_summed(d) + d->columns;
-    moment_sums *sums = mg_new(d->heap, numbers, sizeof(double));
-    margin_status status;
-    if (!sums) return mg_no_memory(d->heap, numbers, sizeof(double), "means of the columns", error);
-    if (exact && d->by_column) {
-        status = moments_by_column(d, sums, mean, deviation, error);
-        goto done;
-    }
-    MG_GO(choose_samples(d, &chosen, &count, error));
+    int64_t *chosen;
+    double *room;
+    MG_SCOPED_ARENA(arena, d->heap);
+    MG_TRY(MG_PIECES(&arena, "means of the columns", error, MG_PIECE(chosen, count),
+                     MG_PIECE(room, HEAD + numbers_summed(d) + d->columns)));
+    moment_sums *sums = (moment_sums *)room;
+    if (exact && d->by_column) return moments_by_column(d, sums, mean, deviation, error);
+    for (int64_t k = 0; k < count; k++)
+        chosen[k] = k * stride;
     for (int turn = 0; turn < 2; turn++) { /* some about 0, then what is wanted about the means */
         const bool all = turn > 0 && exact;
         walk.list.chosen = all ? NULL : chosen;
         if (turn > 0) walk.center = memcpy(mean, sums->numbers, (size_t)d->columns * sizeof *mean);
-        MG_GO(mg_sweep_sums(d->context, all ? d->samples : count, d->block_rows,
-                            HEAD + numbers_summed(d), 0, add_moments, &walk, sums, error));
+        MG_TRY(mg_sweep_sums(d->context, all ? d->samples : count, d->block_rows,
+                             HEAD + numbers_summed(d), 0, add_moments, &walk, sums, error));
         finish_moments(&walk, sums);
     }
     hand_over(d, sums, mean, deviation);
-done:
-    MG_FREE(d->heap, chosen, sums);
-    return status;
+    return MARGIN_OK;
 }
 
 /* ---- Coordinates ----------------------------------------------------------------------------- */

@@ -39,7 +39,7 @@ typedef struct crammer_singer {
     const mg_linear_job *job;
     mg_linear_solution *solution;
     const mg_objective *o;
-    mg_arena arena;
+    mg_arena *arena;
     const mg_vector_ops *vectors;
     const mg_classes_rows *rows; /* dense */
     int64_t classes, columns, samples, ld;
@@ -164,8 +164,6 @@ static bool singer_visit(crammer_singer *m, int64_t i) {
     return held > 1 || greatest > least;
 }
 
-/* ---- Walks ----------------------------------------------------------------------------------- */
-
 /* A time limit ends it at any row: the shares are in the simplex after each. */
 static margin_status singer_walk(crammer_singer *m, bool all) {
     enum { ROWS_BETWEEN = 32 };
@@ -187,11 +185,6 @@ static margin_status singer_walk(crammer_singer *m, bool all) {
     m->active = kept;
     m->solution->passes++;
     return MARGIN_OK;
-}
-
-static void update_multipliers(crammer_singer *m) {
-    for (int64_t k = 0; k < m->classes && m->o->intercept; k++)
-        m->b[k] += m->tau * m->sums[k];
 }
 
 /* ---- Solution -------------------------------------------------------------------------------- */
@@ -260,7 +253,8 @@ static margin_status singer_iterate(crammer_singer *m) {
     MG_TRY(trace_walk(m));
     for (;;) {
         MG_TRY(singer_walk(m, true));
-        update_multipliers(m);
+        for (int64_t k = 0; k < m->classes && m->o->intercept; k++)
+            m->b[k] += m->tau * m->sums[k];
         m->solution->iterations++;
         MG_TRY(trace_walk(m));
         const double seen = seen_gap(m);
@@ -290,19 +284,18 @@ static margin_status find_shift(crammer_singer *m) {
         MG_TRY(mg_design_moments(m->o->design, true, m->mean, deviation, m->job->error));
     for (int64_t j = 0; j < m->columns; j++)
         m->shift[j] = (d->shift ? d->shift[j] : 0.0) - m->mean[j];
-    return mg_step_row_new(d, m->shift, !m->rows, &m->arena, &m->row, m->job->error);
+    return mg_step_row_new(d, m->shift, !m->rows, m->arena, &m->row, m->job->error);
 }
 
 static margin_status find_tau(crammer_singer *m) {
-    double weighted = 0.0, total = 0.0;
+    double weighted = 0.0;
     if (!m->o->intercept) return MARGIN_OK;
     for (int64_t i = 0; i < m->samples; i++) {
         if (mg_cancelled(m->o->design->context)) return mg_fail_cancelled(m->job->error);
         mg_step_row_read(&m->row, i);
         weighted += m->o->c[i] * mg_step_row_square(&m->row, false);
-        total += m->o->c[i];
     }
-    m->tau = tau_share * weighted / (total * m->rho);
+    m->tau = tau_share * weighted / (m->o->mass * m->rho);
     if (!(m->tau > 0.0)) m->tau = 1.0 / m->rho;
     return MARGIN_OK;
 }
@@ -311,7 +304,7 @@ static margin_status singer_begin(crammer_singer *m) {
     const bool sparse = mg_is_csr(&m->o->design->problem->x);
     const int64_t weights = m->classes * (sparse ? m->columns : m->ld);
     const int64_t shares = m->samples * m->classes;
-    MG_TRY(MG_PIECES(&m->arena, purpose, m->job->error, MG_PIECE(m->order, m->samples),
+    MG_TRY(MG_PIECES(m->arena, purpose, m->job->error, MG_PIECE(m->order, m->samples),
                      MG_PIECE(m->shares, shares), MG_PIECE(m->w, weights),
                      MG_PIECE(m->b, 3 * m->classes), MG_PIECE(m->g, m->classes),
                      MG_PIECE(m->next, m->classes), MG_PIECE(m->mean, m->columns),
@@ -333,8 +326,10 @@ margin_status mg_crammer_singer(const mg_linear_job *job, mg_linear_solution *so
     const mg_design *d = o->design;
     /* rows are read into f64 */
     const margin_matrix row = margin_dense_f64(NULL, 1, o->columns, o->columns);
+    MG_SCOPED_ARENA(arena, d->heap);
     crammer_singer m = {
         .job = job,
+        .arena = &arena,
         .solution = solution,
         .o = o,
         .vectors = mg_vector_ops_for(d->isa),
@@ -342,11 +337,8 @@ margin_status mg_crammer_singer(const mg_linear_job *job, mg_linear_solution *so
         .classes = o->functions,
         .columns = o->columns,
         .samples = o->samples,
+        .ld = mg_classes_padded(o->columns),
         .rho = o->penalty.rho};
-    m.ld = (o->columns + MG_CLASSES_PADDING - 1) / MG_CLASSES_PADDING * MG_CLASSES_PADDING;
-    mg_arena_init(&m.arena, d->heap);
-    margin_status status = singer_begin(&m);
-    if (status >= 0) status = singer_iterate(&m);
-    mg_arena_free(&m.arena);
-    return status;
+    MG_TRY(singer_begin(&m));
+    return singer_iterate(&m);
 }

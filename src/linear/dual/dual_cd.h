@@ -31,7 +31,6 @@ struct mg_dual_cd {
     const mg_objective *objective;
     mg_design *design;
     const mg_dual_rows *rows;
-    mg_arena arena;
     int64_t samples, columns;
     double *weights; /* columns, X's units */
     void (*fetch)(
@@ -61,9 +60,9 @@ struct mg_dual_cd {
 
 /* Everything but memory: w = 0, the best intercept for it, P there. */
 void mg_dual_cd_start(mg_dual_cd *m, mg_linear_job *job, mg_linear_solution *solution);
-/* The same with memory, from m->arena, and a first point: all samples in their order. CANCELLED,
- * DATA, MEMORY. */
-margin_status mg_dual_cd_begin(mg_linear_job *job, mg_linear_solution *solution, mg_dual_cd *m);
+/* The same with memory and a first point: all samples in their order. CANCELLED, DATA, MEMORY. */
+margin_status mg_dual_cd_begin(mg_linear_job *job, mg_linear_solution *solution, mg_arena *arena,
+                               mg_dual_cd *m);
 /* curvature and spread, from the squares of the rows (factor is set); `curvature` may be shared.
  * CANCELLED, DATA. */
 margin_status mg_dual_cd_curvatures(mg_dual_cd *m);

@@ -13,12 +13,6 @@
 
 enum { AHEAD = 3, POLL = 64 }; /* rows to fetch early; between looks for an interrupt */
 
-typedef struct epoch {
-    mg_dual_cd *m;
-    const margin_matrix *x;
-    const mg_row_ops *ops;
-} epoch;
-
 /* ---- Order ----------------------------------------------------------------------------------- */
 
 /* Mixes the bits of a counter (Steele, Lea, Flood, "Fast splittable pseudorandom number
@@ -43,13 +37,13 @@ void mg_dual_cd_shuffle(uint64_t seed, int64_t number, int64_t *order, int64_t c
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
 /* z: y_i f_i before the step. */
-static void dual_cd_move(const epoch *e, int64_t i, int64_t row, double z, double change) {
-    mg_dual_cd *m = e->m;
+static void dual_cd_move(mg_dual_cd *m, int64_t i, int64_t row, double z, double change) {
+    const margin_matrix *x = &m->design->problem->x;
     const double step = mg_dual_cd_count(m, i, z, change);
     if (m->factor)
-        m->rows->add_scaled(e->x, row, step, m->factor, m->weights);
+        m->rows->add_scaled(x, row, step, m->factor, m->weights);
     else
-        e->ops->add(e->x, row, step / m->objective->penalty.rho, m->weights);
+        m->design->ops->add(x, row, step / m->objective->penalty.rho, m->weights);
 }
 
 /* c / (1 + e^-s), and its derivative in s. */
@@ -82,8 +76,7 @@ static double find_logit(double c, double curvature, double alpha, double z, dou
 /* Yu, Huang, Lin, "Dual coordinate descent methods for logistic regression and maximum entropy
  * models", Machine Learning 85, 2011, section 3; here in the logit, where neither end of the range
  * loses digits. */
-static void step_logistic(epoch *e, int64_t i, int64_t row, double z) {
-    mg_dual_cd *m = e->m;
+static void step_logistic(mg_dual_cd *m, int64_t i, int64_t row, double z) {
     const double c = m->objective->c[i], alpha = m->alpha[i], curvature = m->curvature[i];
     const bool first = isnan(m->logit[i]);
     const double s = first ? -z : m->logit[i];
@@ -97,29 +90,29 @@ static void step_logistic(epoch *e, int64_t i, int64_t row, double z) {
     }
     if (!first && fabs(d) < 1e-13) return;
     m->logit[i] = find_logit(c, curvature, alpha, z, s, d, slope, &m->alpha[i]);
-    dual_cd_move(e, i, row, z, m->alpha[i] - alpha);
+    dual_cd_move(m, i, row, z, m->alpha[i] - alpha);
 }
 
 /* ---- Epoch ----------------------------------------------------------------------------------- */
 
 /* `kind` is a constant where this is called. */
-MG_INLINE margin_status epoch_run(epoch *e, mg_loss_kind kind) {
-    mg_dual_cd *m = e->m;
+MG_INLINE margin_status epoch_run(mg_dual_cd *m, mg_loss_kind kind) {
     const mg_problem *problem = m->design->problem;
+    const mg_row_ops *ops = m->design->ops;
     for (int64_t k = 0; k < m->active; k++) {
         if (k % POLL == 0 && mg_cancelled(m->job->context)) return MARGIN_ERROR_CANCELLED;
         if (k + AHEAD < m->active)
-            m->rows->prefetch(e->x, mg_design_row(m->design, m->order[k + AHEAD]));
+            m->rows->prefetch(&problem->x, mg_design_row(m->design, m->order[k + AHEAD]));
         const int64_t i = m->order[k], row = mg_design_row(m->design, i);
-        const double z = problem->sign[i] * (e->ops->dot(e->x, row, m->weights) + m->b);
+        const double z = problem->sign[i] * (ops->dot(&problem->x, row, m->weights) + m->b);
         if (kind == MG_LOSS_LOGISTIC) {
-            step_logistic(e, i, row, z);
+            step_logistic(m, i, row, z);
             continue;
         }
         bool leaves;
         const double change =
             mg_dual_cd_step_hinge(m, kind == MG_LOSS_SQUARED_HINGE, i, z, &m->alpha[i], &leaves);
-        if (change != 0.0) dual_cd_move(e, i, row, z, change);
+        if (change != 0.0) dual_cd_move(m, i, row, z, change);
         if (!leaves) continue;
         m->order[k--] = m->order[--m->active];
         m->order[m->active] = i;
@@ -128,16 +121,15 @@ MG_INLINE margin_status epoch_run(epoch *e, mg_loss_kind kind) {
 }
 
 margin_status mg_dual_cd_epoch(mg_dual_cd *m) {
-    epoch e = {.m = m, .x = &m->design->problem->x, .ops = m->design->ops};
     const mg_loss_kind kind = m->objective->loss->kind;
     margin_status status;
     mg_dual_cd_epoch_begin(m);
     if (kind == MG_LOSS_LOGISTIC)
-        status = epoch_run(&e, MG_LOSS_LOGISTIC);
+        status = epoch_run(m, MG_LOSS_LOGISTIC);
     else if (kind == MG_LOSS_HINGE)
-        status = epoch_run(&e, MG_LOSS_HINGE);
+        status = epoch_run(m, MG_LOSS_HINGE);
     else
-        status = epoch_run(&e, MG_LOSS_SQUARED_HINGE);
+        status = epoch_run(m, MG_LOSS_SQUARED_HINGE);
     mg_dual_cd_epoch_end(m);
     return status;
 }

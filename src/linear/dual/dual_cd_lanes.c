@@ -212,11 +212,11 @@ static void open_all(lanes *g) {
     g->active = g->lane[0].samples;
 }
 
-static margin_status lanes_new_vectors(lanes *g) {
+static margin_status lanes_new_vectors(lanes *g, mg_arena *arena) {
     mg_dual_cd *m = &g->lane[0];
     const int64_t weights = LANES * m->columns, alphas = LANES * m->samples;
     const int64_t logits = g->kind == MG_LOSS_LOGISTIC ? alphas : 0;
-    MG_TRY(MG_PIECES(&m->arena, purpose, m->job->error, MG_PIECE(g->weights, weights),
+    MG_TRY(MG_PIECES(arena, purpose, m->job->error, MG_PIECE(g->weights, weights),
                      MG_PIECE(g->alpha, alphas), MG_PIECE(g->logit, logits),
                      MG_PIECE(g->open, m->samples)));
     memset(g->weights, 0, (size_t)weights * sizeof *g->weights);
@@ -228,7 +228,7 @@ static margin_status lanes_new_vectors(lanes *g) {
 
 /* The first lane has the memory; its weights and alphas are scratch. */
 static margin_status lanes_begin(lanes *g, mg_linear_job *jobs, mg_linear_solution *solutions,
-                                 int count) {
+                                 int count, mg_arena *arena) {
     const mg_objective *objective = jobs[0].objective;
     mg_design *d = objective->design;
     mg_dual_cd *one = &g->lane[0];
@@ -240,8 +240,8 @@ static margin_status lanes_begin(lanes *g, mg_linear_job *jobs, mg_linear_soluti
                  .kind = objective->loss->kind,
                  .first = true,
                  .unfinished = (uint8_t)((1U << count) - 1U)};
-    MG_TRY(mg_dual_cd_begin(&jobs[0], &solutions[0], one));
-    MG_TRY(lanes_new_vectors(g));
+    MG_TRY(mg_dual_cd_begin(&jobs[0], &solutions[0], arena, one));
+    MG_TRY(lanes_new_vectors(g, arena));
     open_all(g);
     for (int l = 0; l < count; l++) {
         mg_dual_cd *m = &g->lane[l];
@@ -336,19 +336,14 @@ static margin_status lanes_iterate(lanes *g, const mg_stop *stop) {
     return MARGIN_OK;
 }
 
-static margin_status solve_group(mg_linear_job *jobs, mg_linear_solution *solutions, int count) {
-    lanes g;
-    margin_status status;
-    MG_GO(lanes_begin(&g, jobs, solutions, count));
-    status = lanes_iterate(&g, &jobs[0].stop);
-done:
-    mg_arena_free(&g.lane[0].arena);
-    return status;
-}
-
 margin_status mg_dual_cd_solve_lanes(mg_linear_job *jobs, mg_linear_solution *solutions,
                                      int64_t count) {
-    for (int64_t first = 0; first < count; first += LANES)
-        MG_TRY(solve_group(jobs + first, solutions + first, (int)MG_MIN(count - first, LANES)));
+    for (int64_t first = 0; first < count; first += LANES) {
+        const int some = (int)MG_MIN(count - first, LANES);
+        lanes g;
+        MG_SCOPED_ARENA(arena, jobs[0].objective->design->heap);
+        MG_TRY(lanes_begin(&g, jobs + first, solutions + first, some, &arena));
+        MG_TRY(lanes_iterate(&g, &jobs[first].stop));
+    }
     return MARGIN_OK;
 }

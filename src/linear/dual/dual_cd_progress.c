@@ -31,7 +31,6 @@ void mg_dual_cd_start(mg_dual_cd *m, mg_linear_job *job, mg_linear_solution *sol
                       .highest = (double)INFINITY,
                       .lowest = -(double)INFINITY,
                       .progress = {.strictness = 2.0, .best = (double)INFINITY}};
-    mg_arena_init(&m->arena, d->heap);
     m->constant_value = mg_objective_constant(m->objective, &m->b);
     m->b = fmin(fmax(m->b, -MOST_START), MOST_START);
 }
@@ -56,12 +55,11 @@ static void expect_proof(mg_dual_cd *m, double square, double c) {
 
 margin_status mg_dual_cd_curvatures(mg_dual_cd *m) {
     const mg_design *d = m->design;
-    double total = 0.0, weight = 0.0;
+    const double weight = m->objective->mass;
+    double total = 0.0;
     MG_TRY(mg_sweep_each(d->context, m->samples, d->block_rows, square_rows, m, m->job->error));
-    for (int64_t i = 0; i < m->samples; i++) {
+    for (int64_t i = 0; i < m->samples; i++)
         total += m->curvature[i];
-        weight += m->objective->c[i];
-    }
     MG_TRY(mg_objective_finite(total, m->job->error));
     expect_proof(m, total / (double)m->samples, weight / (double)m->samples);
     if (!m->objective->intercept) return MARGIN_OK;

@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-static const char purpose[] = "the scores of the rows";
-
 void mg_dual_cd_weights(mg_dual_cd *m) {
     mg_linear_solution *out = m->solution;
     const mg_design *d = m->design;
@@ -94,57 +92,52 @@ static void line_minimise(line *l, bool along_t) {
     }
 }
 
-/* *given: the scores of the rows, to be freed; NULL: they were not needed. */
-static margin_status write_scored(mg_dual_cd *m, double **given) {
+/* scores: of the rows, in `arena`; NULL: they were not needed. */
+static margin_status write_scored(mg_dual_cd *m, mg_arena *arena, double **given) {
     mg_linear_solution *out = m->solution;
     const bool hinge = m->objective->loss->kind != MG_LOSS_LOGISTIC;
+    double *scores = *given = NULL;
     mg_dual_cd_weights(m);
-    *given = NULL;
     if (!m->objective->intercept && !hinge) return MARGIN_OK;
-    MG_NEW(m->design->heap, *given, m->samples, purpose, m->job->error);
-    double *scores = *given;
-    const margin_status status = mg_design_scores(m->design, out->w, 0.0, scores, m->job->error);
-    if (status >= 0) {
-        line l = {.m = m,
-                  .scores = scores,
-                  .square = 2.0 * mg_objective_penalty(m->objective, out->w),
-                  .t = 1.0,
-                  .b = *out->b};
-        out->passes++;
-        if (m->objective->intercept) line_minimise(&l, false);
-        if (hinge) line_minimise(&l, true);
-        if (hinge && m->objective->intercept) line_minimise(&l, false);
-        for (int64_t j = 0; j < m->columns; j++)
-            out->w[j] *= l.t;
-        *out->b = l.b;
-        for (int64_t i = 0; i < m->samples; i++)
-            scores[i] = l.t * scores[i] + l.b;
-    }
-    return status;
+    MG_ARENA_NEW(arena, scores, m->samples, "the scores of the rows", m->job->error);
+    MG_TRY(mg_design_scores(m->design, out->w, 0.0, scores, m->job->error));
+    line l = {.m = m,
+              .scores = scores,
+              .square = 2.0 * mg_objective_penalty(m->objective, out->w),
+              .t = 1.0,
+              .b = *out->b};
+    out->passes++;
+    if (m->objective->intercept) line_minimise(&l, false);
+    if (hinge) line_minimise(&l, true);
+    if (hinge && m->objective->intercept) line_minimise(&l, false);
+    for (int64_t j = 0; j < m->columns; j++)
+        out->w[j] *= l.t;
+    *out->b = l.b;
+    for (int64_t i = 0; i < m->samples; i++)
+        scores[i] = l.t * scores[i] + l.b;
+    *given = scores;
+    return MARGIN_OK;
 }
 
 margin_status mg_dual_cd_write(mg_dual_cd *m) {
     double *scores;
-    const margin_status status = write_scored(m, &scores);
-    mg_free(m->design->heap, scores);
-    return status;
+    MG_SCOPED_ARENA(arena, m->design->heap);
+    return write_scored(m, &arena, &scores);
 }
 
 /* ---- Proof ----------------------------------------------------------------------------------- */
 
 margin_status mg_dual_cd_prove(mg_dual_cd *m) {
-    double *scores = NULL;
-    margin_status status;
-    MG_GO(write_scored(m, &scores));
+    double *scores;
+    MG_SCOPED_ARENA(arena, m->design->heap);
+    MG_TRY(write_scored(m, &arena, &scores));
     if (m->solution->alpha && m->objective->intercept) dual_cd_balance(m);
     /* an intercept that cancels shifts must do so before the rows are added */
     const double *known = m->design->shift ? NULL : scores;
-    MG_GO(mg_certify(m->objective, m->solution, known, m->job->error));
+    MG_TRY(mg_certify(m->objective, m->solution, known, m->job->error));
     m->solution->passes += known ? 1 : 2;
     m->proven = m->solution->iterations;
-done:
-    mg_free(m->design->heap, scores);
-    return status;
+    return MARGIN_OK;
 }
 
 margin_status mg_dual_cd_end(mg_dual_cd *m, margin_status ended) {

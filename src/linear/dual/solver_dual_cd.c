@@ -52,15 +52,16 @@ static bool can_together(const mg_objective *objective) {
     return mg_is_csr(&d->problem->x) && (limit == 0 || bytes <= limit / SHARE);
 }
 
-margin_status mg_dual_cd_begin(mg_linear_job *job, mg_linear_solution *solution, mg_dual_cd *m) {
+margin_status mg_dual_cd_begin(mg_linear_job *job, mg_linear_solution *solution, mg_arena *arena,
+                               mg_dual_cd *m) {
     const mg_design *d = job->objective->design;
     const bool logistic = job->objective->loss->kind == MG_LOSS_LOGISTIC;
     mg_dual_cd_start(m, job, solution);
-    MG_TRY(MG_PIECES(&m->arena, purpose, job->error, MG_PIECE(m->order, m->samples),
+    MG_TRY(MG_PIECES(arena, purpose, job->error, MG_PIECE(m->order, m->samples),
                      MG_PIECE(m->alpha, m->samples), MG_PIECE(m->curvature, m->samples),
                      MG_PIECE(m->weights, m->columns)));
-    if (d->scale) MG_ARENA_NEW(&m->arena, m->factor, m->columns, purpose, job->error);
-    if (logistic) MG_ARENA_NEW(&m->arena, m->logit, m->samples, purpose, job->error);
+    if (d->scale) MG_ARENA_NEW(arena, m->factor, m->columns, purpose, job->error);
+    if (logistic) MG_ARENA_NEW(arena, m->logit, m->samples, purpose, job->error);
     for (int64_t j = 0; j < m->columns; j++) {
         m->weights[j] = 0.0;
         if (m->factor) m->factor[j] = d->scale[j] * d->scale[j] / job->objective->penalty.rho;
@@ -98,19 +99,15 @@ margin_status mg_dual_cd_go_on(mg_dual_cd *m) {
 
 static margin_status dual_cd_solve(mg_linear_job *job, mg_linear_solution *solution) {
     mg_dual_cd m;
-    margin_status status;
+    MG_SCOPED_ARENA(arena, job->objective->design->heap);
     if (job->objective->functions > 1) return mg_crammer_singer(job, solution);
-    MG_GO(mg_dual_cd_begin(job, solution, &m));
-    MG_GO(mg_dual_cd_trace(&m));
+    MG_TRY(mg_dual_cd_begin(job, solution, &arena, &m));
+    MG_TRY(mg_dual_cd_trace(&m));
     mg_stop_arm(&job->stop);
-    status = mg_dual_cd_go_on(&m);
-    if (mg_stop_cut(&job->stop, status)) {
-        m.proven = -1; /* in the middle of an epoch */
-        status = mg_dual_cd_end(&m, MARGIN_STOPPED_TIME);
-    }
-done:
-    mg_arena_free(&m.arena);
-    return status;
+    const margin_status status = mg_dual_cd_go_on(&m);
+    if (!mg_stop_cut(&job->stop, status)) return status;
+    m.proven = -1; /* in the middle of an epoch */
+    return mg_dual_cd_end(&m, MARGIN_STOPPED_TIME);
 }
 
 const mg_linear_solver mg_solver_dual_cd = {

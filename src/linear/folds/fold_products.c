@@ -59,25 +59,20 @@ static margin_status add_gram(const mg_fold_products *p, int64_t *rows, double *
 static margin_status add_folds(mg_fold_products *p) {
     const int64_t samples = p->whole->count, square = p->size * p->size;
     margin_error *error = p->fits[0].error;
-    int64_t *tested = NULL, count, all = 0;
-    double *numbers = NULL, *sum = p->grams + p->folds * square;
-    margin_status status;
-    MG_GO_NEW(p->heap, tested, samples, "the rows of the folds", error);
-    MG_GO_NEW(p->heap, numbers, 2 * samples, "the targets of the folds", error);
+    int64_t *tested, count, all = 0;
+    double *weights, *targets, *sum = p->grams + p->folds * square;
+    MG_TRY(MG_PIECES(p->arena, "the rows of the folds", error, MG_PIECE(tested, samples),
+                     MG_PIECE(weights, samples), MG_PIECE(targets, samples)));
     for (int64_t f = 0; f < p->folds; f++) {
         double *gram = p->grams + f * square;
-        status = mg_fold_tested(p->whole, p->fits[f * p->count].problem, tested, &count);
-        if (status < 0) MG_GO(mg_folds_decline(error, "a training part holds other rows"));
+        if (mg_fold_tested(p->whole, p->fits[f * p->count].problem, tested, &count) < 0)
+            return mg_folds_decline(error, "a training part holds other rows");
         all += count;
-        MG_GO(add_gram(p, tested, numbers, numbers + samples, count, gram));
+        MG_TRY(add_gram(p, tested, weights, targets, count, gram));
         for (int64_t k = 0; k < square; k++)
             sum[k] += gram[k];
     }
-    if (all != samples) MG_GO(mg_folds_decline(error, "they do not have each row once"));
-    status = MARGIN_OK;
-done:
-    MG_FREE(p->heap, numbers, tested);
-    return status;
+    return all == samples ? MARGIN_OK : mg_folds_decline(error, "they do not have each row once");
 }
 
 /* Means of some rows: any point near the data would do. */
@@ -97,13 +92,13 @@ static void find_centre(mg_fold_products *p) {
 
 /* Room for so many matrices, or for one of each fold and their sum (0), and the centre. */
 static margin_status fold_products_open(mg_fold_products *p, mg_fit *fits, int64_t count,
-                                        int64_t matrices) {
+                                        int64_t matrices, mg_arena *arena) {
     const mg_problem *whole = fits[0].shared->whole;
     *p = (mg_fold_products){.fits = fits,
                             .whole = whole,
                             .columns = whole->x.columns,
                             .size = whole->x.columns + 2,
-                            .heap = fits[0].context->heap};
+                            .arena = arena};
     while (p->count < count && fits[p->count].problem == fits[0].problem)
         p->count++;
     p->folds = count / p->count;
@@ -112,17 +107,17 @@ static margin_status fold_products_open(mg_fold_products *p, mg_fit *fits, int64
         can = can && fits[k].problem->x.values == whole->x.values;
     if (!can) return mg_folds_decline(fits[0].error, "too many columns, or rows of their own");
     const int64_t numbers = (matrices > 0 ? matrices : p->folds + 1) * p->size * p->size;
-    MG_NEW(p->heap, p->grams, numbers + 2 * p->columns, "the products of the folds", fits[0].error);
+    MG_TRY(MG_PIECES(arena, "the products of the folds", fits[0].error, MG_PIECE(p->grams, numbers),
+                     MG_PIECE(p->centre, p->columns), MG_PIECE(p->target, p->columns)));
     memset(p->grams, 0, (size_t)numbers * sizeof(double));
-    p->centre = p->grams + numbers;
-    p->target = p->centre + p->columns;
     find_centre(p);
     return MARGIN_OK;
 }
 
 margin_status mg_fold_products_whole(mg_fold_products *p, mg_fit *fits, int64_t count,
-                                     int64_t *rows, double *weights, double *targets) {
-    MG_TRY(fold_products_open(p, fits, count, 1));
+                                     mg_arena *arena, int64_t *rows, double *weights,
+                                     double *targets) {
+    MG_TRY(fold_products_open(p, fits, count, 1, arena));
     for (int64_t i = 0; i < p->whole->count; i++)
         rows[i] = i;
     return add_gram(p, rows, weights, targets, p->whole->count, p->grams);
@@ -185,7 +180,7 @@ typedef struct fold_work {
     mg_fold_products p;
     int64_t room;
     mg_fold_solve *solve;
-    const struct mg_linear_options *options;
+    const mg_linear_options *options;
 } fold_work;
 
 static margin_status solve_fold(void *argument, int64_t f, int worker) {
@@ -194,36 +189,28 @@ static margin_status solve_fold(void *argument, int64_t f, int worker) {
     const int64_t n = p->columns;
     mg_fold_system s = {0};
     double *room;
-    mg_arena arena;
-    margin_status status;
     (void)worker;
-    mg_arena_init(&arena, p->heap);
-    MG_GO(MG_PIECES(&arena, "a fold", NULL, MG_PIECE(s.matrix, n * n), MG_PIECE(s.slope, n),
-                    MG_PIECE(s.mean, n), MG_PIECE(s.length, n + 1),
-                    MG_PIECE(room, work->room * n)));
-    MG_GO(centre_products(p, f, &s));
-    status = work->solve(p, f, &s, room, work->options);
-done:
-    mg_arena_free(&arena);
-    return status;
+    MG_SCOPED_ARENA(arena, p->arena->heap);
+    MG_TRY(MG_PIECES(&arena, "a fold", NULL, MG_PIECE(s.matrix, n * n), MG_PIECE(s.slope, n),
+                     MG_PIECE(s.mean, n), MG_PIECE(s.length, n + 1),
+                     MG_PIECE(room, work->room * n)));
+    MG_TRY(centre_products(p, f, &s));
+    return work->solve(p, f, &s, room, work->options);
 }
 
 margin_status mg_fold_products_solve(mg_fit *fits, int64_t count, int64_t room,
-                                     mg_fold_solve *solve,
-                                     const struct mg_linear_options *options) {
+                                     mg_fold_solve *solve, const mg_linear_options *options) {
     fold_work work = {.room = room, .solve = solve, .options = options};
     const mg_fold_products *p = &work.p;
     margin_error *error = fits[0].error;
-    margin_status status = fold_products_open(&work.p, fits, count, 0);
-    if (status >= 0) status = add_folds(&work.p);
-    if (status < 0) goto done;
-    status = mg_parallel(fits[0].context, p->folds, solve_fold, &work, error);
+    MG_SCOPED_ARENA(arena, fits[0].context->heap);
+    MG_TRY(fold_products_open(&work.p, fits, count, 0, &arena));
+    MG_TRY(add_folds(&work.p));
+    margin_status status = mg_parallel(fits[0].context, p->folds, solve_fold, &work, error);
     if (status == MARGIN_ERROR_MEMORY)
-        status = mg_no_memory(p->heap, p->columns, sizeof(double), "a fold", error);
+        status = mg_no_memory(arena.heap, p->columns, sizeof(double), "a fold", error);
     else if (status < 0 && status != MARGIN_ERROR_CANCELLED)
         status = mg_folds_decline(error, "their columns depend on each other too closely");
-done:
-    mg_free(p->heap, p->grams);
     if (status < 0) mg_fits_undo(fits, count);
     return status;
 }

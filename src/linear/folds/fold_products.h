@@ -7,7 +7,7 @@
  * which loses few digits, as the means of the folds lie close together; `length` says how many. */
 #pragma once
 
-#include "learn/learner.h"
+#include "linear/objective/linear_options.h"
 
 typedef struct mg_fold_products {
     mg_fit *fits; /* fold by fold, `count` each of the same problem */
@@ -16,13 +16,14 @@ typedef struct mg_fold_products {
     double *grams; /* folds + 1: the last one is the sum */
     double *centre, *target;
     double level; /* that targets are taken from */
-    mg_heap *heap;
+    mg_arena *arena;
 } mg_fold_products;
 
-/* Instead of all folds: the products of all rows, in p->grams, which the caller frees whatever is
- * returned. Fills in rows, weights and targets of all samples. */
+/* Instead of all folds: the products of all rows, in p->grams. Fills in rows, weights and targets
+ * of all samples. */
 margin_status mg_fold_products_whole(mg_fold_products *p, mg_fit *fits, int64_t count,
-                                     int64_t *rows, double *weights, double *targets);
+                                     mg_arena *arena, int64_t *rows, double *weights,
+                                     double *targets);
 
 /* The least squares of one fold, columns and target centred, in the learner's units. A number of
  * matrix or slope is a sum whose terms are together at most 3 length_j length_k in size. */
@@ -45,8 +46,7 @@ double mg_fold_intercept(const mg_fold_system *s, const double *w, int64_t colum
  * `count` fits to the folds of fits[0].shared->whole, which all have an intercept; their rows are
  * read once. MEMORY, CANCELLED; LIMIT: not these, as a column is constant in one fold only, or
  * nearly so: they are to be made one by one. */
-struct mg_linear_options;
 typedef margin_status mg_fold_solve(const mg_fold_products *p, int64_t f, mg_fold_system *s,
-                                    double *room, const struct mg_linear_options *options);
+                                    double *room, const mg_linear_options *options);
 margin_status mg_fold_products_solve(mg_fit *fits, int64_t count, int64_t room,
-                                     mg_fold_solve *solve, const struct mg_linear_options *options);
+                                     mg_fold_solve *solve, const mg_linear_options *options);

@@ -119,8 +119,6 @@ static margin_status lasso_solve_fold(const mg_fold_products *p, int64_t f, mg_f
     return MARGIN_OK;
 }
 
-/* ---- Entry ----------------------------------------------------------------------------------- */
-
 margin_status mg_lasso_folds(mg_fit *fits, int64_t count, const mg_linear_options *options) {
     bool can = options[0].intercept && options[0].max_iterations < 0;
     for (int64_t k = 0; k < count; k++)

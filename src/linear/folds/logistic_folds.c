@@ -49,7 +49,10 @@ typedef struct logistic_folds {
     const mg_linear_options *options;
     int64_t folds, count, columns, size, samples; /* count: of penalties; size: columns + 1 */
     bool intercept;
-    mg_arena arena;
+    mg_arena *arena;
+    const mg_classes_rows *kernels;
+    mg_loss_passer *pass;
+    const mg_vector_ops *vectors;
     mg_design design;        /* of all rows, columns as they are */
     double *sign;            /* samples */
     int32_t *part;           /* samples: the fold that tests it */
@@ -65,7 +68,7 @@ typedef struct logistic_folds {
     double *packed, *offset, *middle; /* the weights of a pass in rows' units, and the centre */
     double *work;                     /* of each worker */
     double *sums;                     /* of a pass */
-    int64_t ld, passes;               /* passes: of the last penalty */
+    int64_t at, ld, passes; /* the penalty at hand; its passes, or those of the last one */
     struct logistic_fold *fold;
 } logistic_folds;
 
@@ -172,8 +175,8 @@ static margin_status logistic_room(logistic_folds *m) {
     margin_error *error = m->fits[0].error;
     const int64_t n = m->samples, size = m->size, folds = m->folds, square = size * size;
     const int64_t threads = mg_threads(m->fits[0].context);
-    m->ld = (m->columns + MG_CLASSES_PADDING - 1) / MG_CLASSES_PADDING * MG_CLASSES_PADDING;
-    MG_TRY(MG_PIECES(&m->arena, purpose, error, MG_PIECE(m->sign, n), MG_PIECE(m->part, n),
+    m->ld = mg_classes_padded(m->columns);
+    MG_TRY(MG_PIECES(m->arena, purpose, error, MG_PIECE(m->sign, n), MG_PIECE(m->part, n),
                      MG_PIECE(m->weight, n), MG_PIECE(m->order, n), MG_PIECE(m->first, folds + 1),
                      MG_PIECE(m->centre, m->columns), MG_PIECE(m->factor, m->columns),
                      MG_PIECE(m->curvature, n), MG_PIECE(m->next, n), MG_PIECE(m->picked, n),
@@ -184,16 +187,19 @@ static margin_status logistic_room(logistic_folds *m) {
                      MG_PIECE(m->work, threads * folds * MG_CHUNK_ROWS), MG_PIECE(m->fold, folds)));
     for (int64_t f = 0; f < folds; f++) {
         logistic_fold *fold = &m->fold[f];
-        MG_TRY(MG_PIECES(&m->arena, purpose, error, MG_PIECE(fold->q, size),
-                         MG_PIECE(fold->u, size), MG_PIECE(fold->gradient, size),
-                         MG_PIECE(fold->before, size), MG_PIECE(fold->base, size),
-                         MG_PIECE(fold->off, size), MG_PIECE(fold->off_before, size)));
+        MG_TRY(MG_PIECES(m->arena, purpose, error, MG_PIECE(fold->q, size), MG_PIECE(fold->u, size),
+                         MG_PIECE(fold->gradient, size), MG_PIECE(fold->before, size),
+                         MG_PIECE(fold->base, size), MG_PIECE(fold->off, size),
+                         MG_PIECE(fold->off_before, size)));
     }
     return MARGIN_OK;
 }
 
 static margin_status begin_folds(logistic_folds *m) {
     margin_error *error = m->fits[0].error;
+    m->kernels = mg_classes_rows_for(&m->design.problem->x, m->design.isa, false);
+    m->pass = mg_loss_pass_for(m->design.isa);
+    m->vectors = mg_vector_ops_for(m->design.isa);
     MG_TRY(logistic_room(m));
     MG_TRY(enter_folds(m));
     MG_TRY(mg_design_coordinates(&m->design, m->intercept, m->centre, m->factor, error));
@@ -208,18 +214,10 @@ static margin_status begin_folds(logistic_folds *m) {
 
 /* ---- A pass ---------------------------------------------------------------------------------- */
 
-typedef struct logistic_walk {
-    const logistic_folds *m;
-    const mg_classes_rows *rows;
-    mg_loss_passer *pass;
-    const mg_vector_ops *vectors;
-} logistic_walk;
-
 /* Of the samples [first, first + count) in fold f: scores become slopes. */
-static void fold_slopes(const logistic_walk *walk, int64_t f, int64_t first, int64_t count,
-                        double *z, double *sums) {
-    const logistic_folds *m = walk->m;
-    const mg_vector_ops *v = walk->vectors;
+static void fold_slopes(const logistic_folds *m, int64_t f, int64_t first, int64_t count, double *z,
+                        double *sums) {
+    const mg_vector_ops *v = m->vectors;
     const double *curvature = m->curvature + first, *sign = m->sign + first, offset = m->offset[f];
     const int32_t *part = m->part + first;
     double t[MG_CHUNK_ROWS], c[MG_CHUNK_ROWS], slopes[MG_CHUNK_ROWS], h[MG_CHUNK_ROWS];
@@ -228,7 +226,7 @@ static void fold_slopes(const logistic_walk *walk, int64_t f, int64_t first, int
         t[r] = sign[r] * (z[r * m->folds + f] + offset);
     for (int64_t r = 0; r < count; r++)
         c[r] = part[r] == f ? 0.0 : m->weight[first + r];
-    sums[SUM_VALUE] += walk->pass(MG_LOSS_LOGISTIC, t, c, count, slopes, h);
+    sums[SUM_VALUE] += m->pass(MG_LOSS_LOGISTIC, t, c, count, slopes, h);
     sums[SUM_SLOPES] += v->dot(sign, slopes, count);
     for (int64_t r = 0; r < count; r++)
         z[r * m->folds + f] = sign[r] * slopes[r];
@@ -244,8 +242,7 @@ static void fold_slopes(const logistic_walk *walk, int64_t f, int64_t first, int
 }
 
 static margin_status logistic_block(void *state, const mg_block *block, void *argument) {
-    const logistic_walk *walk = argument;
-    const logistic_folds *m = walk->m;
+    const logistic_folds *m = argument;
     const mg_visit_list list = {&m->design, NULL};
     double *sums = state, *z = m->work + block->worker * m->folds * MG_CHUNK_ROWS;
     const void *rows[MG_CHUNK_ROWS];
@@ -253,11 +250,11 @@ static margin_status logistic_block(void *state, const mg_block *block, void *ar
         const int64_t first = block->first + at;
         const int64_t count = MG_MIN(block->count - at, m->design.chunk_rows);
         mg_design_find_rows(&list, first, count, rows);
-        walk->rows->scores(rows, count, m->columns, m->middle, m->packed, m->ld, m->folds, z);
+        m->kernels->scores(rows, count, m->columns, m->middle, m->packed, m->ld, m->folds, z);
         memset(m->next + first, 0, (size_t)count * sizeof(double));
         for (int64_t f = 0; f < m->folds; f++)
-            fold_slopes(walk, f, first, count, z, sums + f * SUMS);
-        walk->rows->gradient(rows, count, m->columns, m->middle, z, m->folds,
+            fold_slopes(m, f, first, count, z, sums + f * SUMS);
+        m->kernels->gradient(rows, count, m->columns, m->middle, z, m->folds,
                              sums + m->folds * SUMS);
     }
     return MARGIN_OK;
@@ -290,9 +287,6 @@ static void judge_fold(logistic_folds *m, int64_t f, int64_t k) {
 }
 
 static margin_status logistic_pass(logistic_folds *m, int64_t k) {
-    const margin_matrix *x = &m->design.problem->x;
-    logistic_walk walk = {m, mg_classes_rows_for(x, m->design.isa, false),
-                          mg_loss_pass_for(m->design.isa), mg_vector_ops_for(m->design.isa)};
     memset(m->packed, 0, (size_t)(m->folds * m->ld) * sizeof(double));
     for (int64_t f = 0; f < m->folds; f++) {
         for (int64_t j = 0; j < m->columns; j++)
@@ -300,7 +294,7 @@ static margin_status logistic_pass(logistic_folds *m, int64_t k) {
         m->offset[f] = m->fold[f].u[m->columns];
     }
     MG_TRY(mg_sweep_sums(m->design.context, m->samples, m->design.block_rows,
-                         m->folds * (SUMS + m->columns), 0, logistic_block, &walk, m->sums,
+                         m->folds * (SUMS + m->columns), 0, logistic_block, m, m->sums,
                          m->fits[0].error));
     for (int64_t f = 0; f < m->folds; f++)
         judge_fold(m, f, k);
@@ -357,14 +351,8 @@ static margin_status make_grams(logistic_folds *m) {
     return MARGIN_OK;
 }
 
-typedef struct fold_task {
-    logistic_folds *m;
-    int64_t k;
-} fold_task;
-
 static margin_status factor_fold(void *argument, int64_t f, int worker) {
-    const fold_task *task = argument;
-    const logistic_folds *m = task->m;
+    const logistic_folds *m = argument;
     const int64_t n = m->size, square = n * n;
     const double *own = m->grams + f * square, *all = m->grams + m->folds * square;
     double *a = m->matrices + f * square;
@@ -377,16 +365,16 @@ static margin_status factor_fold(void *argument, int64_t f, int worker) {
         for (int64_t l = 0; l < n && out; l++)
             a[j * n + l] = a[l * n + j] = 0.0;
         a[j * n + j] =
-            out ? 1.0 : a[j * n + j] * (1.0 + 1e-12) + lambda_of(m, f, task->k) * m->fold[f].q[j];
+            out ? 1.0 : a[j * n + j] * (1.0 + 1e-12) + lambda_of(m, f, m->at) * m->fold[f].q[j];
     }
     MG_TRY(mg_cholesky_factor(m->design.context, n, a, n, &failed, NULL));
     return failed ? MARGIN_ERROR_LIMIT : MARGIN_OK;
 }
 
 static margin_status factor_folds(logistic_folds *m, int64_t k) {
-    fold_task task = {m, k};
+    m->at = k;
     const margin_status status =
-        mg_parallel(m->design.context, m->folds, factor_fold, &task, m->fits[0].error);
+        mg_parallel(m->design.context, m->folds, factor_fold, m, m->fits[0].error);
     return status == MARGIN_ERROR_LIMIT ? mg_folds_decline(m->fits[0].error, "a matrix is singular")
                                         : status;
 }
@@ -508,8 +496,6 @@ static margin_status solve_folds(logistic_folds *m) {
     return MARGIN_OK;
 }
 
-/* ---- Entry ----------------------------------------------------------------------------------- */
-
 /* Dense rows of one problem, cut into folds; a penalty in each fit. */
 static bool are_for_this(const logistic_folds *m, int64_t count) {
     const margin_matrix *x = &m->fits[0].shared->whole->x;
@@ -537,10 +523,10 @@ margin_status mg_logistic_folds(mg_fit *fits, int64_t count, const mg_linear_opt
         m.count++;
     m.folds = count / m.count;
     if (!are_for_this(&m, count)) return mg_folds_decline(fits[0].error, "not of this kind");
+    MG_SCOPED_ARENA(arena, fits[0].context->heap);
+    m.arena = &arena;
     MG_TRY(mg_design_create(fits[0].context, whole, &m.design, fits[0].error));
-    mg_arena_init(&m.arena, fits[0].context->heap);
     const margin_status status = solve_folds(&m);
-    mg_arena_free(&m.arena);
     mg_design_free(&m.design);
     if (status < 0) mg_fits_undo(fits, count);
     return status;

@@ -22,7 +22,8 @@ static margin_status make_fit(const mg_fold_products *p, int64_t number, const m
     fit->report.status = MARGIN_OK;
     fit->report.gap = (double)NAN;
     fit->report.tolerance = options[number].tolerance;
-    return mg_linear_make(p->heap, w, n, mg_fold_intercept(s, w, n), &fit->hypothesis, NULL);
+    return mg_linear_make(fit->context->heap, w, n, mg_fold_intercept(s, w, n), &fit->hypothesis,
+                          NULL);
 }
 
 static margin_status ridge_fold(const mg_fold_products *p, int64_t f, mg_fold_system *s,

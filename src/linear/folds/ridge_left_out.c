@@ -102,7 +102,7 @@ static margin_status leave_row_out(void *argument, int64_t f, int worker) {
     }
     for (int64_t k = f * p->count; k < (f + 1) * p->count; k++) {
         mg_fit *fit = &p->fits[k];
-        fit->scores = mg_new(p->heap, 1, sizeof *fit->scores);
+        fit->scores = mg_new(p->arena->heap, 1, sizeof *fit->scores);
         if (!fit->scores) return MARGIN_ERROR_MEMORY;
         if (!predict_left_out(l, l->options[k].penalty.alpha, z, l->weights[i],
                               l->targets[i] - l->level, fit->scores))
@@ -120,17 +120,16 @@ margin_status mg_ridge_left_out(mg_fit *fits, int64_t count, const mg_linear_opt
     left_out l = {.options = options};
     bool *seen;
     int64_t *tested;
-    mg_arena arena;
     margin_status status;
+    MG_SCOPED_ARENA(arena, fits[0].context->heap);
     if (!leaves_one_out(fits, count)) return mg_folds_decline(error, "they leave out more rows");
-    mg_arena_init(&arena, fits[0].context->heap);
     MG_GO(MG_PIECES(&arena, "the rows left out", error, MG_PIECE(l.rows, samples),
                     MG_PIECE(l.sample, samples), MG_PIECE(l.weights, samples),
                     MG_PIECE(l.targets, samples), MG_PIECE(l.mean, n), MG_PIECE(l.vectors, n * n),
                     MG_PIECE(l.values, n), MG_PIECE(l.turned, n),
                     MG_PIECE(l.room, 2 * n * mg_threads(fits[0].context)),
                     MG_PIECE(tested, samples), MG_PIECE(seen, samples)));
-    MG_GO(mg_fold_products_whole(&l.p, fits, count, l.rows, l.weights, l.targets));
+    MG_GO(mg_fold_products_whole(&l.p, fits, count, &arena, l.rows, l.weights, l.targets));
     MG_GO(left_out_check(&l, tested, seen, error));
     centre_whole(&l, l.room);
     status = mg_fold_turn(&l.p, l.vectors, l.room, l.values, l.turned, error);
@@ -145,8 +144,6 @@ done:
         mg_free(arena.heap, fits[k].scores);
         fits[k].scores = NULL;
     }
-    mg_free(arena.heap, l.p.grams);
-    mg_arena_free(&arena);
     if (status < 0) mg_fits_undo(fits, count);
     return status;
 }

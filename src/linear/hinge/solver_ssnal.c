@@ -144,10 +144,6 @@ static margin_status ssnal_check(ssnal *m, bool *done) {
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
 
-static bool inner_is_done(const ssnal *m) {
-    return inner_gap(m) <= fmax(inner_share * m->s.here.slackness, tolerance_share * goal_of(m));
-}
-
 static void ssnal_trace(const mg_ssnal *s) {
     mg_linear_trace(s->job, s->solution->iterations, s->here.w, &s->here.b,
                     s->here.loss + s->here.penalty, s->here.errors);
@@ -160,7 +156,8 @@ static margin_status ssnal_minimise(ssnal *m, bool *done, bool *restarted, margi
     for (int k = 0; k < MOST_INNER; k++) {
         bool moved;
         MG_TRY(ssnal_check(m, done));
-        if (*done || (k > 0 && inner_is_done(m))) return MARGIN_OK;
+        const double enough = fmax(inner_share * s->here.slackness, tolerance_share * goal_of(m));
+        if (*done || (k > 0 && inner_gap(m) <= enough)) return MARGIN_OK;
         *stop = mg_stop_check(&s->job->stop, s->solution->iterations);
         if (*stop != MARGIN_OK) return MARGIN_OK;
         MG_TRY(mg_ssnal_direction(s));
@@ -238,12 +235,11 @@ static margin_status ssnal_iterate(ssnal *m) {
 
 static margin_status ssnal_solve(mg_linear_job *job, mg_linear_solution *solution) {
     ssnal m = {.best = (double)INFINITY, .strictness = 0.95};
-    MG_TRY(mg_ssnal_begin(job, solution, &m.s));
+    MG_SCOPED_ARENA(arena, job->objective->design->heap);
+    MG_TRY(mg_ssnal_begin(job, solution, &arena, &m.s));
     m.constant = mg_objective_constant(job->objective, &(double){0.0});
     ssnal_trace(&m.s);
-    const margin_status status = ssnal_iterate(&m);
-    mg_arena_free(&m.s.arena);
-    return status;
+    return ssnal_iterate(&m);
 }
 
 const mg_linear_solver mg_solver_ssnal = {

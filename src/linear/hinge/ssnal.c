@@ -23,14 +23,12 @@ static const double softness = 1e-11;
 /* Boxes are cut to this much more than the multipliers can be, if that is so much less. */
 static const double above_bound = 1.001, worth_cutting = 4.0;
 
-/* ---- Memory ---------------------------------------------------------------------------------- */
-
 static margin_status ssnal_new_vectors(mg_ssnal *s) {
     static const char purpose[] = "the state of a solver";
     const int64_t n = s->columns, size = s->size, m = s->samples;
     margin_error *error = s->job->error;
     MG_TRY(MG_PIECES(
-        &s->arena, purpose, error, MG_PIECE(s->centre, n), MG_PIECE(s->factor, n),
+        s->arena, purpose, error, MG_PIECE(s->centre, n), MG_PIECE(s->factor, n),
         MG_PIECE(s->move, n), MG_PIECE(s->here.w, n), MG_PIECE(s->there.w, n),
         MG_PIECE(s->here.pull, n), MG_PIECE(s->there.pull, n), MG_PIECE(s->stiffness, n),
         MG_PIECE(s->anchor, n), MG_PIECE(s->direction, size), MG_PIECE(s->diagonal, size),
@@ -38,7 +36,7 @@ static margin_status ssnal_new_vectors(mg_ssnal *s) {
         MG_PIECE(s->here.scores, m), MG_PIECE(s->there.scores, m), MG_PIECE(s->active_weights, m),
         MG_PIECE(s->multipliers, m), MG_PIECE(s->active, m), MG_PIECE(s->work, 5 * size)));
     if (s->columns <= FACTOR_COLUMNS)
-        MG_ARENA_NEW(&s->arena, s->matrix, s->size * s->size, purpose, error);
+        MG_ARENA_NEW(s->arena, s->matrix, s->size * s->size, purpose, error);
     return MARGIN_OK;
 }
 
@@ -79,8 +77,7 @@ margin_status mg_ssnal_harden(mg_ssnal *s, bool *hardened) {
     *hardened = isfinite(enough) && enough > 0.0 &&
                 (s->mode == MG_SSNAL_FREE || worth_cutting * enough < least);
     if (!*hardened) return MARGIN_OK;
-    if (!s->cut)
-        MG_ARENA_NEW(&s->arena, s->cut, s->samples, "the boxes of a solver", s->job->error);
+    if (!s->cut) MG_ARENA_NEW(s->arena, s->cut, s->samples, "the boxes of a solver", s->job->error);
     for (int64_t i = 0; i < s->samples; i++)
         s->cut[i] = s->mode == MG_SSNAL_FREE ? enough : fmin(s->c[i], enough);
     s->c = s->cut;
@@ -121,28 +118,24 @@ static margin_status ssnal_start(mg_ssnal *s) {
     return mg_objective_finite(s->here.value, s->job->error);
 }
 
-margin_status mg_ssnal_begin(mg_linear_job *job, mg_linear_solution *solution, mg_ssnal *s) {
+margin_status mg_ssnal_begin(mg_linear_job *job, mg_linear_solution *solution, mg_arena *arena,
+                             mg_ssnal *s) {
     mg_design *design = job->objective->design;
-    margin_status status;
     *s = (mg_ssnal){.job = job,
                     .solution = solution,
                     .objective = job->objective,
                     .design = design,
+                    .arena = arena,
                     .vectors = mg_vector_ops_for(design->isa),
                     .columns = design->columns,
                     .size = design->columns + 1,
                     .samples = design->samples,
                     .c = job->objective->c,
                     .last_products = FIRST_PRODUCTS};
-    mg_arena_init(&s->arena, design->heap);
-    MG_GO(ssnal_new_vectors(s));
-    MG_GO(
+    MG_TRY(ssnal_new_vectors(s));
+    MG_TRY(
         mg_design_coordinates(design, job->objective->intercept, s->centre, s->factor, job->error));
-    MG_GO(ssnal_start(s));
-    return MARGIN_OK;
-done:
-    mg_arena_free(&s->arena);
-    return status;
+    return ssnal_start(s);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */

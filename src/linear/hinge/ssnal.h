@@ -47,7 +47,7 @@ typedef struct mg_ssnal {
     const mg_objective *objective;
     mg_design *design;
     const mg_vector_ops *vectors;
-    mg_arena arena;
+    mg_arena *arena;
     int64_t columns, size, samples;
     mg_ssnal_mode mode;
     const double *c;            /* samples: the objective's, or the cut ones */
@@ -101,4 +101,5 @@ margin_status mg_ssnal_direction(mg_ssnal *s);
 /* A step along it; *moved false: it does not lead down by more than rounding. */
 margin_status mg_ssnal_step(mg_ssnal *s, bool *moved);
 
-margin_status mg_ssnal_begin(mg_linear_job *job, mg_linear_solution *solution, mg_ssnal *s);
+margin_status mg_ssnal_begin(mg_linear_job *job, mg_linear_solution *solution, mg_arena *arena,
+                             mg_ssnal *s);

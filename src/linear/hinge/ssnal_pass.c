@@ -115,17 +115,15 @@ static void complete(const mg_ssnal *s, const pass_sums *sums, mg_ssnal_point *p
 margin_status mg_ssnal_pass(mg_ssnal *s, mg_ssnal_point *point, bool scores) {
     mg_design *d = s->design;
     pass_walk walk = {.list = {d, NULL}, .s = s, .scores = point->scores, .fresh = scores};
-    pass_sums *sums;
+    double *sums;
+    MG_SCOPED_ARENA(arena, d->heap);
     if (scores) walk.weights = mg_design_row_weights(d, point->w, point->b);
-    MG_NEW_BYTES(d->heap, sums, (HEAD + s->columns) * (int64_t)sizeof(double),
-                 "the gradient of a linear model", s->job->error);
-    const margin_status status =
-        mg_sweep_sums(d->context, s->samples, d->block_rows, HEAD + s->columns, 0, ssnal_add_block,
-                      &walk, sums, s->job->error);
-    if (status >= 0) complete(s, sums, point);
+    MG_ARENA_NEW(&arena, sums, HEAD + s->columns, "the gradient of a linear model", s->job->error);
+    MG_TRY(mg_sweep_sums(d->context, s->samples, d->block_rows, HEAD + s->columns, 0,
+                         ssnal_add_block, &walk, sums, s->job->error));
+    complete(s, (pass_sums *)sums, point);
     s->solution->passes++;
-    mg_free(d->heap, sums);
-    return status;
+    return MARGIN_OK;
 }
 
 void mg_ssnal_update(const mg_ssnal *s, double *out) {

@@ -21,8 +21,7 @@ static const char purpose[] = "the model of an objective over its working set";
 typedef struct descent {
     mg_quadratic *q;
     const mg_vector_ops *vectors;
-    double *memory;
-    double *direction; /* count */
+    double *direction; /* count, and as many of room */
     int64_t *support;  /* count: k with u_k not 0, ascending */
     int64_t size;      /* of it */
     double *matrix;    /* room x room: a factor; NULL: none so far */
@@ -264,13 +263,10 @@ static margin_status quadratic_descend(descent *d, double tolerance) {
 
 margin_status mg_quadratic_solve(mg_quadratic *q, double tolerance) {
     descent d = {.q = q, .vectors = mg_vector_ops_for(q->isa)};
-    mg_heap *heap = q->context->heap;
-    margin_status status;
-    MG_GO_NEW(heap, d.memory, 2 * q->count, purpose, q->error);
-    MG_GO_NEW(heap, d.support, q->count, purpose, q->error);
-    d.direction = d.memory;
-    status = quadratic_descend(&d, tolerance);
-done:
-    MG_FREE(heap, d.memory, d.support, d.matrix);
+    MG_SCOPED_ARENA(arena, q->context->heap);
+    MG_TRY(MG_PIECES(&arena, purpose, q->error, MG_PIECE(d.direction, 2 * q->count),
+                     MG_PIECE(d.support, q->count)));
+    const margin_status status = quadratic_descend(&d, tolerance);
+    mg_free(arena.heap, d.matrix);
     return status;
 }

@@ -38,8 +38,6 @@ static const double rounding = 1e-12;
 /* Of the gap: a step that gains less is no progress; the same where the gap is within tol. */
 static const double little = 1e-6, little_more = 1e-3;
 
-/* ---- What it can ----------------------------------------------------------------------------- */
-
 static bool working_can(const mg_objective *objective, char *why) {
     if (!objective->loss->curved)
         return mg_solver_cannot(why, "the %s loss has corners", objective->loss->name);
@@ -111,8 +109,7 @@ static void set_sizes(mg_working *s) {
 static void find_limit(mg_working *s) {
     double limit = 0.0;
     for (int64_t j = 0; j < s->columns; j++) {
-        const double slope = s->here.gradient[j] - s->centre[j] * s->here.excess;
-        if (s->factor[j] > 0.0) limit = fmax(limit, fabs(slope));
+        if (s->factor[j] > 0.0) limit = fmax(limit, fabs(mg_working_slope(s, j)));
     }
     s->solution->l1_limit = limit;
 }
@@ -198,26 +195,22 @@ static margin_status working_look(const void *state, double t, mg_line_value *fo
     return MARGIN_OK;
 }
 
-/* Where P is least between `here` and `there`. */
-static margin_status find_length(const mg_working *s, double *t) {
-    const mg_line line = {.look = working_look,
-                          .state = s,
-                          .value = s->here.value,
-                          .slope = s->slope,
-                          .flat = 0.01,
-                          .longest = 1.0};
-    return mg_line_search(&line, t);
-}
-
 /* By some share of what the slope promises, or at least not up. */
 static bool leads_down(const mg_working *s, double t) {
     const mg_step step = {s->here.value, s->there.value, t, s->slope, 0.0};
     return mg_step_leads_down(&step, rounding);
 }
 
+/* To where P is least between `here` and `there`. */
 static margin_status go_part_of_the_way(mg_working *s) {
+    const mg_line line = {.look = working_look,
+                          .state = s,
+                          .value = s->here.value,
+                          .slope = s->slope,
+                          .flat = 0.01,
+                          .longest = 1.0};
     double t;
-    MG_TRY(find_length(s, &t));
+    MG_TRY(mg_line_search(&line, &t));
     s->length = t;
     for (int64_t j = 0; j < s->columns; j++)
         s->there.w[j] = s->here.w[j] + t * (s->there.w[j] - s->here.w[j]);

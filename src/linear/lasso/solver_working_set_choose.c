@@ -40,16 +40,6 @@ static int64_t fill_scores(mg_working *s) {
     return support;
 }
 
-/* Columns without a weight that violate the conditions. */
-static int64_t urgent_columns(const mg_working *s) {
-    int64_t count = 0;
-    for (int64_t j = 0; j < s->columns; j++)
-        count += s->here.w[j] == 0.0 && s->score[j] > 0.0;
-    return count;
-}
-
-/* ---- The greatest scores --------------------------------------------------------------------- */
-
 /* The columns with the `wanted` greatest scores, of equal ones those that come first. */
 static int64_t take_greatest(const mg_working *s, int64_t wanted, double *scratch,
                              int64_t *chosen) {
@@ -89,7 +79,10 @@ bool mg_working_is_enough(const mg_working *s) {
 void mg_working_choose(mg_working *s) {
     mg_working_model *model = &s->model;
     const bool constant = s->objective->loss->kind == MG_LOSS_SQUARED;
-    const int64_t support = fill_scores(s), urgent = urgent_columns(s);
+    const int64_t support = fill_scores(s);
+    int64_t urgent = 0; /* columns without a weight that violate the conditions */
+    for (int64_t j = 0; j < s->columns; j++)
+        urgent += s->here.w[j] == 0.0 && s->score[j] > 0.0;
     s->in_turns = support >= s->most;
     int64_t wanted = support + MG_MIN(urgent, MG_MAX(s->first, support)) + MG_MAX(8, support / 8);
     if (constant) { /* the matrix is made once for each set, so that it grows for good */

@@ -91,8 +91,6 @@ margin_status mg_working_columns_begin(mg_working *s) {
     return order_columns(s);
 }
 
-/* ---- The choice ------------------------------------------------------------------------------ */
-
 /* The columns with a weight, and all that are over the penalty or near it: nearer, the nearer the
  * optimum is. */
 static void choose_columns(mg_working *s, bool *same) {

@@ -78,17 +78,13 @@ static void support_end(const support_step *step) {
 margin_status mg_working_solve_support(mg_working *s) {
     const int64_t size = s->columns + 1;
     support_step step = {.s = s};
-    mg_arena arena;
-    margin_status status;
-    mg_arena_init(&arena, s->design->heap);
-    MG_GO(MG_PIECES(&arena, "a step of all weights", s->job->error, MG_PIECE(step.direction, size),
-                    MG_PIECE(step.residual, size), MG_PIECE(step.diagonal, size),
-                    MG_PIECE(step.factor, size), MG_PIECE(step.move, size),
-                    MG_PIECE(step.work, MG_CONJUGATE_VECTORS * size)));
+    MG_SCOPED_ARENA(arena, s->design->heap);
+    MG_TRY(MG_PIECES(&arena, "a step of all weights", s->job->error, MG_PIECE(step.direction, size),
+                     MG_PIECE(step.residual, size), MG_PIECE(step.diagonal, size),
+                     MG_PIECE(step.factor, size), MG_PIECE(step.move, size),
+                     MG_PIECE(step.work, MG_CONJUGATE_VECTORS * size)));
     support_begin(&step);
-    MG_GO(support_direction(&step));
+    MG_TRY(support_direction(&step));
     support_end(&step);
-done:
-    mg_arena_free(&arena);
-    return status;
+    return MARGIN_OK;
 }

@@ -9,7 +9,6 @@ enum { DEPTH = 5, KEPT = DEPTH + 1 }; /* sweeps that are combined; iterates for 
 
 typedef struct sparse_descent {
     const mg_sparse_quadratic *q;
-    mg_arena arena;
     float *image;                /* rows: X (u - u0) */
     double shift;                /* m.(u - u0) */
     int64_t *live;               /* the columns that may move */
@@ -345,8 +344,6 @@ static bool support_pays(const sparse_descent *d, int sweeps) {
            q->starts[q->count] >= LONG * q->count;
 }
 
-/* ---- Entry ----------------------------------------------------------------------------------- */
-
 static margin_status sparse_descend(sparse_descent *d, double tolerance) {
     const mg_sparse_quadratic *q = d->q;
     bool solved = false;
@@ -366,16 +363,13 @@ static margin_status sparse_descend(sparse_descent *d, double tolerance) {
 margin_status mg_sparse_quadratic_solve(const mg_sparse_quadratic *q, double tolerance) {
     static const char purpose[] = "the model of an objective over its working set";
     sparse_descent d = {.q = q};
-    margin_status status;
-    mg_arena_init(&d.arena, q->context->heap);
-    MG_GO(MG_PIECES(&d.arena, purpose, q->error, MG_PIECE(d.image, q->rows),
-                    MG_PIECE(d.live, q->count), MG_PIECE(d.past, KEPT * q->count),
-                    MG_PIECE(d.images, KEPT * q->rows)));
+    MG_SCOPED_ARENA(arena, q->context->heap);
+    MG_TRY(MG_PIECES(&arena, purpose, q->error, MG_PIECE(d.image, q->rows),
+                     MG_PIECE(d.live, q->count), MG_PIECE(d.past, KEPT * q->count),
+                     MG_PIECE(d.images, KEPT * q->rows)));
     memset(d.image, 0, (size_t)q->rows * sizeof *d.image);
     revive(&d);
-    status = sparse_descend(&d, tolerance);
+    const margin_status status = sparse_descend(&d, tolerance);
     *q->read += d.read;
-done:
-    mg_arena_free(&d.arena);
     return status;
 }

@@ -18,10 +18,9 @@ static margin_status try_products(mg_column_variances *v, double *l, bool *done)
     const double most = 1e3;
     mg_squares *s = &v->s;
     const int64_t n = v->f.count, size = s->columns + 1;
-    double *gram = NULL, *factor = NULL;
-    double norm = 0.0;
-    MG_TRY(mg_squares_new(s, size * size, &gram, purpose));
-    MG_TRY(mg_squares_new(s, s->columns, &factor, purpose));
+    double *gram, *factor, norm = 0.0;
+    MG_TRY(MG_PIECES(&s->arena, purpose, s->error, MG_PIECE(gram, size * size),
+                     MG_PIECE(factor, s->columns)));
     for (int64_t j = 0; j < s->columns; j++)
         factor[j] = s->norm[j] > 0.0 ? 1.0 / s->norm[j] : 0.0;
     const mg_weighted_gram request = {.weights = s->c, .centre = s->mean, .factor = factor};
@@ -45,10 +44,10 @@ static margin_status make_triangle(mg_column_variances *v, double *l) {
     mg_squares *s = &v->s;
     const int64_t n = v->f.count;
     bool done = false;
-    double *r = NULL;
+    double *r;
     if ((double)s->samples * (double)n * (double)n > little) MG_TRY(try_products(v, l, &done));
     if (done) return MARGIN_OK;
-    MG_TRY(mg_squares_new(s, n * n, &r, purpose));
+    MG_ARENA_NEW(&s->arena, r, n * n, purpose, s->error);
     MG_TRY(mg_squares_triangle(s, &v->f, r));
     for (int64_t k = 0; k < n; k++)
         for (int64_t i = 0; i <= k; i++)
@@ -66,8 +65,8 @@ static margin_status add_dependence(mg_column_variances *v, int64_t k, const dou
     mg_dependence *d = &out->dependences[out->dependence_count];
     int64_t *terms;
     double *factors;
-    MG_ARENA_NEW(out->arena, terms, v->kept_count, purpose, s->error);
-    MG_ARENA_NEW(out->arena, factors, v->kept_count, purpose, s->error);
+    MG_TRY(MG_PIECES(out->arena, purpose, s->error, MG_PIECE(terms, v->kept_count),
+                     MG_PIECE(factors, v->kept_count)));
     memcpy(x, column, (size_t)v->kept_count * sizeof *x);
     mg_cholesky_solve_upper(s->design.isa, v->kept_count, v->lower, v->f.count, x);
     for (int64_t l = 0; l < v->kept_count; l++)
@@ -191,9 +190,9 @@ static margin_status set_covariance(mg_column_variances *v, mg_inference *out) {
     const mg_squares *s = &v->s;
     const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
     const int64_t n = v->kept_count, size = out->coefficients;
-    double *rows = NULL;
+    double *rows;
     MG_ARENA_NEW(out->arena, out->covariance, size * size, purpose, s->error);
-    MG_TRY(mg_squares_new(&v->s, n * n, &rows, purpose));
+    MG_ARENA_NEW(&v->s.arena, rows, n * n, purpose, v->s.error);
     for (int64_t i = 0; i < size * size; i++)
         out->covariance[i] = (double)NAN;
     for (int64_t k = 0; k < n; k++)
@@ -238,8 +237,6 @@ static void set_condition(mg_column_variances *v, mg_inference *out) {
                                                       norm, v->f.work));
 }
 
-/* ---- Entries --------------------------------------------------------------------------------- */
-
 static margin_status new_results(mg_column_variances *v, mg_inference *out) {
     const mg_squares *s = &v->s;
     out->columns = s->columns;
@@ -259,9 +256,8 @@ static margin_status take_apart(mg_column_variances *v, mg_inference *out) {
     MG_TRY(mg_squares_factor_new(s, &v->f));
     MG_TRY(new_results(v, out));
     const int64_t n = v->f.count;
-    MG_TRY(mg_squares_new(s, n * n, &v->lower, purpose));
-    MG_TRY(mg_squares_new(s, n, &v->row, purpose));
-    MG_ARENA_NEW(&s->arena, v->kept, n, purpose, s->error);
+    MG_TRY(MG_PIECES(&s->arena, purpose, s->error, MG_PIECE(v->lower, n * n), MG_PIECE(v->row, n),
+                     MG_PIECE(v->kept, n)));
     MG_TRY(make_triangle(v, v->lower));
     MG_TRY(sort_columns(v, v->lower, out));
     out->rank = v->kept_count;
@@ -302,8 +298,4 @@ margin_status mg_column_variances_step(mg_column_variances *v, const double *r, 
         if (s->intercept) *intercept_step -= s->mean[j] * step[j];
     }
     return MARGIN_OK;
-}
-
-void mg_column_variances_end(mg_column_variances *v) {
-    mg_squares_end(&v->s);
 }

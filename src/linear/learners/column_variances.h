@@ -21,7 +21,7 @@ typedef struct mg_column_variances {
 
 /* Takes apart the columns of `problem` (no scale, no shift) with the weights h, samples numbers >=
  * 0, and fills in everything of `out` but weight, distance and what the learner's loss says. Before
- * that nothing is to be freed; afterwards, also on failure, call mg_column_variances_end. About
+ * that nothing is to be freed; afterwards, also on failure, call mg_squares_end(&v->s). About
  * 2 m n^2 + n^3/2 multiply-adds. */
 margin_status mg_column_variances_make(mg_fit *fit, const double *h, bool intercept,
                                        mg_column_variances *v, mg_inference *out);
@@ -29,4 +29,3 @@ margin_status mg_column_variances_make(mg_fit *fit, const double *h, bool interc
  * samples numbers. */
 margin_status mg_column_variances_step(mg_column_variances *v, const double *r, double *step,
                                        double *intercept_step);
-void mg_column_variances_end(mg_column_variances *v);

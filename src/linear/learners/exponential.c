@@ -1,6 +1,5 @@
 /* Exponential loss: AdaBoost's, over a linear function. */
 #include "linear/learners/linear_learner.h"
-#include "linear/learners/linear_learners.h"
 
 static const margin_option options[] = {
     MG_OPTIONS_PENALTY,

@@ -2,7 +2,6 @@
  * of that they are least squares and ridge, and solved as such. */
 #include "linear/folds/folds.h"
 #include "linear/learners/linear_learner.h"
-#include "linear/learners/linear_learners.h"
 #include "linear/squares/least_squares.h"
 
 #define SOLVER                                                                                     \

@@ -1,9 +1,7 @@
 /* The learners least-squares and ridge: options, choice of the method, report. */
-
 #include "linear/squares/least_squares.h"
 #include "linear/folds/folds.h"
 #include "linear/learners/linear_learner.h"
-#include "linear/learners/linear_learners.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -26,7 +24,7 @@ static const margin_option option_table[] = {
     MG_OPTIONS_DESCENT,
 };
 
-enum { PENALTIES = 3, OPTIONS = MG_LENGTH(option_table) };
+enum { PENALTIES = 3 };
 
 /* ---- Solving --------------------------------------------------------------------------------- */
 
@@ -63,11 +61,8 @@ static margin_status try_conjugate(mg_squares *s, const char *solver, int64_t ta
     *done = s->only;
     if (!s->only && worth < (s->alpha > 0.0 ? FEWEST_STEPS : FEWEST_WITHOUT)) return MARGIN_OK;
     const int64_t enough = 1000 + 10 * MG_MIN(s->samples, s->columns);
-    MG_TRY(mg_squares_conjugate(s,
-                                s->most_steps >= 0 ? s->most_steps
-                                : s->only          ? enough
-                                                   : worth,
-                                &doubtful));
+    const int64_t most = s->only ? enough : worth;
+    MG_TRY(mg_squares_conjugate(s, s->most_steps >= 0 ? s->most_steps : most, &doubtful));
     *done |= !doubtful;
     return MARGIN_OK;
 }
@@ -262,14 +257,6 @@ static margin_status squares_hand_over(mg_squares *s, bool penalised) {
     return status;
 }
 
-static mg_squares squares_of(mg_fit *fit, const mg_linear_options *o) {
-    mg_squares s = mg_squares_of(fit, o->intercept);
-    s.penalty = o->penalty;
-    s.tolerance = o->tolerance;
-    s.most_steps = is_solver(o->solver, "cg") ? o->max_iterations : -1;
-    return s;
-}
-
 /* ---- One target, or several ------------------------------------------------------------------ */
 
 static margin_status fit_targets(mg_fit *fits, int64_t count, const mg_linear_options *o);
@@ -285,7 +272,10 @@ static margin_status fit_next(mg_squares *s, mg_fit *fit, const mg_linear_option
 }
 
 static margin_status fit_targets(mg_fit *fits, int64_t count, const mg_linear_options *o) {
-    mg_squares s = squares_of(&fits[0], o);
+    mg_squares s = mg_squares_of(&fits[0], o->intercept);
+    s.penalty = o->penalty;
+    s.tolerance = o->tolerance;
+    s.most_steps = is_solver(o->solver, "cg") ? o->max_iterations : -1;
     margin_status status = squares_solve_by(&s, o->solver, count);
     if (status >= 0) status = squares_hand_over(&s, o->penalised);
     for (int64_t t = 1; status >= 0 && t < count; t++)
@@ -347,7 +337,7 @@ const mg_learner mg_learner_least_squares = {
              .abilities = MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
                           MARGIN_CAN_TRACE | MARGIN_CAN_TARGETS,
              .options = option_table + PENALTIES,
-             .option_count = OPTIONS - PENALTIES},
+             .option_count = MG_LENGTH(option_table) - PENALTIES},
     MG_LINEAR_LEARNER(&squares_family, mg_linear_check, mg_squares_fit_one),
     .told = MG_SQUARES_TOLD,
     .share = squares_share,
@@ -358,15 +348,13 @@ const mg_learner mg_learner_least_squares = {
 
 const mg_learner mg_learner_ridge = {
     .info = {.name = "ridge",
-             .kind = MARGIN_LEARNER,
              .summary = "Least squares with a penalty on the square of the weights",
              .formula = "minimise sum (w.x + b - y)^2 + alpha |w|^2",
              .source = "Hoerl and Kennard 1970",
              .page = "docs/ridge.md",
              .abilities = MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
                           MARGIN_CAN_TRACE | MARGIN_CAN_TARGETS,
-             .options = option_table,
-             .option_count = OPTIONS},
+             MG_LEARNER_TABLE(option_table)},
     MG_LINEAR_LEARNER(&squares_family, mg_linear_check, mg_squares_fit_one),
     .told = MG_SQUARES_TOLD MG_PATH_TOLD,
     .share = squares_share,

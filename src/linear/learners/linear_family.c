@@ -47,12 +47,10 @@ bool mg_linear_takes_columns(const margin_component *info, const mg_option_value
 margin_status mg_linear_fit_penalties(mg_fit *fits, int64_t count,
                                       margin_status (*solve)(mg_fit *fits, int64_t count,
                                                              const mg_linear_options *options)) {
-    mg_heap *heap = fits[0].context->heap;
-    mg_linear_options *options = NULL;
-    MG_NEW(heap, options, count, "the penalties", fits[0].error);
+    mg_linear_options *options;
+    MG_SCOPED_ARENA(arena, fits[0].context->heap);
+    MG_ARENA_NEW(&arena, options, count, "the penalties", fits[0].error);
     for (int64_t k = 0; k < count; k++)
         options[k] = mg_linear_options_for(&fits[k]);
-    const margin_status status = solve(fits, count, options);
-    mg_free(heap, options);
-    return status;
+    return solve(fits, count, options);
 }

@@ -15,7 +15,8 @@ typedef struct linear_run {
     mg_objective objective;
     const mg_linear_solver *solver;
     char why[200]; /* it was chosen; empty: it was asked for */
-    mg_linear_solution *solution;
+    mg_arena arena;
+    mg_linear_solution *solution; /* its numbers are in the arena */
 } linear_run;
 
 /* ---- Solver ---------------------------------------------------------------------------------- */
@@ -100,8 +101,8 @@ static void fill_report(linear_run *run) {
 /* The squared hinge's dual variables, which are 0 for the rows outside of the margin. */
 static margin_status find_alpha(linear_run *run) {
     mg_loss_point point = {0};
-    MG_NEW(run->design.heap, run->solution->alpha, run->design.samples, "the dual variables",
-           run->fit->error);
+    MG_ARENA_NEW(&run->arena, run->solution->alpha, run->design.samples, "the dual variables",
+                 run->fit->error);
     point.slopes = run->solution->alpha;
     MG_TRY(mg_objective_pass(&run->objective, run->solution->w, run->solution->b, &point,
                              run->fit->error));
@@ -153,7 +154,6 @@ static margin_status set_dual(const linear_run *run, int64_t k, dual_part *part,
 /* Room for any function; support vectors are samples whose own function has a dual variable. */
 static margin_status begin_dual(linear_run *run, dual_part *part) {
     const mg_problem *p = run->fit->problem;
-    mg_heap *heap = run->design.heap;
     int64_t count = 0;
     if (!run->solution->alpha && run->objective.loss->kind == MG_LOSS_SQUARED_HINGE)
         MG_TRY(find_alpha(run));
@@ -161,10 +161,9 @@ static margin_status begin_dual(linear_run *run, dual_part *part) {
     for (int64_t i = 0; i < p->count; i++)
         count += dual_of(run, i, run->objective.functions > 1 ? p->code[i] : 0) != 0.0;
     mg_report_set(&run->fit->report, "support_vectors", (double)count);
-    MG_NEW(heap, part->rows, p->count, "the support vectors", run->fit->error);
-    MG_NEW(heap, part->coefficients, 2 * p->count, "the support vectors", run->fit->error);
-    part->signs = part->coefficients + p->count;
-    return MARGIN_OK;
+    return MG_PIECES(&run->arena, "the support vectors", run->fit->error,
+                     MG_PIECE(part->rows, p->count), MG_PIECE(part->coefficients, p->count),
+                     MG_PIECE(part->signs, p->count));
 }
 
 static margin_status make_function(const linear_run *run, int64_t k, dual_part *part,
@@ -180,25 +179,21 @@ static margin_status make_function(const linear_run *run, int64_t k, dual_part *
 
 static margin_status make_hypothesis(linear_run *run) {
     const int64_t functions = run->objective.functions;
-    mg_heap *heap = run->design.heap;
     margin_error *error = run->fit->error;
-    mg_hypothesis **parts = mg_new_zero(heap, functions, sizeof *parts);
+    mg_hypothesis **parts;
     dual_part dual = {0};
-    margin_status status;
-    if (!parts) return mg_no_memory(heap, functions, sizeof *parts, "the functions", error);
-    MG_GO(begin_dual(run, &dual));
-    for (int64_t k = 0; k < functions; k++)
-        MG_GO(make_function(run, k, &dual, &parts[k]));
-    if (functions > 1) {
-        status = parts[0]->kind->combine(heap, parts, functions, &run->fit->hypothesis, error);
-    } else {
-        run->fit->hypothesis = parts[0];
-        parts[0] = NULL;
-    }
-done:
+    margin_status status = MARGIN_OK;
+    MG_TRY(begin_dual(run, &dual));
+    if (functions == 1) return make_function(run, 0, &dual, &run->fit->hypothesis);
+    MG_ARENA_NEW(&run->arena, parts, functions, "the functions", error);
+    memset(parts, 0, (size_t)functions * sizeof *parts);
+    for (int64_t k = 0; k < functions && status >= 0; k++)
+        status = make_function(run, k, &dual, &parts[k]);
+    if (status >= 0)
+        status = parts[0]->kind->combine(run->design.heap, parts, functions, &run->fit->hypothesis,
+                                         error);
     for (int64_t k = 0; k < functions; k++)
         mg_hypothesis_free(parts[k]);
-    MG_FREE(heap, dual.coefficients, dual.rows, parts);
     return status;
 }
 
@@ -225,7 +220,7 @@ static void take_start(linear_run *run) {
 static margin_status set_start(linear_run *run) {
     const mg_linear_options *options = run->options;
     const mg_objective *o = &run->objective;
-    const int64_t weights = o->functions * o->columns, count = options->start_count;
+    const int64_t weights = o->functions * o->columns, count = options->descent.start_count;
     const bool several = o->functions > 1, both = several && o->intercept;
     mg_linear_solution *solution = run->solution;
     margin_error *error = run->fit->error;
@@ -236,7 +231,7 @@ static margin_status set_start(linear_run *run) {
                (long long)count, (long long)o->columns, o->columns == 1 ? "" : "s",
                (long long)weights, several ? ", class by class" : "",
                both ? ", and then, if wanted, an intercept for each class" : "");
-    MG_NEW(run->design.heap, solution->w, weights + o->functions, "the weights", error);
+    MG_ARENA_NEW(&run->arena, solution->w, weights + o->functions, "the weights", error);
     solution->b = solution->w + weights;
     memset(solution->w, 0, (size_t)(weights + o->functions) * sizeof *solution->w);
     for (int64_t k = 0; k < o->functions && o->intercept; k++)
@@ -245,28 +240,22 @@ static margin_status set_start(linear_run *run) {
         memcpy(solution->w, options->descent.start_weights, (size_t)count * sizeof *solution->w);
     if (o->loss->smooth) take_start(run);
     if (o->loss->smooth) return MARGIN_OK;
-    MG_NEW(run->design.heap, solution->alpha, o->samples * o->functions, "the dual variables",
-           error);
+    MG_ARENA_NEW(&run->arena, solution->alpha, o->samples * o->functions, "the dual variables",
+                 error);
     memset(solution->alpha, 0, (size_t)(o->samples * o->functions) * sizeof(double));
     return MARGIN_OK;
 }
 
-/* Equal rows become one where nobody can tell: the textbook solvers and traces go by the rows. */
-static margin_status merge_rows(linear_run *run) {
-    const mg_fit *fit = run->fit;
-    if (fit->trace || mg_is_descent(run->options->solver)) return MARGIN_OK;
-    return mg_merge_rows(fit->context, fit->problem, &run->merged, fit->error);
-}
-
-/* `alone`: no other problem shares the rows. */
+/* `alone`: no other problem shares the rows. Equal rows become one where nobody can tell. */
 static margin_status begin_run(linear_run *run, mg_loss_kind loss, bool alone) {
     mg_fit *fit = run->fit;
     const mg_linear_options *o = run->options;
-    if (alone) MG_TRY(merge_rows(run));
+    const bool by_rows = fit->trace || mg_is_descent(o->solver); /* the textbook solvers */
+    if (alone && !by_rows)
+        MG_TRY(mg_merge_rows(fit->context, fit->problem, &run->merged, fit->error));
     const mg_problem *problem = run->merged.arena.heap ? &run->merged.problem : fit->problem;
     MG_TRY(mg_design_create(fit->context, problem, &run->design, fit->error));
-    if (o->intercept && !fit->trace && !mg_is_descent(o->solver))
-        MG_TRY(mg_design_take_offsets(&run->design, fit->error));
+    if (o->intercept && !by_rows) MG_TRY(mg_design_take_offsets(&run->design, fit->error));
     MG_TRY(mg_objective_create(&run->design, mg_loss_get(loss), &o->penalty, o->intercept,
                                &run->objective, fit->error));
     run->solution->l1_limit = run->solution->gap = (double)NAN; /* nothing is proven yet */
@@ -275,11 +264,10 @@ static margin_status begin_run(linear_run *run, mg_loss_kind loss, bool alone) {
 }
 
 static void free_run(linear_run *run) {
-    mg_heap *heap = run->fit->context->heap;
-    MG_FREE(heap, run->solution->w, run->solution->alpha);
     mg_objective_free(&run->objective);
     if (run->design.heap) mg_design_free(&run->design);
     mg_merged_rows_free(&run->merged);
+    mg_arena_free(&run->arena);
 }
 
 /* All at once by a solver that can, or one by one; and solver after solver, as long as one hands
@@ -292,11 +280,12 @@ margin_status mg_linear_fit(mg_fit *fits, int64_t count) {
     mg_linear_solution solutions[MG_MOST_TOGETHER] = {0};
     margin_context *context = fits[0].context;
     margin_status status;
-    for (int64_t k = 0; k < count; k++)
-        runs[k] = (linear_run){.fit = &fits[k], .options = &options, .solution = &solutions[k]};
-    for (int64_t k = 0; k < count; k++)
-        MG_GO(begin_run(&runs[k], loss, count == 1));
     for (int64_t k = 0; k < count; k++) {
+        runs[k] = (linear_run){.fit = &fits[k],
+                               .options = &options,
+                               .arena = {.heap = context->heap},
+                               .solution = &solutions[k]};
+        MG_GO(begin_run(&runs[k], loss, count == 1));
         jobs[k] = job_of(&runs[k]);
         solutions[k].next = runs[k].solver->name;
     }

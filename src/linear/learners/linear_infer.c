@@ -18,29 +18,17 @@ typedef struct infer_run {
     double *scores, *h, *r, *step; /* samples each; columns */
 } infer_run;
 
-static margin_status infer_take_memory(infer_run *run) {
+static margin_status find_scores(infer_run *run) {
     const int64_t samples = run->problem->count, columns = run->problem->x.columns;
-    return MG_PIECES(run->out->arena, "the scores of the rows", run->fit->error,
-                     MG_PIECE(run->scores, samples), MG_PIECE(run->h, samples),
-                     MG_PIECE(run->r, samples), MG_PIECE(run->step, columns));
-}
-
-static margin_status find_scores(const infer_run *run, const double *w, double b, double *scores) {
-    mg_design design = {0};
     margin_error *error = run->fit->error;
+    mg_design design;
+    MG_TRY(MG_PIECES(run->out->arena, "the scores of the rows", error,
+                     MG_PIECE(run->scores, samples), MG_PIECE(run->h, samples),
+                     MG_PIECE(run->r, samples), MG_PIECE(run->step, columns)));
     MG_TRY(mg_design_create(run->fit->context, run->problem, &design, error));
-    const margin_status status = mg_design_scores(&design, w, b, scores, error);
+    const margin_status status = mg_design_scores(&design, run->w, run->b, run->scores, error);
     mg_design_free(&design);
     return status;
-}
-
-static margin_status refuse_penalty(const mg_penalty *penalty, const char *instead,
-                                    margin_error *error) {
-    MG_REQUIRE(penalty->rho == 0.0 && penalty->kappa == 0.0, error, MARGIN_ERROR_DATA,
-               "the model was trained with a penalty (alpha %s), which pulls its weights towards 0 "
-               "by an amount that standard errors do not tell; for statistics train %s",
-               mg_number(penalty->alpha).text, instead);
-    return MARGIN_OK;
 }
 
 /* As many coefficients as rows: nothing would be left over to judge them by. Before anything of the
@@ -109,8 +97,7 @@ static margin_status infer_squares(infer_run *run) {
     mg_inference *out = run->out;
     out->weight = mg_total_weight(run->problem);
     MG_TRY(check_rows(run, out->weight, run->intercept ? 1 : 0));
-    MG_TRY(infer_take_memory(run));
-    MG_TRY(find_scores(run, run->w, run->b, run->scores));
+    MG_TRY(find_scores(run));
     MG_TRY(mg_column_variances_make(run->fit, run->problem->weight, run->intercept, &run->v, out));
     const int64_t coefficients = out->rank + run->intercept;
     MG_TRY(check_rows(run, out->weight, coefficients));
@@ -171,7 +158,6 @@ static margin_status check_recession(infer_run *run) {
                               run->intercept, &objective, error));
     memset(run->step, 0, (size_t)run->problem->x.columns * sizeof *run->step);
     MG_GO(mg_find_recession(&objective, run->step, &zero, &recedes, &separable, error));
-
     if (recedes)
         status = mg_fail(error, MARGIN_ERROR_DATA,
                          "a hyperplane separates the classes but for rows on it (they touch, and "
@@ -186,8 +172,7 @@ done:
 
 static margin_status infer_logistic(infer_run *run) {
     mg_inference *out = run->out;
-    MG_TRY(infer_take_memory(run));
-    MG_TRY(find_scores(run, run->w, run->b, run->scores));
+    MG_TRY(find_scores(run));
     sum_likelihood(run);
     MG_TRY(check_rows(run, out->weight, run->intercept ? 1 : 0));
     MG_TRY(check_separation(run));
@@ -202,8 +187,6 @@ static margin_status infer_logistic(infer_run *run) {
     return measure_distance(run, 1.0);
 }
 
-/* ---- Entries --------------------------------------------------------------------------------- */
-
 static margin_status infer(mg_fit *fit, const mg_hypothesis *hypothesis, mg_inference *out,
                            margin_status (*method)(infer_run *run), const char *instead) {
     const mg_linear_options o = mg_linear_options_for(fit);
@@ -213,9 +196,12 @@ static margin_status infer(mg_fit *fit, const mg_hypothesis *hypothesis, mg_infe
                      .b = hypothesis->view.linear.intercept[0],
                      .intercept = o.intercept,
                      .out = out};
-    MG_TRY(refuse_penalty(&o.penalty, instead, fit->error));
+    MG_REQUIRE(o.penalty.rho == 0.0 && o.penalty.kappa == 0.0, fit->error, MARGIN_ERROR_DATA,
+               "the model was trained with a penalty (alpha %s), which pulls its weights towards 0 "
+               "by an amount that standard errors do not tell; for statistics train %s",
+               mg_number(o.penalty.alpha).text, instead);
     const margin_status status = method(&run);
-    mg_column_variances_end(&run.v);
+    mg_squares_end(&run.v.s);
     return status;
 }
 

@@ -7,6 +7,11 @@
 #include "linear/squares/least_squares.h"
 #include "linear/verify/linear_verify.h"
 
+/* The linear family's entries of the catalogue. */
+extern const mg_learner mg_learner_elastic_net, mg_learner_exponential, mg_learner_lasso,
+    mg_learner_least_squares, mg_learner_logistic, mg_learner_ridge, mg_learner_softmax,
+    mg_learner_svm;
+
 enum { MG_MOST_TOGETHER = 8 };
 
 /* ---- A learner's functions: by its table (mg_fit.learner) and its family ---- */

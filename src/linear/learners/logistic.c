@@ -1,7 +1,6 @@
 /* Logistic regression. */
 #include "linear/folds/folds.h"
 #include "linear/learners/linear_learner.h"
-#include "linear/learners/linear_learners.h"
 
 static const margin_option options[] = {
     MG_OPTIONS_PENALTY,

@@ -1,6 +1,5 @@
 /* Softmax regression: logistic regression with a function for each class. */
 #include "linear/learners/linear_learner.h"
-#include "linear/learners/linear_learners.h"
 #include "math/rows/vector_math.h"
 
 #include <string.h>

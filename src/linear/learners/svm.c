@@ -2,7 +2,6 @@
 #include "kernel/svm/kernel_svm.h"
 #include "learn/kernels/kernel_options.h"
 #include "linear/learners/linear_learner.h"
-#include "linear/learners/linear_learners.h"
 
 #include <string.h>
 
@@ -227,8 +226,6 @@ static const mg_learner svm_one_class = {
     .fit = mg_kernel_svm_fit,
     .verify = mg_kernel_svm_verify,
 };
-
-/* ---- Entry ----------------------------------------------------------------------------------- */
 
 static const mg_learner *svm_variant(const mg_option_value *values) {
     const char *task = mg_option_named(&mg_learner_svm.info, values, "task")->text;

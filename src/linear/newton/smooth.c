@@ -90,13 +90,15 @@ static margin_status smooth_new_vectors(mg_smooth *s) {
     const int64_t weights = s->functions * s->columns, size = s->size;
     const int room = s->exact ? 0 : pairs_for(s);
     margin_error *error = s->job->error;
+    if (!s->centre)
+        MG_TRY(MG_PIECES(&s->arena, purpose, error, MG_PIECE(s->centre, s->columns),
+                         MG_PIECE(s->factor, s->columns)));
     MG_TRY(MG_PIECES(
-        &s->arena, purpose, error, MG_PIECE(s->centre, s->columns), MG_PIECE(s->factor, s->columns),
-        MG_PIECE(s->here.w, size), MG_PIECE(s->there.w, size), MG_PIECE(s->here.raw, size),
-        MG_PIECE(s->there.raw, size), MG_PIECE(s->move, size), MG_PIECE(s->here.gradient, size),
-        MG_PIECE(s->there.gradient, size), MG_PIECE(s->direction, size),
-        MG_PIECE(s->diagonals, size), MG_PIECE(s->function_scale, s->functions),
-        MG_PIECE(s->pairs.steps, 2 * room * size)));
+        &s->arena, purpose, error, MG_PIECE(s->here.w, size), MG_PIECE(s->there.w, size),
+        MG_PIECE(s->here.raw, size), MG_PIECE(s->there.raw, size), MG_PIECE(s->move, size),
+        MG_PIECE(s->here.gradient, size), MG_PIECE(s->there.gradient, size),
+        MG_PIECE(s->direction, size), MG_PIECE(s->diagonals, size),
+        MG_PIECE(s->function_scale, s->functions), MG_PIECE(s->pairs.steps, 2 * room * size)));
     if (s->functions == 1)
         MG_TRY(MG_PIECES(&s->arena, purpose, error, MG_PIECE(s->here.scores, s->samples),
                          MG_PIECE(s->there.scores, s->samples)));
@@ -123,16 +125,6 @@ static margin_status go_to_start(mg_smooth *s) {
     return mg_smooth_evaluate(s, &s->here);
 }
 
-static margin_status find_coordinates(mg_smooth *s, const mg_smooth *whole) {
-    const size_t bytes = (size_t)s->columns * sizeof(double);
-    if (!whole)
-        return mg_design_coordinates(s->design, s->objective->intercept, s->centre, s->factor,
-                                     s->job->error);
-    memcpy(s->centre, whole->centre, bytes);
-    memcpy(s->factor, whole->factor, bytes);
-    return MARGIN_OK;
-}
-
 margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution,
                               const mg_smooth *whole, mg_smooth *s) {
     const mg_objective *o = job->objective;
@@ -147,6 +139,8 @@ margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution,
                      .block = o->columns + 1,
                      .size = o->functions * (o->columns + 1),
                      .samples = o->samples,
+                     .centre = whole ? whole->centre : NULL,
+                     .factor = whole ? whole->factor : NULL,
                      .single = o->functions > 1 && !mg_is_csr(x) && x->value_type == MARGIN_F32,
                      .exact = job->solver == &mg_solver_newton,
                      .goal = {.job = job, .solution = solution, .strictness = 0.95},
@@ -157,7 +151,8 @@ margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution,
                      .before = (double)INFINITY};
     mg_arena_init(&s->arena, s->design->heap);
     MG_GO(smooth_new_vectors(s));
-    MG_GO(find_coordinates(s, whole));
+    if (!whole)
+        MG_GO(mg_design_coordinates(s->design, o->intercept, s->centre, s->factor, job->error));
     MG_GO(go_to_start(s));
     MG_GO(mg_objective_finite(s->here.value, job->error));
     s->best_slack = s->here.slack;

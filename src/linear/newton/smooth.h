@@ -34,12 +34,10 @@ typedef enum mg_smooth_base {
 
 /* Some samples and their weights. */
 typedef struct mg_row_sample {
-    mg_heap *heap;
     int64_t count, capacity;
     int64_t *rows; /* ascending */
     double *weights;
 } mg_row_sample;
-void mg_row_sample_free(mg_row_sample *sample);
 
 /* Some samples as an objective of their own, with weights that make them about as much as all. */
 typedef struct mg_smooth_part {
@@ -155,7 +153,7 @@ margin_status mg_smooth_solve(const mg_smooth *s, double *x);
 /* About `rows` samples, with weights in place of these curvatures, whose Gram is that of all in the
  * mean; `round`: of the random numbers. */
 margin_status mg_smooth_sample(mg_smooth *s, const double *curvatures, int64_t rows, int64_t round,
-                               mg_row_sample *sample);
+                               mg_arena *arena, mg_row_sample *sample);
 
 /* ---- Newton's direction (solver_newton.c) ---- */
 margin_status mg_smooth_newton(mg_smooth *s);

@@ -49,20 +49,16 @@ typedef struct curvature_walk {
     double *curvatures; /* samples, or NULL: only their sum */
 } curvature_walk;
 
-static void chunk_curvatures(const mg_smooth *s, int64_t first, int64_t count, double *out) {
-    double at[CHUNK];
-    mg_design_margins(s->design, s->objective->loss, first, count, s->here.scores + first, at);
-    mg_loss_pass_for(s->design->isa)(s->objective->loss->kind, at, s->objective->c + first, count,
-                                     NULL, out);
-}
-
 static margin_status add_curvatures(void *state, const mg_block *block, void *argument) {
     const curvature_walk *walk = argument;
-    double own[CHUNK], *total = state;
+    const mg_smooth *s = walk->s;
+    const mg_loss *loss = s->objective->loss;
+    double own[CHUNK], at[CHUNK], *total = state;
     for (int64_t k = 0; k < block->count; k += CHUNK) {
         const int64_t first = block->first + k, count = MG_MIN(block->count - k, CHUNK);
         double *out = walk->curvatures ? walk->curvatures + first : own;
-        chunk_curvatures(walk->s, first, count, out);
+        mg_design_margins(s->design, loss, first, count, s->here.scores + first, at);
+        mg_loss_pass_for(s->design->isa)(loss->kind, at, s->objective->c + first, count, NULL, out);
         for (int64_t i = 0; i < count; i++)
             *total += out[i];
     }
@@ -158,19 +154,18 @@ static margin_status find_curvatures(mg_smooth *s, mg_smooth_base base, int64_t 
 /* Number `at`, of the rows with these curvatures. */
 static margin_status make_gram(mg_smooth *s, int64_t at, const double *curvatures, int64_t rows,
                                bool single, double *a) {
-    mg_row_sample sample = {0};
+    const int64_t round = s->builds * s->functions + at;
+    mg_row_sample sample;
     mg_weighted_gram request = {
         .weights = curvatures, .centre = s->centre, .factor = s->factor, .single = single};
-    margin_status status;
+    MG_SCOPED_ARENA(arena, s->design->heap);
     if (rows < s->samples) {
-        MG_TRY(mg_smooth_sample(s, curvatures, rows, s->builds * s->functions + at, &sample));
+        MG_TRY(mg_smooth_sample(s, curvatures, rows, round, &arena, &sample));
         request.chosen = sample.rows;
         request.count = sample.count;
         request.weights = sample.weights;
     }
-    status = mg_design_gram(s->design, &request, a, s->job->error);
-    if (sample.heap) mg_row_sample_free(&sample);
-    return status;
+    return mg_design_gram(s->design, &request, a, s->job->error);
 }
 
 /* The factor of such a Gram and the penalty. */
@@ -188,7 +183,12 @@ static margin_status make_factor(mg_smooth *s, int64_t at, bool single) {
                            single ? mg_ridge_single : mg_ridge_double, s->job->error);
 }
 
-static margin_status take_matrices(mg_smooth *s, int64_t count) {
+/* Room for so many factors, and nothing of the H0 of before. */
+static margin_status begin_factors(mg_smooth *s, mg_smooth_base base, int64_t count) {
+    s->base = base;
+    s->scale = 1.0;
+    s->since = s->rented = 0;
+    s->builds++;
     if (s->matrix_count >= count) return MARGIN_OK;
     s->matrix_count = count;
     MG_ARENA_NEW(&s->arena, s->matrices, count * s->block * s->block, purpose, s->job->error);
@@ -196,30 +196,28 @@ static margin_status take_matrices(mg_smooth *s, int64_t count) {
 }
 
 /* From curvatures of all samples, of which about `rows` are drawn. */
-static margin_status factor_all(mg_smooth *s, mg_smooth_base base, int64_t rows, bool single) {
-    mg_heap *heap = s->design->heap;
+margin_status mg_smooth_factor(mg_smooth *s, mg_smooth_base base, int64_t rows, bool single) {
     const int64_t count = base == MG_BASE_BLOCKS ? s->functions : 1, n = s->block;
     double *curvatures;
-    margin_status status = MARGIN_OK;
+    MG_SCOPED_ARENA(arena, s->design->heap);
+    MG_TRY(begin_factors(s, base, count));
     if (s->functions > 1 && base == MG_BASE_BLOCKS) MG_TRY(find_shares(s));
-    MG_NEW(heap, curvatures, s->samples, "the curvatures of the samples", s->job->error);
-    for (int64_t k = 0; k < count && status >= 0; k++) {
-        status = find_curvatures(s, base, k, curvatures);
-        if (status >= 0)
-            status = make_gram(s, k, curvatures, rows, single, s->matrices + k * n * n);
-        if (status >= 0) status = make_factor(s, k, single);
+    MG_ARENA_NEW(&arena, curvatures, s->samples, "the curvatures of the samples", s->job->error);
+    for (int64_t k = 0; k < count; k++) {
+        MG_TRY(find_curvatures(s, base, k, curvatures));
+        MG_TRY(make_gram(s, k, curvatures, rows, single, s->matrices + k * n * n));
+        MG_TRY(make_factor(s, k, single));
     }
-    mg_free(heap, curvatures);
-    return status;
+    return MARGIN_OK;
 }
 
-/* From the part, which is at hand. */
-static margin_status factor_part(mg_smooth *s) {
+margin_status mg_smooth_factor_part(mg_smooth *s) {
     mg_smooth_part *part = &s->part;
     const int64_t count = part->sample.count;
     double *weights;
-    margin_status status;
-    MG_NEW(s->design->heap, weights, count, "the curvatures of the samples", s->job->error);
+    MG_SCOPED_ARENA(arena, s->design->heap);
+    MG_TRY(begin_factors(s, MG_BASE_BLOCKS, 1));
+    MG_ARENA_NEW(&arena, weights, count, "the curvatures of the samples", s->job->error);
     const mg_weighted_gram request = {
         .weights = weights, .centre = s->centre, .factor = s->factor, .single = true};
     for (int64_t k = 0; k < count; k++)
@@ -227,33 +225,8 @@ static margin_status factor_part(mg_smooth *s) {
     mg_design_margins(&part->design, s->objective->loss, 0, count, weights, weights);
     mg_loss_pass_for(s->design->isa)(s->objective->loss->kind, weights, part->objective.c, count,
                                      NULL, weights);
-    MG_GO(mg_design_gram(&part->design, &request, s->matrices, s->job->error));
-    status = make_factor(s, 0, true);
-done:
-    mg_free(s->design->heap, weights);
-    return status;
-}
-
-static void has_factored(mg_smooth *s, mg_smooth_base base) {
-    s->base = base;
-    s->scale = 1.0;
-    s->since = s->rented = 0;
-}
-
-margin_status mg_smooth_factor(mg_smooth *s, mg_smooth_base base, int64_t rows, bool single) {
-    MG_TRY(take_matrices(s, base == MG_BASE_BLOCKS ? s->functions : 1));
-    s->builds++;
-    MG_TRY(factor_all(s, base, rows, single));
-    has_factored(s, base);
-    return MARGIN_OK;
-}
-
-margin_status mg_smooth_factor_part(mg_smooth *s) {
-    MG_TRY(take_matrices(s, 1));
-    s->builds++;
-    MG_TRY(factor_part(s));
-    has_factored(s, MG_BASE_BLOCKS);
-    return MARGIN_OK;
+    MG_TRY(mg_design_gram(&part->design, &request, s->matrices, s->job->error));
+    return make_factor(s, 0, true);
 }
 
 /* ---- Solution -------------------------------------------------------------------------------- */

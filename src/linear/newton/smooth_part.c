@@ -56,7 +56,7 @@ static margin_status take_part(mg_smooth *s, int64_t rows, mg_smooth_part *part)
     const mg_objective *o = s->objective;
     margin_error *error = s->job->error;
     mg_penalty penalty = o->penalty;
-    MG_TRY(mg_smooth_sample(s, o->c, rows, ROUND, &part->sample));
+    MG_TRY(mg_smooth_sample(s, o->c, rows, ROUND, &part->arena, &part->sample));
     part->problem = *s->design->problem;
     MG_TRY(take_targets(s->design->problem, part, error));
     MG_TRY(copy_rows(s->design, part, error));
@@ -104,7 +104,6 @@ margin_status mg_smooth_start(mg_smooth *s) {
 void mg_smooth_part_free(mg_smooth_part *part) {
     mg_objective_free(&part->objective);
     if (part->design.heap) mg_design_free(&part->design);
-    if (part->sample.heap) mg_row_sample_free(&part->sample);
     if (part->arena.heap) mg_arena_free(&part->arena);
     memset(part, 0, sizeof *part);
 }

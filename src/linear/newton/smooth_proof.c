@@ -2,7 +2,6 @@
 #include "linear/newton/smooth.h"
 #include "linear/proof/newton_matrix.h"
 
-#include <math.h>
 #include <stdio.h>
 
 /* Steps without progress after which only rounding is left; in f32 there is another way. */

@@ -10,8 +10,6 @@
 #include "linear/newton/smooth.h"
 #include "math/rows/sparse_row.h"
 
-#include <string.h>
-
 /* ---- Lengths --------------------------------------------------------------------------------- */
 
 /* e_j = scale_j x_j + shift_j */
@@ -69,20 +67,16 @@ static void set_scales(length_walk *walk) {
 }
 
 static margin_status find_lengths(mg_smooth *s) {
-    mg_heap *heap = s->design->heap;
-    const int64_t rooms = 2 + 2 * mg_threads(s->design->context);
+    const int64_t n = s->columns, room = 2 * n * mg_threads(s->design->context);
     length_walk walk = {.s = s};
-    margin_status status;
+    MG_SCOPED_ARENA(arena, s->design->heap);
     MG_ARENA_NEW(&s->arena, s->lengths, s->samples, "lengths of the rows", s->job->error);
-    MG_NEW(heap, walk.scale, rooms * s->columns, "lengths of the rows", s->job->error);
-    walk.shift = walk.scale + s->columns;
-    walk.scratch = walk.shift + s->columns;
+    MG_TRY(MG_PIECES(&arena, "lengths of the rows", s->job->error, MG_PIECE(walk.scale, n),
+                     MG_PIECE(walk.shift, n), MG_PIECE(walk.scratch, room)));
     set_scales(&walk);
-    status = mg_sweep_each(s->design->context, s->samples, s->design->block_rows,
-                           find_block_lengths, &walk, NULL);
     s->solution->passes++;
-    mg_free(heap, walk.scale);
-    return status < 0 ? mg_fail_cancelled(s->job->error) : MARGIN_OK;
+    return mg_sweep_each(s->design->context, s->samples, s->design->block_rows, find_block_lengths,
+                         &walk, s->job->error);
 }
 
 /* ---- Sample ---------------------------------------------------------------------------------- */
@@ -138,25 +132,14 @@ static void draw_rows(const chances *s, double factor, mg_row_sample *sample) {
 }
 
 margin_status mg_smooth_sample(mg_smooth *s, const double *curvatures, int64_t rows, int64_t round,
-                               mg_row_sample *sample) {
-    const char *purpose = "the rows of a sampled Hessian";
-    mg_row_sample made = {.heap = s->design->heap,
-                          .capacity = MG_MIN(rows + rows / 8 + 16, s->samples)};
-    margin_status status;
+                               mg_arena *arena, mg_row_sample *sample) {
+    const int64_t capacity = MG_MIN(rows + rows / 8 + 16, s->samples);
     if (s->was_cut && !s->lengths && s->functions == 1) MG_TRY(find_lengths(s));
     const chances all = {s->samples, s->columns,   curvatures,
                          s->lengths, s->job->seed, (uint64_t)round};
-    MG_GO_NEW(made.heap, made.rows, made.capacity, purpose, s->job->error);
-    MG_GO_NEW(made.heap, made.weights, made.capacity, purpose, s->job->error);
-    draw_rows(&all, chance_factor(&all, (double)rows), &made);
-    *sample = made;
+    *sample = (mg_row_sample){.capacity = capacity};
+    MG_TRY(MG_PIECES(arena, "the rows of a sampled Hessian", s->job->error,
+                     MG_PIECE(sample->rows, capacity), MG_PIECE(sample->weights, capacity)));
+    draw_rows(&all, chance_factor(&all, (double)rows), sample);
     return MARGIN_OK;
-done:
-    mg_row_sample_free(&made);
-    return status;
-}
-
-void mg_row_sample_free(mg_row_sample *sample) {
-    MG_FREE(sample->heap, sample->rows, sample->weights);
-    memset(sample, 0, sizeof *sample);
 }

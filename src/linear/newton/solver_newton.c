@@ -17,8 +17,6 @@ static void negative_gradient(const mg_smooth *s, double *out) {
         out[j] = -s->here.gradient[j];
 }
 
-/* ---- By conjugate gradients ------------------------------------------------------------------ */
-
 static margin_status find_inexactly(mg_smooth *s) {
     const mg_objective *o = s->objective;
     const int64_t size = s->size, count = (MG_CONJUGATE_VECTORS + 1) * size + s->samples;
@@ -50,8 +48,6 @@ static margin_status find_inexactly(mg_smooth *s) {
     return status;
 }
 
-/* ---- By a factor ----------------------------------------------------------------------------- */
-
 static margin_status find_of_one(mg_smooth *s) {
     MG_TRY(mg_smooth_factor(s, MG_BASE_BLOCKS, s->samples, false));
     negative_gradient(s, s->direction);
@@ -61,12 +57,11 @@ static margin_status find_of_one(mg_smooth *s) {
 /* By the matrix of the proof, where there is room for it (mg_newton_matrix_can). */
 static margin_status find_of_several(mg_smooth *s) {
     const mg_objective *o = s->objective;
-    double *w, least, most;
-    margin_status status;
-    MG_NEW(s->design->heap, w, o->functions * (o->columns + 2), "Newton's direction",
-           s->job->error);
-    double *b = w + o->functions * (o->columns + 1);
-    MG_GO(mg_look_ahead(o, s->here.w, s->here.b, w, b, &least, &most, s->job->error));
+    double *w, *b, least, most;
+    MG_SCOPED_ARENA(arena, s->design->heap);
+    MG_TRY(MG_PIECES(&arena, "Newton's direction", s->job->error,
+                     MG_PIECE(w, o->functions * (o->columns + 1)), MG_PIECE(b, o->functions)));
+    MG_TRY(mg_look_ahead(o, s->here.w, s->here.b, w, b, &least, &most, s->job->error));
     mg_objective_centre(o, w, b);
     for (int64_t k = 0; k < o->functions; k++) { /* the step, in the coordinates of a direction */
         double *d = s->direction + k * s->block;
@@ -78,9 +73,7 @@ static margin_status find_of_several(mg_smooth *s) {
         }
         if (!o->intercept) d[o->columns] = 0.0;
     }
-done:
-    mg_free(s->design->heap, w);
-    return status;
+    return MARGIN_OK;
 }
 
 margin_status mg_smooth_newton(mg_smooth *s) {

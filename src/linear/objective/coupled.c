@@ -24,50 +24,34 @@ static int64_t chunk_rows_for(const mg_design *d) {
     return MG_MAX(8, MG_MIN(fitting / 8 * 8, MG_CHUNK_ROWS));
 }
 
-static margin_status take_sparse(const mg_objective *o, mg_coupled *made, margin_error *error) {
-    MG_ARENA_NEW(&made->arena, made->slopes, o->samples * o->functions, purpose, error);
-    MG_ARENA_NEW(&made->arena, made->weights, o->columns * o->functions, purpose, error);
-    return mg_sparse_columns_make(o->design->context, &o->design->problem->x,
-                                  o->design->problem->index, o->samples, NULL, &made->by_column,
-                                  error);
+static margin_status take_sparse(mg_objective *o, mg_coupled *made, margin_error *error) {
+    const mg_problem *p = o->design->problem;
+    MG_TRY(MG_PIECES(&o->arena, purpose, error, MG_PIECE(made->slopes, o->samples * o->functions),
+                     MG_PIECE(made->weights, o->columns * o->functions)));
+    return mg_sparse_columns_make(o->design->context, &p->x, p->index, o->samples, NULL,
+                                  &made->by_column, error);
 }
 
-static margin_status take_dense(const mg_objective *o, mg_coupled *made, margin_error *error) {
-    const int64_t padded =
-        (o->columns + MG_CLASSES_PADDING - 1) / MG_CLASSES_PADDING * MG_CLASSES_PADDING;
-    MG_ARENA_NEW(&made->arena, made->packed, padded * o->functions, purpose, error);
+static margin_status take_dense(mg_objective *o, mg_coupled *made, margin_error *error) {
+    const int64_t padded = mg_classes_padded(o->columns);
+    MG_ARENA_NEW(&o->arena, made->packed, padded * o->functions, purpose, error);
     if (!o->design->centre) return MARGIN_OK;
-    MG_ARENA_NEW(&made->arena, made->centre, padded, purpose, error);
-    MG_ARENA_NEW(&made->arena, made->lost, padded, purpose, error);
-    return MARGIN_OK;
+    return MG_PIECES(&o->arena, purpose, error, MG_PIECE(made->centre, padded),
+                     MG_PIECE(made->lost, padded));
 }
 
-static margin_status coupled_take(const mg_objective *o, mg_coupled *made, margin_error *error) {
-    const int64_t threads = mg_threads(o->design->context);
-    made->block_rows = block_rows_for(o->design, o->functions);
-    made->chunk_rows = chunk_rows_for(o->design);
-    /* scores, slopes and a few numbers for each function */
-    made->scratch = (2 * made->chunk_rows + 2) * o->functions;
-    MG_ARENA_NEW(&made->arena, made->offsets, o->functions, purpose, error);
-    MG_ARENA_NEW(&made->arena, made->work, threads * made->scratch, purpose, error);
-    return mg_is_csr(&o->design->problem->x) ? take_sparse(o, made, error)
-                                             : take_dense(o, made, error);
-}
-
-margin_status mg_coupled_create(const mg_objective *o, mg_coupled **made, margin_error *error) {
-    mg_coupled *coupled;
-    MG_NEW_ZERO(o->design->heap, coupled, 1, purpose, error);
-    mg_arena_init(&coupled->arena, o->design->heap);
-    const margin_status status = coupled_take(o, coupled, error);
-    if (status < 0) mg_coupled_free(coupled);
-    if (status >= 0) *made = coupled;
-    return status;
-}
-
-void mg_coupled_free(mg_coupled *coupled) {
-    if (!coupled) return;
-    mg_heap *heap = coupled->arena.heap;
-    mg_sparse_columns_free(heap, &coupled->by_column);
-    mg_arena_free(&coupled->arena);
-    mg_free(heap, coupled);
+margin_status mg_coupled_create(mg_objective *o, margin_error *error) {
+    const int64_t chunk_rows = chunk_rows_for(o->design);
+    const mg_coupled made = {.block_rows = block_rows_for(o->design, o->functions),
+                             .chunk_rows = chunk_rows,
+                             /* scores, slopes and a few numbers for each function */
+                             .scratch = (2 * chunk_rows + 2) * o->functions};
+    mg_coupled *c;
+    MG_ARENA_NEW(&o->arena, c, 1, purpose, error);
+    *c = made;
+    o->coupled = c;
+    MG_TRY(MG_PIECES(&o->arena, purpose, error, MG_PIECE(o->totals, o->functions),
+                     MG_PIECE(c->offsets, o->functions),
+                     MG_PIECE(c->work, mg_threads(o->design->context) * c->scratch)));
+    return mg_is_csr(&o->design->problem->x) ? take_sparse(o, c, error) : take_dense(o, c, error);
 }

@@ -10,7 +10,6 @@
 #include "linear/objective/objective.h"
 
 typedef struct mg_coupled {
-    mg_arena arena;                          /* of all that follows but by_column */
     int64_t block_rows, chunk_rows, scratch; /* rows; numbers a worker needs */
     double *work;                            /* scratch for each worker */
     double *offsets;                         /* functions */
@@ -20,9 +19,8 @@ typedef struct mg_coupled {
     double *packed, *centre, *lost;          /* dense, f64 or f32: see coupled_pass.c */
 } mg_coupled;
 
-/* For o with everything else in its place. */
-margin_status mg_coupled_create(const mg_objective *o, mg_coupled **made, margin_error *error);
-void mg_coupled_free(mg_coupled *coupled);
+/* Memory from o->arena for o->coupled, but by_column, and o->totals. */
+margin_status mg_coupled_create(mg_objective *o, margin_error *error);
 
 /* As mg_objective_pass without the penalty; of given residuals w and b may be NULL. */
 margin_status mg_coupled_pass(const mg_objective *o, const double *w, const double *b,

@@ -150,14 +150,6 @@ static void sum_slopes(const double *slopes, int64_t count, int64_t functions, p
             sums->numbers[k] += slopes[r * functions + k];
 }
 
-static void chunk_gradient(const pass_walk *walk, int64_t count, const void *const *rows,
-                           const double *slopes, pass_sums *sums) {
-    const mg_objective *o = walk->o;
-    if (walk->rows)
-        walk->rows->gradient(rows, count, o->columns, o->coupled->centre, slopes, o->functions,
-                             sums->numbers + o->functions);
-}
-
 /* Scores and losses, of which the shares are left in `work`, and their slopes behind them. */
 static double *chunk_slopes(const pass_walk *walk, int64_t first, int64_t count,
                             const void *const *rows, double *work, pass_sums *sums) {
@@ -178,21 +170,18 @@ static double *chunk_slopes(const pass_walk *walk, int64_t first, int64_t count,
 
 MG_INLINE void coupled_add_chunk(const pass_walk *walk, int64_t first, int64_t count, double *work,
                                  pass_sums *sums) {
-    const int64_t functions = walk->o->functions;
+    const mg_objective *o = walk->o;
     const void *rows[MG_CHUNK_ROWS];
-    const mg_visit_list list = {walk->o->design, NULL};
+    const mg_visit_list list = {o->design, NULL};
     if (walk->rows) mg_design_find_rows(&list, first, count, rows);
-    if (walk->given) {
-        const double *given = walk->given + first * functions;
-        sum_slopes(given, count, functions, sums);
-        chunk_gradient(walk, count, rows, given, sums);
-        return;
-    }
-    double *slopes = chunk_slopes(walk, first, count, rows, work, sums);
+    double *own = walk->given ? NULL : chunk_slopes(walk, first, count, rows, work, sums);
+    const double *slopes = own ? own : walk->given + first * o->functions;
     if (!walk->gradient) return;
-    sum_slopes(slopes, count, functions, sums);
-    if (walk->rows && walk->rows->single) coupled_narrow(slopes, count * functions);
-    chunk_gradient(walk, count, rows, slopes, sums);
+    sum_slopes(slopes, count, o->functions, sums);
+    if (!walk->rows) return;
+    if (own && walk->rows->single) coupled_narrow(own, count * o->functions);
+    walk->rows->gradient(rows, count, o->columns, o->coupled->centre, slopes, o->functions,
+                         sums->numbers + o->functions);
 }
 
 static margin_status coupled_add_block(void *state, const mg_block *block, void *argument) {
@@ -239,7 +228,7 @@ static margin_status coupled_prepare(pass_walk *walk, const double *w, const dou
                                      margin_error *error) {
     const mg_objective *o = walk->o;
     mg_design *d = o->design;
-    walk->ld = (o->columns + MG_CLASSES_PADDING - 1) / MG_CLASSES_PADDING * MG_CLASSES_PADDING;
+    walk->ld = mg_classes_padded(o->columns);
     if (!mg_is_csr(&d->problem->x)) {
         walk->rows = mg_classes_rows_for(&d->problem->x, d->isa, single);
         if (o->coupled->centre) pack_centre(o, walk->ld, walk->rows->single);
@@ -289,18 +278,14 @@ margin_status mg_coupled_pass(const mg_objective *o, const double *w, const doub
                       .gradient = point->gradient != NULL};
     MG_TRY(coupled_prepare(&walk, w, b, point->single, error));
     const int64_t count = sum_count(&walk);
-    pass_sums *sums = mg_new(o->design->heap, count, sizeof(double));
-    if (!sums)
-        return mg_no_memory(o->design->heap, count, sizeof(double),
-                            "the gradient of a linear model", error);
-    margin_status status = mg_sweep_sums(o->design->context, o->samples, o->coupled->block_rows,
-                                         count, 0, coupled_add_block, &walk, sums, error);
-    if (status >= 0 && walk.gradient)
-        status = finish_gradient(&walk, sums, point->gradient, point->intercept_gradient, error);
-    if (status >= 0) {
-        point->value = sums->value;
-        point->errors = (int64_t)sums->errors;
-    }
-    mg_free(o->design->heap, sums);
-    return status;
+    double *numbers;
+    MG_SCOPED_ARENA(arena, o->design->heap);
+    MG_ARENA_NEW(&arena, numbers, count, "the gradient of a linear model", error);
+    const pass_sums *sums = (pass_sums *)numbers;
+    MG_TRY(mg_sweep_sums(o->design->context, o->samples, o->coupled->block_rows, count, 0,
+                         coupled_add_block, &walk, numbers, error));
+    point->value = sums->value;
+    point->errors = (int64_t)sums->errors;
+    if (!walk.gradient) return MARGIN_OK;
+    return finish_gradient(&walk, sums, point->gradient, point->intercept_gradient, error);
 }

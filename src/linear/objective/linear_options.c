@@ -26,22 +26,20 @@ static int64_t integer_of(const margin_component *info, const mg_option_value *v
 }
 
 static mg_descent_options descent_of(const margin_component *info, const mg_option_value *values) {
-    mg_descent_options descent = {.rate = number_of(info, values, "rate", (double)NAN),
-                                  .schedule = (int)integer_of(info, values, "schedule", 0),
-                                  .decay = number_of(info, values, "decay", (double)NAN),
-                                  .batch = integer_of(info, values, "batch", 1),
-                                  .start_intercept =
-                                      number_of(info, values, "start_intercept", 0.0)};
     const mg_option_value *start = value_of(info, values, "start_weights");
-    if (start && start->count > 0) descent.start_weights = start->numbers;
-    return descent;
+    return (mg_descent_options){.rate = number_of(info, values, "rate", (double)NAN),
+                                .schedule = (int)integer_of(info, values, "schedule", 0),
+                                .decay = number_of(info, values, "decay", (double)NAN),
+                                .batch = integer_of(info, values, "batch", 1),
+                                .start_weights = start ? start->numbers : NULL,
+                                .start_count = start ? start->count : 0,
+                                .start_intercept = number_of(info, values, "start_intercept", 0.0)};
 }
 
 mg_linear_options mg_linear_options_of(const mg_fit *fit, const margin_component *info,
                                        double l1_ratio) {
     const mg_option_value *values = fit->options;
     const mg_option_value *solver = value_of(info, values, "solver");
-    const mg_option_value *start = value_of(info, values, "start_weights");
     return (mg_linear_options){
         .penalty = mg_penalty_of(info, fit->options, number_of(info, values, "l1_ratio", l1_ratio),
                                  mg_total_weight(fit->problem)),
@@ -50,7 +48,6 @@ mg_linear_options mg_linear_options_of(const mg_fit *fit, const margin_component
         .max_iterations = integer_of(info, values, "max_iter", -1),
         .solver = solver ? solver->text : NULL,
         .descent = descent_of(info, values),
-        .start_count = start ? start->count : 0,
         .penalised = mg_option_index(info, "alpha") >= 0};
 }
 

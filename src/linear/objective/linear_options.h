@@ -3,18 +3,16 @@
 
 #include "linear/objective/solver.h"
 
-struct mg_linear_options {
+typedef struct mg_linear_options {
     mg_penalty penalty;
     bool intercept;
     double tolerance;
     int64_t max_iterations; /* < 0: none */
     const char *solver;     /* NULL: auto */
     mg_descent_options descent;
-    int64_t start_count; /* of descent.start_weights */
-    bool penalised;      /* the learner has a penalty */
-    bool residual;       /* see mg_linear_job; where there is no penalty */
-};
-typedef struct mg_linear_options mg_linear_options;
+    bool penalised; /* the learner has a penalty */
+    bool residual;  /* see mg_linear_job; where there is no penalty */
+} mg_linear_options;
 
 /* Values of fit->options found by their names in the learner's table; see mg_linear_fit.
  * `l1_ratio`: where the table has no such option. */

@@ -5,8 +5,10 @@
 
 /* ---- Objective ------------------------------------------------------------------------------- */
 
-static void weigh_samples(mg_objective *made) {
+static margin_status weigh_samples(mg_objective *made, margin_error *error) {
     const mg_problem *problem = made->design->problem;
+    MG_ARENA_NEW(&made->arena, made->c, made->samples, "the weights of the samples", error);
+    if (made->loss->coupled) MG_TRY(mg_coupled_create(made, error));
     for (int64_t k = 0; made->totals && k < made->functions; k++)
         made->totals[k] = 0.0;
     for (int64_t i = 0; i < made->samples; i++) {
@@ -14,38 +16,29 @@ static void weigh_samples(mg_objective *made) {
         made->mass += made->c[i];
         if (made->totals) made->totals[problem->code[i]] += made->c[i];
     }
+    return MARGIN_OK;
 }
 
 margin_status mg_objective_create(mg_design *design, const mg_loss *loss, const mg_penalty *penalty,
                                   bool intercept, mg_objective *objective, margin_error *error) {
-    mg_objective made = {.design = design,
-                         .loss = loss,
-                         .penalty = *penalty,
-                         .intercept = intercept,
-                         .functions = loss->coupled ? design->problem->classes : 1,
-                         .columns = design->columns,
-                         .samples = design->samples,
-                         .total_weight = mg_total_weight(design->problem)};
-    margin_status status;
-    MG_GO_NEW(design->heap, made.c, design->samples, "the weights of the samples", error);
-    if (loss->coupled) {
-        MG_GO_NEW(design->heap, made.totals, made.functions, "the weights of the classes", error);
-        MG_GO(mg_coupled_create(&made, &made.coupled, error));
-    }
-    weigh_samples(&made);
-    *objective = made;
-    return MARGIN_OK;
-done:
-    mg_objective_free(&made);
+    *objective = (mg_objective){.design = design,
+                                .arena = {.heap = design->heap},
+                                .loss = loss,
+                                .penalty = *penalty,
+                                .intercept = intercept,
+                                .functions = loss->coupled ? design->problem->classes : 1,
+                                .columns = design->columns,
+                                .samples = design->samples,
+                                .total_weight = mg_total_weight(design->problem)};
+    const margin_status status = weigh_samples(objective, error);
+    if (status < 0) mg_objective_free(objective);
     return status;
 }
 
 void mg_objective_free(mg_objective *objective) {
-    if (objective->design) {
-        mg_heap *heap = objective->design->heap;
-        mg_coupled_free(objective->coupled);
-        MG_FREE(heap, objective->totals, objective->c);
-    }
+    if (objective->coupled)
+        mg_sparse_columns_free(objective->arena.heap, &objective->coupled->by_column);
+    mg_arena_free(&objective->arena);
     memset(objective, 0, sizeof *objective);
 }
 

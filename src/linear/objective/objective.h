@@ -25,6 +25,7 @@
 
 typedef struct mg_objective {
     mg_design *design; /* borrowed */
+    mg_arena arena;    /* of what it owns */
     const mg_loss *loss;
     mg_penalty penalty;
     bool intercept;

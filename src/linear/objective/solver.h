@@ -11,7 +11,8 @@ typedef struct mg_descent_options {
     int schedule;  /* MG_SCHEDULE_AUTO, ... of descent.h */
     double decay;  /* NAN: from the penalty */
     int64_t batch; /* rows of a minibatch */
-    const double *start_weights;
+    const double *start_weights; /* start_count of them */
+    int64_t start_count;
     double start_intercept;
 } mg_descent_options;
 

@@ -315,32 +315,28 @@ static double gap_between(double value, double bound) {
 
 margin_status mg_certify(const mg_objective *o, mg_linear_solution *solution, const double *scores,
                          margin_error *error) {
-    double *given = o->coupled ? solution->shares : solution->alpha, *memory = NULL;
-    const int64_t numbers = o->samples * o->functions, own = given ? 0 : numbers;
+    static const char purpose[] = "a proof of the optimum";
+    const int64_t k = o->functions, numbers = o->samples * k;
+    MG_SCOPED_ARENA(arena, o->design->heap);
     certificate m = {.o = o,
                      .set = o->coupled ? &simplex : &box,
+                     .point = o->coupled ? solution->shares : solution->alpha,
                      .dual = -(double)INFINITY,
                      .kept = 1,
                      .error = error};
     mg_loss_point point = {.known = scores};
-    margin_status status;
-    MG_GO_NEW(o->design->heap, memory, own + numbers + o->functions * (o->columns + 5),
-              "a proof of the optimum", error);
-    m.r = memory;
-    m.v = m.r + numbers;
-    m.s = m.v + o->functions * o->columns;
-    m.sums = m.s + o->functions;
-    m.move = m.sums + 2 * o->functions;
-    m.point = given ? given : m.move + 2 * o->functions;
-    if (own > 0) *(o->coupled ? &point.shares : &point.slopes) = m.point;
-    MG_GO(mg_objective_pass(o, solution->w, solution->b, &point, error));
+    MG_TRY(MG_PIECES(&arena, purpose, error, MG_PIECE(m.r, numbers), MG_PIECE(m.v, k * o->columns),
+                     MG_PIECE(m.s, k), MG_PIECE(m.sums, 2 * k), MG_PIECE(m.move, 2 * k)));
+    if (!m.point) {
+        MG_ARENA_NEW(&arena, m.point, numbers, purpose, error);
+        *(o->coupled ? &point.shares : &point.slopes) = m.point;
+    }
+    MG_TRY(mg_objective_pass(o, solution->w, solution->b, &point, error));
     for (int64_t i = 0; point.slopes && i < o->samples; i++) /* these are in f, not in t */
         if (!turns(&m, i)) m.point[i] = -m.point[i];
     solution->primal = point.value;
-    MG_GO(bound(&m, solution));
+    MG_TRY(bound(&m, solution));
     solution->dual = m.dual;
     solution->gap = gap_between(point.value, m.dual);
-done:
-    mg_free(o->design->heap, memory);
-    return status;
+    return MARGIN_OK;
 }

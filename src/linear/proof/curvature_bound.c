@@ -34,7 +34,6 @@
 #include "math/products/cholesky.h"
 
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
 /* Of the margin; of the error of H, relative to its least eigenvalue. */
@@ -46,7 +45,7 @@ typedef struct curvature_bound {
     const mg_objective *o;
     const mg_linear_solution *at;
     margin_error *error;
-    double *memory, *gradient, *sums, *step, *step_b; /* functions x columns, functions; room */
+    double *gradient, *sums, *step, *step_b; /* functions x columns, functions; room */
     double *weights;                       /* samples: curvatures; or samples x functions: shares */
     double *scores;                        /* the squared hinge, samples: 1 - y f; else NULL */
     double *solved;                        /* of a batch of samples: blocks x size of the matrix */
@@ -55,42 +54,25 @@ typedef struct curvature_bound {
     mg_newton_matrix newton;
 } curvature_bound;
 
-static int64_t blocks_of(const curvature_bound *m) {
-    return m->o->functions == 1 ? 1 : m->o->functions - 1;
-}
-
-static margin_status take_memory(curvature_bound *m) {
+static margin_status take_memory(curvature_bound *m, mg_arena *arena) {
     const mg_objective *o = m->o;
-    const int64_t numbers = o->functions * (o->columns + 2);
-    const bool hinge = o->loss->kind == MG_LOSS_SQUARED_HINGE;
-    const int64_t rows = o->samples * (hinge ? 2 : o->functions);
-    const int64_t size = blocks_of(m) * (o->columns + 1);
-    MG_NEW(o->design->heap, m->memory, 2 * numbers + rows + MG_MAX(BATCH, blocks_of(m)) * size,
-           purpose, m->error);
-    MG_NEW(o->design->heap, m->independent, o->columns + 1, purpose, m->error);
-    m->gradient = m->memory;
-    m->sums = m->gradient + o->functions * o->columns;
-    m->step = m->gradient + numbers;
-    m->step_b = m->step + o->functions * (o->columns + 1);
-    m->weights = m->step + numbers;
-    m->solved = m->weights + rows;
-    m->scores = hinge ? m->weights + o->samples : NULL;
-    return MARGIN_OK;
+    const int64_t k = o->functions, n = o->columns;
+    MG_TRY(mg_newton_matrix_new(o, arena, &m->newton, m->error));
+    if (o->loss->kind == MG_LOSS_SQUARED_HINGE)
+        MG_ARENA_NEW(arena, m->scores, o->samples, purpose, m->error);
+    return MG_PIECES(arena, purpose, m->error, MG_PIECE(m->gradient, k * n), MG_PIECE(m->sums, k),
+                     MG_PIECE(m->step, k * (n + 1)), MG_PIECE(m->step_b, k),
+                     MG_PIECE(m->weights, o->samples * k), MG_PIECE(m->independent, n + 1),
+                     MG_PIECE(m->solved, MG_MAX(BATCH, m->newton.blocks) * m->newton.size));
 }
 
 /* ---- The matrix ------------------------------------------------------------------------------ */
 
 static margin_status make_matrix(curvature_bound *m, const bool *independent) {
     const mg_objective *o = m->o;
-    const bool one = o->functions == 1;
     const double *shift = o->design->centre ? NULL : o->design->shift;
-    const mg_newton_weights curvature = {.shares = one ? NULL : m->weights,
-                                         .curvatures = one ? m->weights : NULL,
-                                         .c = o->c,
-                                         .rho = o->penalty.rho,
-                                         .exact = true,
-                                         .independent = independent};
-    mg_newton_matrix_free(&m->newton);
+    const mg_newton_weights curvature = {
+        .weights = m->weights, .exact = true, .independent = independent};
     MG_TRY(mg_newton_matrix_make(o, &curvature, &m->newton, m->error));
     m->ratio = 1.0;
     for (int64_t j = 0; j < o->columns; j++) {
@@ -106,14 +88,12 @@ static margin_status find_independent(curvature_bound *m) {
     const mg_objective *o = m->o;
     int64_t rank;
     double *counts;
-    MG_NEW(o->design->heap, counts, o->samples, purpose, m->error);
+    MG_SCOPED_ARENA(arena, o->design->heap);
+    MG_ARENA_NEW(&arena, counts, o->samples, purpose, m->error);
     for (int64_t i = 0; i < o->samples; i++)
         counts[i] = m->scores && !(m->scores[i] > 0.0) ? 0.0 : o->c[i];
-    const margin_status status =
-        mg_exact_columns(o->design->context, o->design->problem, o->intercept, counts,
-                         m->independent, &rank, m->error);
-    mg_free(o->design->heap, counts);
-    return status;
+    return mg_exact_columns(o->design->context, o->design->problem, o->intercept, counts,
+                            m->independent, &rank, m->error);
 }
 
 /* What rounding of the gradient, and of the scores in it, may hide of s. */
@@ -121,11 +101,9 @@ static double hidden_step(const curvature_bound *m) {
     const mg_objective *o = m->o;
     const mg_newton_matrix *n = &m->newton;
     const double *shift = o->design->shift;
-    double total = 0.0, curvature = 0.0, terms = 0.0, square = 0.0;
-    for (int64_t i = 0; i < o->samples; i++) {
-        total += o->c[i];
+    double curvature = 0.0, terms = 0.0, square = 0.0;
+    for (int64_t i = 0; i < o->samples; i++)
         curvature += o->functions == 1 ? m->weights[i] : o->c[i];
-    }
     for (int64_t k = 0; k < o->functions; k++) {
         double sum = fabs(m->at->b[k]);
         for (int64_t j = 0; j < o->columns; j++) {
@@ -136,7 +114,7 @@ static double hidden_step(const curvature_bound *m) {
         terms = fmax(terms, sum);
     }
     /* slopes are at most the loss, or for squares twice its root */
-    const double slopes = m->primal + 2.0 * sqrt(m->primal * total);
+    const double slopes = m->primal + 2.0 * sqrt(m->primal * o->mass);
     for (int64_t r = 0; r < n->size; r++)
         square += n->scale[r] * n->scale[r];
     return DBL_EPSILON *
@@ -186,7 +164,7 @@ static void read_sample(const curvature_bound *m, int64_t i, double *z) {
     const mg_design *d = m->o->design;
     const mg_newton_matrix *n = &m->newton;
     const int64_t block = d->columns + 1;
-    memset(z, 0, (size_t)(n->size * blocks_of(m)) * sizeof *z);
+    memset(z, 0, (size_t)(n->size * n->blocks) * sizeof *z);
     mg_sample_values(d->problem, i, z);
     for (int64_t j = 0; j < d->columns; j++) {
         double a = d->scale ? d->scale[j] * z[j] : z[j];
@@ -194,7 +172,7 @@ static void read_sample(const curvature_bound *m, int64_t i, double *z) {
         z[j] = (a - n->mean[j]) * n->factor[j];
     }
     z[d->columns] = m->o->intercept ? 1.0 : 0.0;
-    for (int64_t k = blocks_of(m) - 1; k >= 0; k--)
+    for (int64_t k = n->blocks - 1; k >= 0; k--)
         for (int64_t j = 0; j < block; j++)
             z[k * (n->size + block) + j] = n->scale[k * block + j] * z[j];
 }
@@ -204,7 +182,7 @@ static double exact_leverage(const curvature_bound *m, const double *solved) {
     const mg_vector_ops *v = mg_vector_ops_for(m->o->design->isa);
     const int64_t size = m->newton.size;
     double most = 0.0;
-    for (int64_t k = 0; k < blocks_of(m); k++) {
+    for (int64_t k = 0; k < m->newton.blocks; k++) {
         const double *z = solved + k * size, own = v->square(z, size);
         most = fmax(most, own);
         for (int64_t l = 0; l < k; l++) {
@@ -245,14 +223,14 @@ static int64_t count_open(const curvature_bound *m, double square) {
 static margin_status add_batch(const curvature_bound *m, const int64_t *batch, int64_t count,
                                double square, double *most) {
     const mg_design *d = m->o->design;
-    const int64_t numbers = blocks_of(m) * m->newton.size;
+    const int64_t numbers = m->newton.blocks * m->newton.size;
     if (mg_cancelled(d->context)) return mg_fail_cancelled(m->error);
     if (count > 0 && mg_clock() >= mg_deadline(d->context)) *most = (double)INFINITY;
     if (isinf(*most)) return MARGIN_OK;
     for (int64_t k = 0; k < count; k++)
         read_sample(m, batch[k], m->solved + k * numbers);
     mg_cholesky_solve_lower_many(d->isa, m->newton.size, m->newton.matrix, m->newton.size,
-                                 m->solved, count * blocks_of(m));
+                                 m->solved, count * m->newton.blocks);
     for (int64_t k = 0; k < count; k++) {
         const double own = exact_leverage(m, m->solved + k * numbers);
         *most = own <= reach(m, batch[k]) / square ? fmax(*most, own) : (double)INFINITY;
@@ -265,8 +243,8 @@ static margin_status add_batch(const curvature_bound *m, const int64_t *batch, i
 static margin_status greatest_leverage(const curvature_bound *m, double square, double *most) {
     static const double most_work = 1e10;
     const mg_objective *o = m->o;
-    const double size = (double)m->newton.size, work = size * size * (double)blocks_of(m);
-    const int64_t room = MG_MAX(BATCH / blocks_of(m), 1);
+    const double size = (double)m->newton.size, work = size * size * (double)m->newton.blocks;
+    const int64_t room = MG_MAX(BATCH / m->newton.blocks, 1);
     int64_t batch[BATCH], count = 0;
     *most = (double)count_open(m, square) * work <= most_work ? 0.0 : (double)INFINITY;
     for (int64_t i = 0; i < o->samples && isfinite(*most); i++) {
@@ -285,11 +263,10 @@ static margin_status greatest_leverage(const curvature_bound *m, double square, 
 
 static margin_status find_bound(curvature_bound *m, double *above) {
     const mg_objective *o = m->o;
-    const bool one = o->functions == 1;
     double square, leverage = 0.0;
     mg_loss_point point = {
         .scores = m->scores, .gradient = m->gradient, .intercept_gradient = m->sums};
-    *(one ? &point.curvatures : &point.shares) = m->weights;
+    *(o->functions == 1 ? &point.curvatures : &point.shares) = m->weights;
     MG_TRY(mg_objective_pass(o, m->at->w, m->at->b, &point, m->error));
     m->primal = point.value;
     keep_inside(m);
@@ -309,9 +286,7 @@ margin_status mg_bound_by_curvature(const mg_objective *objective, const mg_line
     curvature_bound m = {.o = objective, .at = at, .error = error};
     *above = (double)INFINITY;
     if (!objective->loss->self_bounding || !mg_newton_matrix_can(objective)) return MARGIN_OK;
-    margin_status status = take_memory(&m);
-    if (status >= 0) status = find_bound(&m, above);
-    mg_newton_matrix_free(&m.newton);
-    MG_FREE(objective->design->heap, m.independent, m.memory);
-    return status;
+    MG_SCOPED_ARENA(arena, objective->design->heap);
+    MG_TRY(take_memory(&m, &arena));
+    return find_bound(&m, above);
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/text/number_text.h"
-#include "linear/objective/objective.h"
 #include "linear/objective/solver.h"
 
 /* The certificate (certificate.c derives it): scores afresh, P, and the dual

@@ -3,7 +3,6 @@
 #include "linear/proof/newton_matrix.h"
 #include "math/products/cholesky.h"
 
-#include <math.h>
 #include <string.h>
 
 static const char purpose[] = "Newton's matrix";
@@ -18,45 +17,49 @@ bool mg_newton_matrix_can(const mg_objective *o) {
     return limit == 0 || 3 * size * size * (int64_t)sizeof(double) <= limit;
 }
 
-void mg_newton_matrix_free(mg_newton_matrix *n) {
-    MG_FREE(n->heap, n->matrix, n->mean);
-    memset(n, 0, sizeof *n);
+margin_status mg_newton_matrix_new(const mg_objective *o, mg_arena *arena, mg_newton_matrix *n,
+                                   margin_error *error) {
+    n->blocks = blocks_of(o);
+    n->size = n->blocks * (o->columns + 1);
+    return MG_PIECES(arena, purpose, error, MG_PIECE(n->matrix, n->size * n->size),
+                     MG_PIECE(n->mean, o->columns), MG_PIECE(n->factor, o->columns),
+                     MG_PIECE(n->scale, n->size));
 }
 
 /* Of a change that all classes share the loss knows nothing, so that it is what the penalty wants:
  * rho (1[k = l] - 1/K). */
-static void add_penalty(const mg_objective *o, const mg_newton_weights *curvature, int64_t k,
-                        int64_t l, mg_newton_matrix *n) {
+static void add_penalty(const mg_objective *o, int64_t k, int64_t l, mg_newton_matrix *n) {
     const int64_t size = o->columns + 1;
+    const double rho = o->penalty.rho;
     const double shared = o->functions == 1 ? 0.0 : 1.0 / (double)o->functions;
     const double share = (k == l ? 1.0 : 0.0) - shared;
-    for (int64_t j = 0; j < o->columns && curvature->rho > 0.0; j++) {
-        const double added = curvature->rho * n->factor[j] * n->factor[j] * share;
+    for (int64_t j = 0; j < o->columns && rho > 0.0; j++) {
+        const double added = rho * n->factor[j] * n->factor[j] * share;
         n->matrix[(k * size + j) * n->size + l * size + j] += added;
         if (k != l) n->matrix[(l * size + j) * n->size + k * size + j] += added;
     }
 }
 
 /* Of sample i in the block of the classes k and l. */
-static double weight_of(const mg_objective *o, const mg_newton_weights *curvature, int64_t i,
-                        int64_t k, int64_t l) {
+static double weight_of(const mg_objective *o, const double *weights, int64_t i, int64_t k,
+                        int64_t l) {
+    const double *q = weights + i * o->functions;
     double others = 0.0;
-    if (curvature->curvatures) return curvature->curvatures[i];
-    const double *q = curvature->shares + i * o->functions;
-    if (k != l) return curvature->c[i] * q[k] * q[l];
+    if (o->functions == 1) return q[0];
+    if (k != l) return o->c[i] * q[k] * q[l];
     for (int64_t m = 0; m < o->functions; m++)
         others += m == k ? 0.0 : q[m];
-    return curvature->c[i] * q[k] * others;
+    return o->c[i] * q[k] * others;
 }
 
 /* Of the classes k and l: the Gram with weights c q_k (1 - q_k), or minus that with c q_k q_l. */
-static margin_status newton_add_block(const mg_objective *o, const mg_newton_weights *curvature,
-                                      int64_t k, int64_t l, double *weights, int64_t *chosen,
-                                      double *gram, mg_newton_matrix *n, margin_error *error) {
+static margin_status newton_add_block(const mg_objective *o, const double *given, int64_t k,
+                                      int64_t l, double *weights, int64_t *chosen, double *gram,
+                                      mg_newton_matrix *n, margin_error *error) {
     const int64_t size = o->columns + 1;
     mg_weighted_gram request = {.weights = weights, .centre = n->mean, .factor = n->factor};
     for (int64_t i = 0; i < o->samples; i++) {
-        const double weight = weight_of(o, curvature, i, k, l);
+        const double weight = weight_of(o, given, i, k, l);
         if (weight == 0.0) continue;
         chosen[request.count] = i;
         weights[request.count++] = weight;
@@ -70,7 +73,7 @@ static margin_status newton_add_block(const mg_objective *o, const mg_newton_wei
             n->matrix[(k * size + r) * n->size + l * size + c] = value;
             n->matrix[(l * size + r) * n->size + k * size + c] = value;
         }
-    add_penalty(o, curvature, k, l, n);
+    add_penalty(o, k, l, n);
     return MARGIN_OK;
 }
 
@@ -97,7 +100,6 @@ static margin_status factor_exactly(const mg_objective *o, mg_newton_matrix *n, 
                                     margin_error *error) {
     double norm = 0.0;
     int64_t failed = 0;
-    n->least = 0.0;
     for (int64_t r = 0; r < n->size; r++) {
         double *row = n->matrix + r * n->size, sum = 1.0;
         for (int64_t c = 0; c < n->size; c++)
@@ -116,57 +118,39 @@ static margin_status factor_matrix(const mg_objective *o, const mg_newton_weight
                                    mg_newton_matrix *n, margin_error *error) {
     double *work;
     bool empty;
-    margin_status status = MARGIN_OK;
+    MG_SCOPED_ARENA(arena, o->design->heap);
+    n->least = 0.0;
     scale_matrix(o, curvature, n, &empty);
     if (curvature->exact && empty) return MARGIN_OK;
-    MG_NEW(n->heap, work, 2 * n->size, purpose, error);
+    MG_ARENA_NEW(&arena, work, 2 * n->size, purpose, error);
+    if (curvature->exact) return factor_exactly(o, n, work, error);
     for (int64_t r = 0; r < n->size; r++)
         work[r] = 1.0;
-    if (curvature->exact)
-        status = factor_exactly(o, n, work, error);
-    else
-        status =
-            mg_ridge_factor(o->design->context, n->size, n->matrix, work, mg_ridge_double, error);
-    mg_free(n->heap, work);
-    return status;
-}
-
-static margin_status newton_fill(const mg_objective *o, const mg_newton_weights *curvature,
-                                 mg_arena *arena, mg_newton_matrix *n, margin_error *error) {
-    const int64_t size = o->columns + 1;
-    const bool many = blocks_of(o) > 1;
-    double *weights, *gram;
-    int64_t *chosen;
-    MG_NEW(n->heap, n->matrix, n->size * n->size, purpose, error);
-    MG_NEW(n->heap, n->mean, 2 * o->columns + n->size, purpose, error);
-    n->factor = n->mean + o->columns;
-    n->scale = n->factor + o->columns;
-    MG_TRY(MG_PIECES(arena, purpose, error, MG_PIECE(weights, o->samples),
-                     MG_PIECE(chosen, o->samples), MG_PIECE(gram, many ? size * size : 1)));
-    if (!many) gram = n->matrix;
-    MG_TRY(mg_design_coordinates(o->design, o->intercept, n->mean, n->factor, error));
-    for (int64_t k = 0; k < blocks_of(o); k++)
-        for (int64_t l = 0; l <= k; l++)
-            MG_TRY(newton_add_block(o, curvature, k, l, weights, chosen, gram, n, error));
-    return factor_matrix(o, curvature, n, error);
+    return mg_ridge_factor(o->design->context, n->size, n->matrix, work, mg_ridge_double, error);
 }
 
 margin_status mg_newton_matrix_make(const mg_objective *o, const mg_newton_weights *curvature,
                                     mg_newton_matrix *n, margin_error *error) {
-    mg_arena arena;
-    mg_arena_init(&arena, o->design->heap);
-    *n = (mg_newton_matrix){.heap = o->design->heap, .size = blocks_of(o) * (o->columns + 1)};
-    const margin_status status = newton_fill(o, curvature, &arena, n, error);
-    if (status < 0) mg_newton_matrix_free(n);
-    mg_arena_free(&arena);
-    return status;
+    const int64_t size = o->columns + 1;
+    const bool many = n->blocks > 1;
+    double *weights, *gram;
+    int64_t *chosen;
+    MG_SCOPED_ARENA(arena, o->design->heap);
+    MG_TRY(MG_PIECES(&arena, purpose, error, MG_PIECE(weights, o->samples),
+                     MG_PIECE(chosen, o->samples), MG_PIECE(gram, many ? size * size : 1)));
+    if (!many) gram = n->matrix;
+    MG_TRY(mg_design_coordinates(o->design, o->intercept, n->mean, n->factor, error));
+    for (int64_t k = 0; k < n->blocks; k++)
+        for (int64_t l = 0; l <= k; l++)
+            MG_TRY(newton_add_block(o, curvature->weights, k, l, weights, chosen, gram, n, error));
+    return factor_matrix(o, curvature, n, error);
 }
 
 void mg_newton_matrix_solve(const mg_objective *o, const mg_newton_matrix *n, const double *v,
                             const double *s, double *w, double *b) {
     const int64_t p = o->columns, size = p + 1;
     double *x = w; /* (w_k, b_k) of a function one behind the other; taken apart in place */
-    for (int64_t k = 0; k < blocks_of(o); k++) {
+    for (int64_t k = 0; k < n->blocks; k++) {
         for (int64_t j = 0; j < p; j++)
             x[k * size + j] = n->factor[j] * (v[k * p + j] - n->mean[j] * s[k]);
         x[k * size + p] = o->intercept ? s[k] : 0.0;
@@ -176,7 +160,7 @@ void mg_newton_matrix_solve(const mg_objective *o, const mg_newton_matrix *n, co
     mg_cholesky_solve(o->design->isa, n->size, n->matrix, n->size, x);
     for (int64_t r = 0; r < n->size; r++)
         x[r] *= n->scale[r];
-    for (int64_t k = 0; k < blocks_of(o); k++) {
+    for (int64_t k = 0; k < n->blocks; k++) {
         double *own = w + k * p, intercept = x[k * size + p];
         for (int64_t j = 0; j < p; j++) {
             own[j] = n->factor[j] * x[k * size + j];
@@ -214,29 +198,22 @@ static void find_changes(const mg_objective *o, const double *scores, double *le
 margin_status mg_look_ahead(const mg_objective *o, const double *at_w, const double *at_b,
                             double *w, double *b, double *least, double *most,
                             margin_error *error) {
-    mg_heap *heap = o->design->heap;
-    const bool one = o->functions == 1;
-    mg_newton_matrix newton = {.heap = heap};
-    double *shares = NULL, *v = NULL;
-    margin_status status;
-    MG_GO_NEW(heap, shares, o->samples * o->functions, "Newton's direction", error);
-    MG_GO_NEW(heap, v, o->functions * (o->columns + 1), "Newton's direction", error);
-    double *sums = v + o->functions * o->columns;
+    mg_newton_matrix newton;
+    double *weights, *v, *sums;
+    MG_SCOPED_ARENA(arena, o->design->heap);
+    MG_TRY(MG_PIECES(&arena, "Newton's direction", error,
+                     MG_PIECE(weights, o->samples * o->functions),
+                     MG_PIECE(v, o->functions * o->columns), MG_PIECE(sums, o->functions)));
+    MG_TRY(mg_newton_matrix_new(o, &arena, &newton, error));
     mg_loss_point point = {.gradient = v, .intercept_gradient = sums};
-    *(one ? &point.curvatures : &point.shares) = shares;
-    MG_GO(mg_objective_pass(o, at_w, at_b, &point, error));
-    const mg_newton_weights curvature = {.shares = one ? NULL : shares,
-                                         .curvatures = one ? shares : NULL,
-                                         .c = o->c,
-                                         .rho = o->penalty.rho};
-    MG_GO(mg_newton_matrix_make(o, &curvature, &newton, error));
+    *(o->functions == 1 ? &point.curvatures : &point.shares) = weights;
+    MG_TRY(mg_objective_pass(o, at_w, at_b, &point, error));
+    const mg_newton_weights curvature = {.weights = weights};
+    MG_TRY(mg_newton_matrix_make(o, &curvature, &newton, error));
     mg_newton_matrix_solve(o, &newton, v, sums, w, b);
-    MG_GO(mg_objective_scores(o, w, b, shares, error));
-    find_changes(o, shares, least, most);
-done:
-    mg_newton_matrix_free(&newton);
-    MG_FREE(heap, v, shares);
-    return status;
+    MG_TRY(mg_objective_scores(o, w, b, weights, error));
+    find_changes(o, weights, least, most);
+    return MARGIN_OK;
 }
 
 bool mg_is_endless(const mg_objective *o) {
@@ -247,36 +224,36 @@ bool mg_is_endless(const mg_objective *o) {
  * the direction in which a solver had gone far. */
 static margin_status come_nearer(const mg_objective *o, double *w, double *b, margin_error *error) {
     static const double near = 8.0;
-    mg_heap *heap = o->design->heap;
     double *scores, most = 0.0;
-    MG_NEW(heap, scores, o->samples * o->functions, "the scores of the rows", error);
-    const margin_status status = mg_objective_scores(o, w, b, scores, error);
-    for (int64_t k = 0; k < o->samples * o->functions && status >= 0; k++)
+    MG_SCOPED_ARENA(arena, o->design->heap);
+    MG_ARENA_NEW(&arena, scores, o->samples * o->functions, "the scores of the rows", error);
+    MG_TRY(mg_objective_scores(o, w, b, scores, error));
+    for (int64_t k = 0; k < o->samples * o->functions; k++)
         most = fmax(most, fabs(scores[k]));
-    mg_free(heap, scores);
     for (int64_t k = 0; k < o->functions * o->columns && most > near; k++)
         w[k] *= near / most;
     for (int64_t k = 0; k < o->functions && most > near; k++)
         b[k] *= near / most;
-    return status;
+    return MARGIN_OK;
 }
 
 margin_status mg_find_recession(const mg_objective *o, const double *w, const double *b,
                                 bool *recedes, bool *separable, margin_error *error) {
     enum { MOST_STEPS = 12 };
     static const double far = 4.0; /* of a margin in one step */
-    const int64_t weights = o->functions * o->columns, numbers = weights + o->functions;
-    double *at, least, most = (double)INFINITY;
-    margin_status status;
+    const int64_t weights = o->functions * o->columns;
+    double *at, *at_b, *step, *step_b, least, most = (double)INFINITY;
+    MG_SCOPED_ARENA(arena, o->design->heap);
     *recedes = *separable = false;
     if (!mg_is_endless(o) || !mg_newton_matrix_can(o)) return MARGIN_OK;
-    MG_NEW(o->design->heap, at, 2 * numbers + o->functions, "Newton's direction", error);
-    double *at_b = at + weights, *step = at + numbers, *step_b = step + numbers;
+    MG_TRY(MG_PIECES(&arena, "Newton's direction", error, MG_PIECE(at, weights),
+                     MG_PIECE(at_b, o->functions), MG_PIECE(step, weights + o->functions),
+                     MG_PIECE(step_b, o->functions)));
     memcpy(at, w, (size_t)weights * sizeof *at);
     memcpy(at_b, b, (size_t)o->functions * sizeof *at);
-    MG_GO(come_nearer(o, at, at_b, error));
+    MG_TRY(come_nearer(o, at, at_b, error));
     for (int k = 0; k < MOST_STEPS && most >= MG_STILL && !*recedes; k++) {
-        MG_GO(mg_look_ahead(o, at, at_b, step, step_b, &least, &most, error));
+        MG_TRY(mg_look_ahead(o, at, at_b, step, step_b, &least, &most, error));
         *recedes = mg_falls_for_ever(least, most);
         *separable = *recedes && least > 1e-4 * most;
         const double share = fmin(1.0, far / fmax(most, -least));
@@ -285,8 +262,5 @@ margin_status mg_find_recession(const mg_objective *o, const double *w, const do
         for (int64_t f = 0; f < o->functions; f++)
             at_b[f] -= share * step_b[f];
     }
-    status = MARGIN_OK;
-done:
-    mg_free(o->design->heap, at);
-    return status;
+    return MARGIN_OK;
 }

@@ -7,8 +7,7 @@
  * function for it): size (classes - 1)(columns + 1), blocks of a class one behind the other, in
  * coordinates (a_ij - mean_j) / deviation_j. */
 typedef struct mg_newton_matrix {
-    mg_heap *heap;
-    int64_t size;
+    int64_t blocks, size;
     double *matrix; /* size x size: its factor */
     double *mean, *factor, *scale;
     double least; /* exact: its least eigenvalue, with a diagonal of 1, about; 0: it has none */
@@ -16,18 +15,17 @@ typedef struct mg_newton_matrix {
 /* Most numbers for which it is made, where the memory limit leaves room for three such matrices. */
 enum { MG_NEWTON_MATRIX_SIZE = 4096 };
 bool mg_newton_matrix_can(const mg_objective *o);
+/* Memory for it, once. */
+margin_status mg_newton_matrix_new(const mg_objective *o, mg_arena *arena, mg_newton_matrix *n,
+                                   margin_error *error);
 /* What the matrix is made of: sum_i c_i (diag q_i - q_i q_i') x (a_i, 1)(a_i, 1)' + rho. */
 typedef struct mg_newton_weights {
-    const double *shares;     /* samples x classes: q */
-    const double *curvatures; /* one function, samples: c loss'', in place of shares; or NULL */
-    const double *c;          /* samples; those that are 0 cost nothing */
-    double rho;
+    const double *weights;   /* samples x classes: q; of one function samples: c loss'' */
     bool exact;              /* nothing is added where rounding has made it indefinite */
     const bool *independent; /* exact, columns + 1: the others are left out; NULL: none */
 } mg_newton_weights;
 margin_status mg_newton_matrix_make(const mg_objective *o, const mg_newton_weights *curvature,
                                     mg_newton_matrix *n, margin_error *error);
-void mg_newton_matrix_free(mg_newton_matrix *n);
 /* From sums (v, s) to weights w and intercepts b (classes - 1 of them; the last class has 0) with
  * H (w, b) = (v, s). */
 void mg_newton_matrix_solve(const mg_objective *o, const mg_newton_matrix *n, const double *v,

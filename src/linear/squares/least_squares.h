@@ -18,7 +18,6 @@
 #pragma once
 
 #include "linear/objective/linear_options.h"
-#include "linear/objective/objective.h"
 #include "math/products/null_space.h"
 
 /* What a pass over the data found at (w, b). */
@@ -130,8 +129,6 @@ margin_status mg_squares_constant(mg_squares *s);
 margin_status mg_squares_refine(mg_squares *s, mg_squares_correct correct, void *argument);
 /* Solves for another target, that of `fit`, with the factor that is there. */
 margin_status mg_squares_again(mg_squares *s, mg_fit *fit);
-/* Memory of the fit, or the failure. */
-margin_status mg_squares_new(mg_squares *s, int64_t count, double **numbers, const char *purpose);
 /* least_squares_factor.c: a factor of the equilibrated A'CA + alpha I of columns that vary. Where
  * they depend on each other its first `rank` places have columns that do not, and the others are
  * sums of those. */

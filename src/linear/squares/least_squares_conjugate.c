@@ -122,21 +122,19 @@ static margin_status conjugate_step(mg_squares *s, conjugate_ways *m, int64_t mo
  * would all be rounded the same way. */
 static margin_status start_pass(mg_squares *s) {
     const double *y = s->problem->target;
-    double *residual = NULL, total;
+    double *residual, total;
     long double value = 0.0L;
-    margin_status status;
-    MG_NEW(s->context->heap, residual, s->samples, "the residuals", s->error);
+    MG_SCOPED_ARENA(arena, s->context->heap);
+    MG_ARENA_NEW(&arena, residual, s->samples, "the residuals", s->error);
     for (int64_t i = 0; i < s->samples; i++) {
         residual[i] = s->c[i] * (y[i] - s->b);
         value += (long double)(residual[i] * (y[i] - s->b));
     }
     s->now.value = (double)value;
-    MG_GO(mg_design_gradient(&s->design, residual, s->gradient, &total, s->error));
+    MG_TRY(mg_design_gradient(&s->design, residual, s->gradient, &total, s->error));
     mg_squares_judge(s, total);
     judge_by_reach(s);
-done:
-    mg_free(s->context->heap, residual);
-    return status;
+    return MARGIN_OK;
 }
 
 /* Rounds of steps, each from the data, while one is worth its pass. */

@@ -16,9 +16,9 @@ margin_status mg_squares_factor_new(mg_squares *s, mg_squares_factor *f) {
     for (int64_t j = 0; j < n; j++)
         if (s->norm[j] > 0.0) f->column[f->count++] = j;
     f->rank = f->count;
-    MG_TRY(MG_PIECES(&s->arena, "the scale of the columns", s->error, MG_PIECE(f->scale, f->count),
-                     MG_PIECE(f->work, 2 * f->count), MG_PIECE(f->product, n)));
-    return mg_squares_new(s, f->count * f->count, &f->matrix, "the normal equations");
+    return MG_PIECES(&s->arena, "the normal equations", s->error, MG_PIECE(f->scale, f->count),
+                     MG_PIECE(f->work, 2 * f->count), MG_PIECE(f->product, n),
+                     MG_PIECE(f->matrix, f->count * f->count));
 }
 
 /* ---- Solving --------------------------------------------------------------------------------- */

@@ -88,7 +88,7 @@ static margin_status make_products(mg_squares *s, products *p, bool *doubtful) {
     const mg_weighted_gram request = {
         .weights = s->c, .centre = p->start, .factor = p->factor, .extra = p->target};
     p->size = mg_design_gram_size(&s->design, &request);
-    MG_TRY(mg_squares_new(s, p->size * p->size, &p->gram, "the products of the columns"));
+    MG_ARENA_NEW(&s->arena, p->gram, p->size * p->size, "the products of the columns", s->error);
     MG_TRY(mg_design_gram(&s->design, &request, p->gram, s->error));
     MG_TRY(take_means_off(s, p));
     set_columns(s, p, &unsure);
@@ -150,7 +150,7 @@ static margin_status take_rank(mg_squares *s, mg_squares_factor *f, const int *p
     f->rank = rank;
     s->condition = 1.0 / sqrt(mg_cholesky_condition(s->context, rank, f->matrix, n, norm, f->work));
     if (ratio_of(f) <= s->condition)
-        MG_TRY(mg_squares_new(s, s->columns, &f->away, "the normal equations"));
+        MG_ARENA_NEW(&s->arena, f->away, s->columns, "the normal equations", s->error);
     MG_TRY(mg_squares_factor_null(s, f));
     *reliable = !s->out_of_time;
     return s->is_partial && *reliable ? mg_squares_factor_check(s, f, reliable) : MARGIN_OK;
@@ -283,7 +283,7 @@ static margin_status check_sparse_rank(mg_squares *s, const mg_squares_factor *f
 margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     products p = {0};
     mg_squares_factor *f;
-    bool reliable = false, hidden;
+    bool reliable = false, hidden = false;
     double norm;
     *doubtful = true;
     MG_ARENA_NEW(&s->arena, f, 1, "the normal equations", s->error);

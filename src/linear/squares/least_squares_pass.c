@@ -20,11 +20,6 @@ mg_squares mg_squares_of(mg_fit *fit, bool intercept) {
     return s;
 }
 
-margin_status mg_squares_new(mg_squares *s, int64_t count, double **numbers, const char *purpose) {
-    MG_ARENA_NEW(&s->arena, *numbers, count, purpose, s->error);
-    return MARGIN_OK;
-}
-
 /* c_i = weight_i / mean weight: neither huge nor tiny weights leave the range of numbers. */
 static void set_weights(mg_squares *s) {
     double most = 0.0, sum = 0.0;
@@ -257,23 +252,6 @@ static double relative_size(const mg_squares *s, const double *step) {
     return size > 0.0 ? size / fmax(whole, size) : 0.0;
 }
 
-typedef struct kept_solution {
-    double *w, b;
-    mg_squares_point point;
-} kept_solution;
-
-static void squares_keep(const mg_squares *s, kept_solution *kept) {
-    memcpy(kept->w, s->w, (size_t)s->columns * sizeof *s->w);
-    kept->b = s->b;
-    kept->point = s->now;
-}
-
-static void go_back(mg_squares *s, const kept_solution *kept) {
-    memcpy(s->w, kept->w, (size_t)s->columns * sizeof *s->w);
-    s->b = kept->b;
-    s->now = kept->point;
-}
-
 double mg_squares_along(const mg_squares *s, const double *step) {
     double sum = 0.0;
     for (int64_t j = 0; j < s->columns; j++)
@@ -285,9 +263,10 @@ static margin_status refine(mg_squares *s, mg_squares_correct correct, void *arg
     enum { MOST = 10 };
     static const double enough = 1e-12; /* corrections below this are rounding */
     static const double little = 1e-12; /* gaps that no one asks about */
-    double last = 2.0;
-    if (!s->kept) MG_TRY(mg_squares_new(s, s->columns, &s->kept, "a copy of the weights"));
-    kept_solution kept = {.w = s->kept};
+    const size_t bytes = (size_t)s->columns * sizeof *s->w;
+    double last = 2.0, kept_b = 0.0;
+    mg_squares_point kept = {0};
+    if (!s->kept) MG_ARENA_NEW(&s->arena, s->kept, s->columns, "a copy of the weights", s->error);
     for (s->refinements = 0;; s->refinements++) {
         if (!(s->hidden > 0.0)) MG_TRY(mg_squares_pass(s));
         MG_TRY(correct(s, argument, s->step));
@@ -300,11 +279,12 @@ static margin_status refine(mg_squares *s, mg_squares_correct correct, void *arg
             s->refinements--;
             continue;
         }
-        if (!(size < last) && s->refinements == 0) { /* not a number: the constant is left */
+        if (!(size < last) && s->refinements == 0) /* not a number: the constant is left */
             return mg_squares_constant(s);
-        }
         if (!(size < last)) { /* no better for the last correction: it was rounding */
-            go_back(s, &kept);
+            memcpy(s->w, s->kept, bytes);
+            s->b = kept_b;
+            s->now = kept;
             s->refinements--;
             return MARGIN_OK;
         }
@@ -313,7 +293,9 @@ static margin_status refine(mg_squares *s, mg_squares_correct correct, void *arg
         if (ended < 0) return mg_fail_cancelled(s->error);
         s->out_of_time = ended > 0;
         if (ended > 0) return MARGIN_OK;
-        squares_keep(s, &kept);
+        memcpy(s->kept, s->w, bytes);
+        kept_b = s->b;
+        kept = s->now;
         mg_squares_move(s, s->step);
         last = size / 2.0;
     }

@@ -102,8 +102,8 @@ static margin_status take_triangle(mg_squares *s, const qr_walk *walk, const dou
     const int64_t n = walk->f->count, size = n + 1;
     const double most = 1e140;
     *t = (triangle){.size = size, .room = size};
-    MG_TRY(mg_squares_new(s, size * size, &t->r, "the triangle of the columns"));
-    MG_TRY(mg_squares_new(s, size * size, &t->block, "the triangle of the columns"));
+    MG_TRY(MG_PIECES(&s->arena, "the triangle of the columns", s->error,
+                     MG_PIECE(t->r, size * size), MG_PIECE(t->block, size * size)));
     for (int64_t k = 0; k < size; k++)
         memcpy(t->r + k * size, whole + (walk->first + k) * walk->size + walk->first,
                (size_t)size * sizeof(double));
@@ -206,7 +206,7 @@ static margin_status make_triangle(mg_squares *s, const mg_squares_factor *f, co
                                         .sums = walk->size * walk->size,
                                         .add = fold_rows,
                                         .merge = fold_triangles};
-    MG_TRY(mg_squares_new(s, numbers, whole, "the triangle of the columns"));
+    MG_ARENA_NEW(&s->arena, *whole, numbers, "the triangle of the columns", s->error);
     MG_TRY(mg_sweep(s->context, s->samples, 4 * walk->room, &accumulator, walk, *whole, s->error));
     const margin_status ended = (margin_status)atomic_load(&walk->ended);
     if (ended == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(s->error);
@@ -221,7 +221,7 @@ margin_status mg_squares_triangle(mg_squares *s, const mg_squares_factor *f, dou
     const mg_stop stop = {
         .context = s->context, .deadline = (double)INFINITY, .max_iterations = -1};
     qr_walk walk;
-    double *whole = NULL;
+    double *whole;
     MG_TRY(make_triangle(s, f, &stop, &walk, &whole));
     for (int64_t k = 0; k < f->count; k++)
         for (int64_t l = 0; l < f->count; l++)
@@ -233,7 +233,7 @@ margin_status mg_squares_triangle(mg_squares *s, const mg_squares_factor *f, dou
 margin_status mg_squares_qr(mg_squares *s) {
     mg_squares_factor f;
     qr_walk walk;
-    double *whole = NULL;
+    double *whole;
     MG_TRY(mg_squares_moments(s));
     MG_TRY(mg_squares_factor_new(s, &f));
     snprintf(s->method, sizeof s->method, "QR of the columns");

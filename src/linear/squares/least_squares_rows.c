@@ -10,6 +10,7 @@
 #include "learn/exact/exact_columns.h"
 #include "math/products/cholesky.h"
 #include "math/products/lapack.h"
+#include "math/rows/sparse_columns.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -48,11 +49,7 @@ static margin_status copy_dense(mg_squares *s, row_system *system) {
 static margin_status copy_sparse(mg_squares *s, row_system *system) {
     const mg_problem *problem = s->problem;
     const margin_matrix *x = &problem->x;
-    int64_t stored = 0;
-    for (int64_t i = 0; i < s->samples; i++) {
-        const int64_t row = mg_sample_row(problem, i);
-        stored += mg_row_start(x, row + 1) - mg_row_start(x, row);
-    }
+    const int64_t stored = mg_sparse_count(x, problem->index, s->samples);
     MG_TRY(mg_matrix_new_csr(s->context->heap, s->samples, s->columns, stored, MARGIN_F64,
                              "a scaled copy of the rows", &system->rows, s->error));
     int64_t *starts = (int64_t *)system->rows.view.row_starts, at = 0;
@@ -190,7 +187,7 @@ static margin_status find_rank(mg_squares *s, row_system *system) {
 static margin_status rows_eigenvectors(mg_squares *s, row_system *system) {
     const int64_t n = s->samples;
     int64_t info = 0;
-    MG_TRY(mg_squares_new(s, n, &system->values, "the eigenvalues"));
+    MG_ARENA_NEW(&s->arena, system->values, n, "the eigenvalues", s->error);
     MG_TRY(mg_squares_in_time(s, mg_lapack_dsyevd(&s->stop, 'V', 'U', n, system->matrix, n,
                                                   system->values, &info, s->error)));
     if (s->out_of_time) return MARGIN_OK;
@@ -210,30 +207,29 @@ static margin_status rows_eigenvectors(mg_squares *s, row_system *system) {
 
 /* ---- Solving --------------------------------------------------------------------------------- */
 
-/* x = V diag(1/values) V'x over `rank` vectors of n numbers, by rows; sum: room for n. */
-static void solve_spectral(const mg_squares *s, const double *vectors, const double *values,
-                           int64_t rank, int64_t n, double *x, double *sum) {
+/* x = V diag(1/values) V'x over the last `rank` vectors, by rows; behind x is room for as many. */
+static void solve_spectral(const mg_squares *s, const row_system *system, double *x) {
     const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
+    const int64_t n = s->samples;
+    double *sum = x + n;
     memset(sum, 0, (size_t)n * sizeof *sum);
-    for (int64_t l = 0; l < rank; l++) {
-        const double *vector = vectors + l * n;
-        ops->add(sum, ops->dot(vector, x, n) / values[l], vector, n);
+    for (int64_t l = n - system->rank; l < n; l++) {
+        const double *vector = system->matrix + l * n;
+        ops->add(sum, ops->dot(vector, x, n) / system->values[l], vector, n);
     }
     memcpy(x, sum, (size_t)n * sizeof *x);
 }
 
 /* x becomes K^+ A A'x, from the gradient A'x. Where rows are equal, x has a part that nothing fits,
  * and the least of the vectors that are used has its share of it: A'x has not. */
-static margin_status take_part(mg_squares *s, row_system *system, double *x) {
-    const int64_t n = s->samples;
+static margin_status take_part(mg_squares *s, const row_system *system, double *x) {
     double shift = 0.0;
     for (int64_t j = 0; j < s->columns && s->intercept; j++)
         shift += s->mean[j] * s->gradient[j];
     MG_TRY(mg_design_scores(&s->design, s->gradient, -shift, x, s->error));
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < s->samples; i++)
         x[i] *= system->root[i];
-    solve_spectral(s, system->matrix + (n - system->rank) * n, system->values + n - system->rank,
-                   system->rank, n, x, x + n);
+    solve_spectral(s, system, x);
     return MARGIN_OK;
 }
 
@@ -249,8 +245,7 @@ static margin_status rows_correct(mg_squares *s, void *argument, double *step) {
     if (system->values && s->alpha == 0.0 && system->rank < n - s->intercept)
         MG_TRY(take_part(s, system, x));
     if (system->values)
-        solve_spectral(s, system->matrix + (n - system->rank) * n,
-                       system->values + n - system->rank, system->rank, n, x, x + n);
+        solve_spectral(s, system, x);
     else
         mg_cholesky_solve(s->design.isa, n, system->matrix, n, x);
     for (int64_t i = 0; i < n; i++) {

@@ -59,8 +59,8 @@ static double *gradient_of(const path_run *run, double *state, int64_t k) {
 static margin_status make_products(path_run *run, double *gram) {
     mg_squares *s = &run->s;
     const int64_t n = s->columns, size = n + 2;
-    double *target = NULL;
-    MG_TRY(mg_squares_new(s, s->samples, &target, purpose));
+    double *target;
+    MG_ARENA_NEW(&s->arena, target, s->samples, purpose, s->error);
     for (int64_t i = 0; i < s->samples; i++)
         target[i] = s->problem->target[i] - s->centre;
     const mg_weighted_gram request = {.weights = s->c, .centre = s->mean, .extra = target};
@@ -82,9 +82,9 @@ static margin_status path_decompose(path_run *run) {
     mg_squares *s = &run->s;
     const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
     const int64_t n = s->columns;
-    double *gram = NULL;
+    double *gram;
     int64_t info = 0;
-    MG_TRY(mg_squares_new(s, (n + 2) * (n + 2), &gram, purpose));
+    MG_ARENA_NEW(&s->arena, gram, (n + 2) * (n + 2), purpose, s->error);
     MG_TRY(make_products(run, gram));
     const margin_status status =
         mg_lapack_dsyevd(&s->stop, 'V', 'U', n, run->vectors, n, run->values, &info, s->error);
@@ -116,6 +116,11 @@ static void set_inverses(path_run *run) {
 
 static int64_t state_numbers(const path_run *run) {
     return run->count * (4 + run->s.columns);
+}
+
+/* Behind the sums: see path_chunk. */
+static int64_t path_room(const path_run *run) {
+    return CHUNK * (3 * run->s.columns + 2 * run->count);
 }
 
 /* Rows of a chunk as the model's centred columns. */
@@ -184,12 +189,6 @@ static margin_status path_add_block(void *state, const mg_block *block, void *ar
     return MARGIN_OK;
 }
 
-static margin_status path_sweep(path_run *run) {
-    const int64_t room = CHUNK * (3 * run->s.columns + 2 * run->count);
-    return mg_sweep_sums(run->s.context, run->s.samples, BLOCK, state_numbers(run), room,
-                         path_add_block, run, run->state, run->s.error);
-}
-
 /* ---- Solutions ------------------------------------------------------------------------------- */
 
 /* Takes the gradient of the penalty off, and says how far the solution is from the optimum at most;
@@ -233,7 +232,8 @@ static margin_status path_solve(path_run *run) {
         run->level[k] = run->s.centre;
     for (int sweeps = 1;; sweeps++) {
         double worst = 0.0;
-        MG_TRY(path_sweep(run));
+        MG_TRY(mg_sweep_sums(run->s.context, run->s.samples, BLOCK, state_numbers(run),
+                             path_room(run), path_add_block, run, run->state, run->s.error));
         for (int64_t k = 0; k < run->count; k++) {
             run->fits[k].report.gap = path_judge(run, k);
             worst = fmax(worst, run->fits[k].report.gap);
@@ -294,7 +294,7 @@ static margin_status take_memory(path_run *run) {
                      MG_PIECE(run->alpha, count), MG_PIECE(run->level, count),
                      MG_PIECE(run->solution, count * n), MG_PIECE(run->inverse, count * n),
                      MG_PIECE(run->zero, MG_MAX(n, count)),
-                     MG_PIECE(run->state, state_numbers(run) + CHUNK * (3 * n + 2 * count))));
+                     MG_PIECE(run->state, state_numbers(run) + path_room(run))));
     memset(run->zero, 0, (size_t)MG_MAX(n, count) * sizeof *run->zero);
     return MARGIN_OK;
 }

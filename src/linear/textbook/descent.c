@@ -8,7 +8,7 @@ enum { MOST_STEPS = 10000, MOST_PASSES = 1000 };
 /* ---- Setting up ------------------------------------------------------------------------------ */
 
 static margin_status new_numbers(mg_descent *d, int64_t count, double **numbers) {
-    MG_ARENA_NEW(&d->arena, *numbers, count, "the state of a solver", d->job->error);
+    MG_ARENA_NEW(d->arena, *numbers, count, "the state of a solver", d->job->error);
     memset(*numbers, 0, (size_t)count * sizeof **numbers);
     return MARGIN_OK;
 }
@@ -111,26 +111,25 @@ static mg_descent descent_of(mg_linear_job *job, mg_linear_solution *solution, b
     const mg_loss *loss = o->loss;
     const bool is_default = job->stop.max_iterations < 0;
     if (is_default) job->stop.max_iterations = by_rows ? MOST_PASSES : MOST_STEPS;
-    mg_descent d = {.job = job,
-                    .solution = solution,
-                    .objective = o,
-                    .design = o->design,
-                    .vectors = mg_vector_ops_for(o->design->isa),
-                    .functions = o->functions,
-                    .columns = o->columns,
-                    .samples = o->samples,
-                    .numbers = o->functions * (o->columns + 1),
-                    .mass = o->mass,
-                    .mu = o->penalty.rho / o->mass,
-                    .unit_name = by_rows ? "passes" : "steps",
-                    .limit = job->stop.max_iterations,
-                    .is_default = is_default,
-                    .curvature = (double)NAN,
-                    .noisy = !loss->smooth,
-                    .adapts = isnan(job->descent.rate) && loss->smooth &&
-                              !isfinite(loss->curvature_bound),
-                    .goal = {.job = job, .solution = solution, .strictness = 0.95}};
-    return d;
+    return (mg_descent){.job = job,
+                        .solution = solution,
+                        .objective = o,
+                        .design = o->design,
+                        .vectors = mg_vector_ops_for(o->design->isa),
+                        .functions = o->functions,
+                        .columns = o->columns,
+                        .samples = o->samples,
+                        .numbers = o->functions * (o->columns + 1),
+                        .mass = o->mass,
+                        .mu = o->penalty.rho / o->mass,
+                        .unit_name = by_rows ? "passes" : "steps",
+                        .limit = job->stop.max_iterations,
+                        .is_default = is_default,
+                        .curvature = (double)NAN,
+                        .noisy = !loss->smooth,
+                        .adapts = isnan(job->descent.rate) && loss->smooth &&
+                                  !isfinite(loss->curvature_bound),
+                        .goal = {.job = job, .solution = solution, .strictness = 0.95}};
 }
 
 /* Rows of a step; 0: all, with one pass for each. */
@@ -162,19 +161,17 @@ margin_status mg_descend(mg_linear_job *job, mg_linear_solution *solution) {
     const int64_t batch = batch_of(job);
     mg_descent d = descent_of(job, solution, batch > 0);
     mg_descent_rows rows;
-    margin_status status;
-    mg_arena_init(&d.arena, d.design->heap);
-    MG_GO(descent_new_vectors(&d));
-    MG_GO(mg_descent_measure_columns(&d));
+    MG_SCOPED_ARENA(arena, d.design->heap);
+    d.arena = &arena;
+    MG_TRY(descent_new_vectors(&d));
+    MG_TRY(mg_descent_measure_columns(&d));
     const double began = mg_clock();
-    MG_GO(go_to_start(&d));
+    MG_TRY(go_to_start(&d));
     job->stop.deadline -= mg_clock() - began; /* the proof takes as long */
-    if (batch > 0) MG_GO(mg_descent_rows_begin(&d, batch, &rows));
+    if (batch > 0) MG_TRY(mg_descent_rows_begin(&d, batch, &rows));
     mg_stop_arm(&job->stop);
-    status = descent_iterate(&d, batch > 0 ? &rows : NULL);
+    margin_status status = descent_iterate(&d, batch > 0 ? &rows : NULL);
     if (mg_stop_cut(&job->stop, status)) status = mg_descent_end(&d, MARGIN_STOPPED_TIME);
     mg_stop_disarm(&job->stop);
-done:
-    mg_arena_free(&d.arena);
     return status;
 }

@@ -32,7 +32,7 @@ typedef struct mg_descent {
     const mg_objective *objective;
     mg_design *design;
     const mg_vector_ops *vectors;
-    mg_arena arena;
+    mg_arena *arena;
     int64_t functions, columns, samples, numbers; /* functions x (columns + 1) */
     mg_descent_point here, best;                  /* the best one without a gradient */
     mg_descent_point there;                       /* adapts: the next one */
@@ -95,9 +95,10 @@ margin_status mg_descent_end(mg_descent *d, margin_status ended);
 
 /* ---- All rows (solver_gd.c) ---- */
 margin_status mg_descent_step(mg_descent *d);
-/* Moves a number towards 0. */
-MG_INLINE double mg_shrink(double x, double by) {
-    return x > by ? x - by : x < -by ? x + by : 0.0;
+/* Moves weights towards 0. */
+MG_INLINE void mg_shrink(const mg_descent *d, double *w, double by) {
+    for (int64_t j = 0; by > 0.0 && j < d->functions * d->columns; j++)
+        w[j] = w[j] > by ? w[j] - by : w[j] < -by ? w[j] + by : 0.0;
 }
 
 /* ---- Row by row (solver_sgd.c) ---- */

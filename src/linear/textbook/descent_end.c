@@ -4,8 +4,6 @@
 
 #include <stdio.h>
 
-/* ---- Words ----------------------------------------------------------------------------------- */
-
 static double round_down(double x) {
     const double unit = pow(10.0, floor(log10(x)) - 1.0);
     return unit > 0.0 && isfinite(unit) ? floor(x / unit) * unit : x;
@@ -72,8 +70,6 @@ static void explain_end(const mg_descent *d, margin_status ended, char *why, siz
                  "scale (standardize | ...), or take solver=auto",
                  gap.text);
 }
-
-/* ---- End ------------------------------------------------------------------------------------- */
 
 margin_status mg_descent_end(mg_descent *d, margin_status ended) {
     mg_linear_solution *out = d->solution;

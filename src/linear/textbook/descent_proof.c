@@ -138,8 +138,6 @@ margin_status mg_descent_check(mg_descent *d, bool *done) {
     return MARGIN_OK;
 }
 
-/* ---- Ridge ----------------------------------------------------------------------------------- */
-
 /* Where the penalty is weak, the duality gap |g|^2 / (2 rho) is far above the distance, which the
  * verification of a ridge takes as well. */
 margin_status mg_descent_prove_by_distance(mg_descent *d) {

@@ -33,17 +33,17 @@ margin_status mg_descent_curvature(mg_descent *d, int64_t passes) {
     const mg_objective *o = d->objective;
     const double share = mg_loss_most_curvature(o->loss) / d->mass;
     double *v, *image, v0 = o->intercept ? 1.0 : 0.0, before = 0.0;
-    margin_status status = MARGIN_OK;
+    MG_SCOPED_ARENA(arena, d->design->heap);
     d->curvature = 0.0;
-    MG_NEW(d->design->heap, v, 2 * d->columns, "the curvature of the loss", d->job->error);
-    image = v + d->columns;
+    MG_TRY(MG_PIECES(&arena, "the curvature of the loss", d->job->error, MG_PIECE(v, d->columns),
+                     MG_PIECE(image, d->columns)));
     for (int64_t j = 0; j < d->columns; j++)
         v[j] = mg_random_normal(0, MG_RANDOM_START, (uint64_t)j);
     descent_normalise(d, v, &v0);
     for (int64_t pass = 0; pass < passes; pass++) {
         double total = 0.0;
-        MG_GO(mg_design_product(d->design, NULL, d->samples, o->c, v, v0, image, &total,
-                                d->job->error));
+        MG_TRY(mg_design_product(d->design, NULL, d->samples, o->c, v, v0, image, &total,
+                                 d->job->error));
         d->solution->passes++;
         for (int64_t j = 0; j < d->columns; j++)
             v[j] = share * image[j] + d->mu * v[j];
@@ -52,9 +52,7 @@ margin_status mg_descent_curvature(mg_descent *d, int64_t passes) {
         if (!(d->curvature > 0.0) || !(d->curvature > before * (1.0 + enough))) break;
         before = d->curvature;
     }
-done:
-    mg_free(d->design->heap, v);
-    return status;
+    return MARGIN_OK;
 }
 
 /* ---- Rate ------------------------------------------------------------------------------------ */

@@ -16,11 +16,10 @@
 /* to = from - rate x gradient, proximal. */
 static void gd_step_from(const mg_descent *d, const mg_descent_point *from, double rate,
                          mg_descent_point *to) {
-    const double share = rate / d->mass, by = share * d->objective->penalty.kappa;
+    const double share = rate / d->mass;
     for (int64_t j = 0; j < d->numbers; j++)
         to->w[j] = from->w[j] - share * from->gradient[j]; /* and the intercepts */
-    for (int64_t j = 0; by > 0.0 && j < d->functions * d->columns; j++)
-        to->w[j] = mg_shrink(to->w[j], by);
+    mg_shrink(d, to->w, share * d->objective->penalty.kappa);
 }
 
 static void step_dual(const mg_descent *d, double rate) {
@@ -77,8 +76,6 @@ margin_status mg_descent_step(mg_descent *d) {
     gd_step_from(d, &d->here, rate, &d->here);
     return mg_descent_evaluate(d, &d->here);
 }
-
-/* ---- The solver ------------------------------------------------------------------------------ */
 
 const mg_linear_solver mg_solver_gd = {
     .name = "gd",

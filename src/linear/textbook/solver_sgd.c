@@ -100,12 +100,6 @@ static void sgd_shrink(mg_descent_rows *m, double theta) {
     if (fabs(m->factor) < least || m->alpha_factor < least) sgd_settle(m);
 }
 
-static void shrink_absolute(mg_descent_rows *m, double by) {
-    const mg_descent *d = m->d;
-    for (int64_t j = 0; by > 0.0 && j < d->functions * d->columns; j++)
-        d->here.w[j] = mg_shrink(d->here.w[j], by);
-}
-
 /* ---- Slopes ---------------------------------------------------------------------------------- */
 
 /* Of one function: weight x slope in f, and the second derivative, where it matters. */
@@ -183,7 +177,7 @@ static margin_status sgd_one_batch(mg_descent_rows *m, const int64_t *samples, i
         if (d->alpha && m->alpha_factor > 0.0)
             d->alpha[samples[r]] -= theta * d->mass * *slopes * sign[samples[r]] / m->alpha_factor;
     }
-    shrink_absolute(m, rate * d->objective->penalty.kappa / d->mass);
+    mg_shrink(d, d->here.w, rate * d->objective->penalty.kappa / d->mass);
     return MARGIN_OK;
 }
 
@@ -222,13 +216,12 @@ static margin_status rows_memory(mg_descent_rows *m) {
     const bool sparse =
         !d->design->made && mg_is_csr(&d->design->problem->x) && d->objective->penalty.kappa == 0.0;
     const char *purpose = "the rows of a solver";
-    mg_arena *arena = &d->arena;
     margin_error *error = d->job->error;
-    MG_TRY(MG_PIECES(arena, purpose, error, MG_PIECE(m->order, d->samples),
+    MG_TRY(MG_PIECES(d->arena, purpose, error, MG_PIECE(m->order, d->samples),
                      MG_PIECE(m->slopes, m->batch * d->functions),
                      MG_PIECE(m->along, 2 * d->functions)));
-    if (d->adapts) MG_ARENA_NEW(arena, m->lengths, d->samples, purpose, error);
-    MG_TRY(mg_step_row_new(d->design, d->design->shift, sparse, arena, &m->row, error));
+    if (d->adapts) MG_ARENA_NEW(d->arena, m->lengths, d->samples, purpose, error);
+    MG_TRY(mg_step_row_new(d->design, d->design->shift, sparse, d->arena, &m->row, error));
     m->shift_u = m->along + d->functions;
     memset(m->along, 0, (size_t)(2 * d->functions) * sizeof *m->along);
     for (int64_t i = 0; i < d->samples; i++)
@@ -256,8 +249,6 @@ margin_status mg_descent_rows_begin(mg_descent *d, int64_t batch, mg_descent_row
     d->noisy |= m->batch < d->samples;
     return MARGIN_OK;
 }
-
-/* ---- The solvers ----------------------------------------------------------------------------- */
 
 const mg_linear_solver mg_solver_sgd = {
     .name = "sgd",

@@ -22,7 +22,6 @@
 #include "base/sweep.h"
 #include "linear/verify/verification.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef mg_real real;
@@ -349,10 +348,6 @@ static margin_status find_duality_gap(mg_verification *k, real *gap, real *moved
     return MARGIN_OK;
 }
 
-static bool is_free(const mg_verification *k) {
-    return k->options->penalty.rho == 0.0 && k->options->penalty.kappa == 0.0;
-}
-
 /* Of a ridge training takes the distance where the duality gap is more than tol, or than tol /
  * parts where parts had to be nearer for the whole: from half of that on it is looked at here. */
 static margin_status find_gap(mg_verification *k, real *gap, real *moved) {
@@ -361,7 +356,7 @@ static margin_status find_gap(mg_verification *k, real *gap, real *moved) {
     const real enough = near / (real)(2 * MG_MAX(k->fit->parts, 1));
     real distance = (real)INFINITY, of_distance = 0.0L;
     MG_TRY(find_sums(k, false)); /* the gradient of the losses */
-    const bool free = is_free(k);
+    const bool free = penalty->rho == 0.0 && penalty->kappa == 0.0;
     const bool square = k->loss->kind == MG_LOSS_SQUARED && penalty->kappa == 0.0;
     *gap = (real)INFINITY;
     *moved = 0.0L;
@@ -505,18 +500,15 @@ margin_status mg_linear_verify(mg_fit *fit, const mg_linear_options *options, mg
                          .unit_of_rows =
                              (real)mg_rows_rounding(fit->problem->count, MG_BLOCK_ROWS)};
     const int64_t size = k.columns + 1, scores = k.samples * k.functions;
-    mg_arena arena;
+    MG_SCOPED_ARENA(arena, fit->context->heap);
     MG_REQUIRE(!k.loss->coupled || k.functions == fit->problem->classes, fit->error,
                MARGIN_ERROR_DATA, "the data has %d classes and the model %lld functions",
                fit->problem->classes, (long long)k.functions);
-    mg_arena_init(&arena, fit->context->heap);
-    margin_status status = MG_PIECES(
+    MG_TRY(MG_PIECES(
         &arena, "a verification", fit->error, MG_PIECE(k.c, k.samples), MG_PIECE(k.scores, scores),
         MG_PIECE(k.u, scores), MG_PIECE(k.v, k.functions * size),
         MG_PIECE(k.blur, k.functions * size), MG_PIECE(k.values, size), MG_PIECE(k.sizes, size),
         MG_PIECE(k.terms, k.functions), MG_PIECE(k.centre, size), MG_PIECE(k.held, size),
-        MG_PIECE(k.far, size), MG_PIECE(k.at, size), MG_PIECE(k.row, size));
-    if (status >= 0) status = verify(&k);
-    mg_arena_free(&arena);
-    return status;
+        MG_PIECE(k.far, size), MG_PIECE(k.at, size), MG_PIECE(k.row, size)));
+    return verify(&k);
 }

@@ -16,7 +16,6 @@
 #include "linear/verify/verification.h"
 
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
 typedef mg_real real;

@@ -30,7 +30,6 @@
 #include "math/products/extended_factor.h"
 
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
 typedef mg_real real;
@@ -65,13 +64,14 @@ static bool counts(const mg_verification *k, int64_t i) {
     return k->loss->kind != MG_LOSS_SQUARED_HINGE || depth(k, i) >= least_depth;
 }
 
-/* A row less what may be taken off its columns: with b that is another basis of the same functions,
- * in which columns far from 0 keep their digits. */
+/* A row, with the 1 of an intercept that is there, less what may be taken off its columns: with b
+ * that is another basis of the same functions, in which columns far from 0 keep their digits. */
 static margin_status centred_row(curvature *m, int64_t i) {
     mg_verification *k = m->k;
     MG_TRY(mg_verify_row(k, i));
     for (int64_t e = 0; e < k->entries; e++)
         k->values[e] -= k->centre[k->at[e]];
+    k->entries -= !k->options->intercept;
     return MARGIN_OK;
 }
 
@@ -79,14 +79,13 @@ static margin_status add_sample(curvature *m, int64_t i) {
     mg_verification *k = m->k;
     if (!counts(k, i)) return MARGIN_OK;
     MG_TRY(centred_row(m, i));
-    const int64_t entries = k->options->intercept ? k->entries : k->entries - 1;
     for (int64_t a = 0; a < m->blocks; a++)
         for (int64_t b = 0; b <= a; b++) {
             const real weight = mg_verify_curvature(k, i, a, b);
-            for (int64_t r = 0; r < entries && weight != 0.0L; r++) {
+            for (int64_t r = 0; r < k->entries && weight != 0.0L; r++) {
                 const real left = weight * k->values[r];
                 real *into = m->f.matrix + (a * m->block + k->at[r]) * m->f.size + b * m->block;
-                for (int64_t s = 0; s < (a == b ? r + 1 : entries); s++)
+                for (int64_t s = 0; s < (a == b ? r + 1 : k->entries); s++)
                     into[k->at[s]] += left * k->values[s];
             }
         }
@@ -117,20 +116,18 @@ static margin_status count_columns(curvature *m) {
     margin_context *context = k->fit->context;
     double *weights;
     int64_t rank;
+    MG_SCOPED_ARENA(arena, context->heap);
     m->f.count = m->f.size;
     if (k->options->penalty.rho > 0.0) return MARGIN_OK;
-    MG_NEW(context->heap, weights, k->samples, "a verification", k->fit->error);
+    MG_ARENA_NEW(&arena, weights, k->samples, "a verification", k->fit->error);
     for (int64_t i = 0; i < k->samples; i++)
         weights[i] =
             k->c[i] > 0 && (m->apart || !hinge ? counts(k, i) : depth(k, i) > 0) ? 1.0 : 0.0;
-    const margin_status status = mg_exact_columns(context, k->problem, k->options->intercept,
-                                                  weights, m->independent, &rank, k->fit->error);
-    mg_free(context->heap, weights);
+    MG_TRY(mg_exact_columns(context, k->problem, k->options->intercept, weights, m->independent,
+                            &rank, k->fit->error));
     m->f.count = m->blocks * rank;
-    return status;
+    return MARGIN_OK;
 }
-
-/* ---- Its factor ------------------------------------------------------------------------------ */
 
 static margin_status fold_rows(curvature *m) {
     mg_verification *k = m->k;
@@ -145,8 +142,7 @@ static margin_status fold_rows(curvature *m) {
         else {
             const real weight = sqrtl(mg_verify_curvature(k, i, 0, 0));
             MG_TRY(centred_row(m, i));
-            const int64_t entries = k->options->intercept ? k->entries : k->entries - 1;
-            for (int64_t e = 0; e < entries; e++)
+            for (int64_t e = 0; e < k->entries; e++)
                 m->x[k->at[e]] = weight * k->values[e];
         }
         mg_extended_fold(&m->f, m->x);
@@ -185,12 +181,11 @@ static real centred_entry(const curvature *m, const real *v, bool is_gradient, i
 /* L^-1 (e_f a_i) for every function that may move: `blocks` rows of x. */
 static margin_status solve_row(curvature *m) {
     const mg_verification *k = m->k;
-    const int64_t entries = k->options->intercept ? k->entries : k->entries - 1;
     memset(m->x, 0, (size_t)(m->blocks * m->f.size) * sizeof *m->x);
     for (int64_t f = 0; f < m->blocks; f++) {
         real *x = m->x + f * m->f.size;
         if (mg_cancelled(k->fit->context)) return mg_fail_cancelled(k->fit->error);
-        for (int64_t e = 0; e < entries; e++)
+        for (int64_t e = 0; e < k->entries; e++)
             x[f * m->block + k->at[e]] = k->values[e] * m->scale[f * m->block + k->at[e]];
         mg_extended_solve(&m->f, x);
     }
@@ -302,16 +297,14 @@ static margin_status between_rows(mg_verification *k, real *distance, real *move
     double *weights;
     int64_t *group, distinct;
     real *sum, *weight;
-    mg_arena arena;
-    margin_status status;
-    mg_arena_init(&arena, context->heap);
-    MG_GO(MG_PIECES(&arena, "a verification", k->fit->error, MG_PIECE(weights, n),
-                    MG_PIECE(group, n), MG_PIECE(sum, n), MG_PIECE(weight, n)));
+    MG_SCOPED_ARENA(arena, context->heap);
+    MG_TRY(MG_PIECES(&arena, "a verification", k->fit->error, MG_PIECE(weights, n),
+                     MG_PIECE(group, n), MG_PIECE(sum, n), MG_PIECE(weight, n)));
     for (int64_t i = 0; i < n; i++) {
         weights[i] = (double)k->c[i];
         sum[i] = weight[i] = 0.0L;
     }
-    MG_GO(mg_exact_rows(context, k->problem, weights, group, &distinct, k->fit->error));
+    MG_TRY(mg_exact_rows(context, k->problem, weights, group, &distinct, k->fit->error));
     for (int64_t i = 0; i < n; i++) {
         if (!(weights[i] > 0.0)) continue;
         sum[group[i]] += k->c[i] * ((real)k->problem->target[i] - k->scores[i]);
@@ -322,10 +315,7 @@ static margin_status between_rows(mg_verification *k, real *distance, real *move
     for (int64_t g = 0; g < distinct; g++)
         *distance += sum[g] * sum[g] / weight[g];
     *moved = k->rounding;
-    status = MARGIN_OK;
-done:
-    mg_arena_free(&arena);
-    return status;
+    return MARGIN_OK;
 }
 
 margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real *moved) {
@@ -338,18 +328,14 @@ margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real 
         k->options->penalty.rho == 0.0 && k->options->penalty.kappa == 0.0)
         return between_rows(k, distance, moved);
     if (!k->loss->self_bounding || m.f.size > MOST_SIZE) return MARGIN_OK;
-    mg_arena arena;
-    mg_arena_init(&arena, k->fit->context->heap);
-    margin_status status = MG_PIECES(
-        &arena, "a verification", k->fit->error, MG_PIECE(m.f.matrix, m.f.size * m.f.size),
-        MG_PIECE(m.scale, m.f.size), MG_PIECE(m.x, m.f.size * m.blocks),
-        MG_PIECE(m.f.order, m.f.size), MG_PIECE(m.independent, k->columns + 1));
+    MG_SCOPED_ARENA(arena, k->fit->context->heap);
+    MG_TRY(MG_PIECES(&arena, "a verification", k->fit->error,
+                     MG_PIECE(m.f.matrix, m.f.size * m.f.size), MG_PIECE(m.scale, m.f.size),
+                     MG_PIECE(m.x, m.f.size * m.blocks), MG_PIECE(m.f.order, m.f.size),
+                     MG_PIECE(m.independent, k->columns + 1)));
     m.f.scratch = m.x;
-    if (status >= 0) status = judge(&m, distance, moved);
-    if (status >= 0 && isinf(*distance) && k->loss->kind == MG_LOSS_SQUARED_HINGE) {
-        status = leave_out(&m);
-        if (status >= 0) status = judge(&m, distance, moved);
-    }
-    mg_arena_free(&arena);
-    return status;
+    MG_TRY(judge(&m, distance, moved));
+    if (isfinite(*distance) || k->loss->kind != MG_LOSS_SQUARED_HINGE) return MARGIN_OK;
+    MG_TRY(leave_out(&m));
+    return judge(&m, distance, moved);
 }

@@ -2,7 +2,6 @@
  * into balance where there is an intercept: by the rule of the training, in extended precision. */
 #include "linear/verify/verification.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef mg_real real;
@@ -154,18 +153,18 @@ static void balance_shares(mg_verification *k, const shares *s) {
 
 static margin_status balance(mg_verification *k) {
     shares s = {0};
+    MG_SCOPED_ARENA(arena, k->fit->context->heap);
     if (!k->options->intercept) return MARGIN_OK;
     if (!k->loss->coupled) {
         balance_one(k);
         return MARGIN_OK;
     }
-    MG_NEW(k->fit->context->heap, s.excess, 3 * k->functions, "a verification", k->fit->error);
+    MG_ARENA_NEW(&arena, s.excess, 3 * k->functions, "a verification", k->fit->error);
     s.gives = s.excess + k->functions;
     find_shares(k, &s);
-    const margin_status status = blur_shares(k, &s);
+    MG_TRY(blur_shares(k, &s));
     balance_shares(k, &s);
-    mg_free(k->fit->context->heap, s.excess);
-    return status;
+    return MARGIN_OK;
 }
 
 margin_status mg_verify_dual(mg_verification *k) {

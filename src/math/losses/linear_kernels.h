@@ -43,6 +43,9 @@ enum {
     MG_CLASSES_MOST_ROWS = 64, /* of one call: MG_CHUNK_ROWS */
     MG_CLASSES_PADDING = 16    /* weights have a leading dimension that is a multiple of this */
 };
+MG_INLINE int64_t mg_classes_padded(int64_t columns) {
+    return (columns + MG_CLASSES_PADDING - 1) / MG_CLASSES_PADDING * MG_CLASSES_PADDING;
+}
 
 typedef struct mg_classes_rows {
     /* scores[r * classes + k] = sum_j (x_rj - centre_j) w[k * ld + j]; w and centre hold zeros from

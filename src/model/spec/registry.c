@@ -4,7 +4,7 @@
 #include "features/columns/stages.h"
 #include "kernel/logistic/kernel_logistic.h"
 #include "kernel/ridge/kernel_ridge.h"
-#include "linear/learners/linear_learners.h"
+#include "linear/learners/linear_learner.h"
 #include "linear/squares/least_squares.h"
 #include "model/spec/spec_components.h"
 #include "neighbors/learner/knn.h"
