@@ -637,10 +637,10 @@ static void test_counts_are_whole(void **state) {
     margin_report report = {0};
     margin_model *model = fit_text(context, "perceptron(passes=9, intercept=no)", &data, &report);
     assert_int_equal(verified(context, model, &data), MARGIN_OK);
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 4; k++) {
         const margin_report honest = model->report;
-        mg_report_set(&model->report, names[k],
-                      margin_report_item_value(&honest, names[k]) + 0.013);
+        const double count = margin_report_item_value(&honest, names[k % 2]);
+        mg_report_set(&model->report, names[k % 2], k < 2 ? count + 0.013 : -count - 1);
         assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
         model->report = honest;
     }

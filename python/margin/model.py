@@ -137,6 +137,11 @@ class Model:
         return lib.margin_model_score_count(self._handle)
 
     @cached_property
+    def _class_count(self) -> int:
+        """Clusters are counted, too, which have no names."""
+        return lib.margin_model_class_count(self._handle)
+
+    @cached_property
     def has_probabilities(self) -> bool:
         return bool(lib.margin_model_has_probabilities(self._handle))
 
@@ -165,11 +170,11 @@ class Model:
 
     def class_scores(self, X: Any, *, threads: int | None = None) -> np.ndarray:
         """rows x classes: a number for each class, the greatest is that of the label."""
-        return self._answer(lib.MARGIN_OUTPUT_CLASS_SCORES, X, len(self.class_names), threads)
+        return self._answer(lib.MARGIN_OUTPUT_CLASS_SCORES, X, self._class_count, threads)
 
     def probabilities(self, X: Any, *, threads: int | None = None) -> np.ndarray:
         """rows x classes."""
-        return self._answer(lib.MARGIN_OUTPUT_PROBABILITIES, X, len(self.class_names), threads)
+        return self._answer(lib.MARGIN_OUTPUT_PROBABILITIES, X, self._class_count, threads)
 
     def distances(self, X: Any, *, threads: int | None = None) -> np.ndarray:
         """rows x clusters: Euclidean distances from the centres."""
@@ -358,7 +363,7 @@ class Model:
     def sets(self, X: Any, *, threads: int | None = None) -> np.ndarray:
         """rows x classes booleans: the classes that a row may be of. A row that is like none has no class."""
         data, error = Data(X), new_error()
-        found = np.empty((data.x.rows, len(self.class_names)), np.uint8)
+        found = np.empty((data.x.rows, self._class_count), np.uint8)
         with running(threads, kernel=self._kernel) as context_:
             status = lib.margin_predict_sets(
                 context_, self._handle, data.struct, ffi.cast("uint8_t *", address(found)), error

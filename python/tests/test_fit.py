@@ -361,3 +361,12 @@ def test_the_report_has_parts(iris, diabetes):
     estimator = margin.LinearSVC().fit(X, y)
     assert estimator.n_iter_ == max(part.iterations for part in estimator.report_.parts)
     assert pickle.loads(pickle.dumps(estimator)).n_iter_ == estimator.n_iter_
+
+
+def test_class_scores_of_clusters(rng):
+    X = rng.normal(size=(400, 3))
+    model = margin.fit("kmeans(k=5)", X)
+    scores = model.class_scores(X)
+    assert scores.shape == (400, 5) and (scores.argmax(axis=1) == model.predict(X)).all()
+    with pytest.raises(ValueError, match="no centres"):
+        margin.fit("svm(task=one-class, kernel=rbf)", X[:50]).distances(X)

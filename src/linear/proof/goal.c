@@ -66,7 +66,7 @@ void mg_explain_end(margin_status status, const char *unit, int64_t count, doubl
         snprintf(why, room,
                  "rounding, or columns of unlike sizes, end progress at a gap of %s after %s, "
                  "above tol=%s: ask for less, give a stronger penalty, or bring the columns to one "
-                 "scale (standardize | ...)",
+                 "scale (standardize | ..., with target=yes where numbers are predicted)",
                  at.text, made.text, asked.text);
 }
 

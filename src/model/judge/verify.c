@@ -154,7 +154,8 @@ static const char *broken_count(const margin_report *stored) {
         const double value = stored->items[i].value;
         char name[40];
         snprintf(name, sizeof name, " %.36s ", stored->items[i].name);
-        if (strstr(counts, name) && value - floor(value) > 0) return stored->items[i].name;
+        if (!strstr(counts, name) || isnan(value)) continue;
+        if (!(value >= 0 && value - floor(value) == 0)) return stored->items[i].name;
     }
     return NULL;
 }

@@ -25,26 +25,42 @@ static margin_status read_targets(margin_context *context, const margin_model *m
     return mg_target_codes(context, data, &c->samples, model, false, c->codes, error);
 }
 
-/* 10, or as many as there are groups, or as the rarest class has rows. */
+/* Rows of class k, or the groups that they are of; no row: 0. rows: room for all samples. */
+static margin_status count_apart(margin_context *context, const mg_crossed *c, int64_t k,
+                                 const margin_vector *groups, int64_t *rows, int64_t *apart,
+                                 margin_error *error) {
+    mg_samples own = {.heap = context->heap, .rows = rows};
+    for (int64_t i = 0; i < c->samples.count; i++)
+        if (c->codes[i] == k) rows[own.count++] = mg_samples_row(&c->samples, i);
+    *apart = own.count;
+    if (!groups->values || own.count == 0) return MARGIN_OK;
+    return mg_count_units(context, groups, &own, "group", apart, error);
+}
+
+/* 10, or as many as there are groups, or as the rarest class has rows or groups. */
 static margin_status usual_folds(margin_context *context, const margin_model *model,
                                  const mg_crossed *c, const margin_vector *groups, int64_t *folds,
                                  margin_error *error) {
     *folds = c->samples.count;
     if (groups->values) MG_TRY(mg_count_units(context, groups, &c->samples, "group", folds, error));
     *folds = MG_MIN((int64_t)10, *folds);
+    int64_t *rows, apart;
+    margin_status status = MARGIN_OK;
+    MG_NEW(context->heap, rows, c->samples.count, "the rows of a class", error);
     for (int64_t k = 0; model->task == MARGIN_CLASSIFY && k < model->classes; k++) {
-        int64_t rows = 0;
-        for (int64_t i = 0; i < c->samples.count; i++)
-            rows += c->codes[i] == k;
-        MG_REQUIRE(rows != 1, error, MG_DATA(FEW_ROWS),
-                   "class '%s' has 1 row, and a promise is made from fits that have not seen a row "
-                   "but others of its class; leave the row out, join the class with another, or "
-                   "find more of it",
-                   margin_model_class_name(model, k));
-        if (rows > 0) *folds = MG_MIN(*folds, rows);
+        MG_GO(count_apart(context, c, k, groups, rows, &apart, error));
+        if (apart == 1)
+            MG_GO(mg_fail(error, MG_DATA(FEW_ROWS),
+                          "class '%s' has 1 %s, and a promise is made from fits that have not seen "
+                          "it but others of its class; leave it out, join the class with another, "
+                          "or find more of it",
+                          margin_model_class_name(model, k), groups->values ? "group" : "row"));
+        if (apart > 0) *folds = MG_MIN(*folds, apart);
     }
     *folds = MG_MAX(*folds, (int64_t)2);
-    return MARGIN_OK;
+done:
+    mg_free(context->heap, rows);
+    return status;
 }
 
 /* Fits fold k and takes its scores to the samples of that fold. rows, test: room for all samples.
