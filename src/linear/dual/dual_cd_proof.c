@@ -92,7 +92,7 @@ static void line_minimise(line *l, bool along_t) {
     }
 }
 
-/* scores: of the rows, in `arena`; NULL: they were not needed. */
+/* *given: the scores of the rows, in `arena`; NULL: they were not needed. */
 static margin_status write_scored(mg_dual_cd *m, mg_arena *arena, double **given) {
     mg_linear_solution *out = m->solution;
     const bool hinge = m->objective->loss->kind != MG_LOSS_LOGISTIC;
