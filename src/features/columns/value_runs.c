@@ -74,7 +74,7 @@ margin_status mg_column_reader_open(margin_context *context, const margin_data *
                                     margin_error *error) {
     mg_column_reader made = {.context = context, .data = data, .rows = mg_selected_rows(data)};
     for (int64_t i = 0; i < made.rows; i++)
-        made.total += mg_row_weight(data, mg_selected_row(data, i));
+        made.total += (long double)mg_row_weight(data, mg_selected_row(data, i));
     if (mg_is_csr(&data->x))
         MG_TRY(mg_sparse_columns_make(context, &data->x, data->selection, made.rows, columns,
                                       &made.sparse, error));
@@ -100,7 +100,7 @@ static int64_t take_stored(const mg_column_reader *r, int64_t column, mg_value_r
     long double stored = 0;
     for (int64_t k = first; k < last; k++) {
         const double weight = mg_row_weight(r->data, mg_selected_row(r->data, x->samples[k]));
-        stored += weight;
+        stored += (long double)weight;
         if (!isnan(x->values[k])) runs[count++] = (mg_value_run){x->values[k], weight};
     }
     *left = last - first < r->rows ? fmax(0, (double)(r->total - stored)) : 0;
@@ -134,7 +134,7 @@ int64_t mg_column_runs(const mg_column_reader *r, int64_t column, mg_value_run *
             runs[kept++] = runs[k];
             weight = 0;
         }
-        weight += runs[k].weight;
+        weight += (long double)runs[k].weight;
         runs[kept - 1].weight = (double)weight;
     }
     return kept;
@@ -143,9 +143,9 @@ int64_t mg_column_runs(const mg_column_reader *r, int64_t column, mg_value_run *
 double mg_runs_median(const mg_value_run *runs, int64_t count) {
     long double total = 0, sum = 0;
     for (int64_t k = 0; k < count; k++)
-        total += runs[k].weight;
+        total += (long double)runs[k].weight;
     for (int64_t k = 0; k < count; k++) {
-        sum += runs[k].weight;
+        sum += (long double)runs[k].weight;
         const double below = (double)sum, half = (double)(total / 2);
         if (below > half || k == count - 1) return runs[k].value;
         if (below == half) return runs[k].value / 2 + runs[k + 1].value / 2;
