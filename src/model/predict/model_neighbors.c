@@ -345,11 +345,12 @@ static margin_status within_block(const mg_block *block, void *argument) {
     const within *w = argument;
     lists_owner *owner = w->owner;
     for (int64_t i = block->first; i < block->first + block->count; i++) {
-        if (mg_cancelled(w->context)) return MARGIN_ERROR_CANCELLED;
         mg_neighbor *list = w->count_only ? NULL : w->lists + owner->starts[i];
         mg_search search = mg_search_nearest(w->r->values + i * w->r->stride, 0, list);
         search.radius = w->radius;
+        search.context = w->context;
         mg_neighbors_find(w->r->index->view, &search);
+        if (mg_cancelled(w->context)) return MARGIN_ERROR_CANCELLED; /* the scan may be cut */
         if (w->count_only) {
             owner->starts[i + 1] = search.count;
             continue;
