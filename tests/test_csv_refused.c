@@ -57,6 +57,13 @@ static void decimal_commas_are_refused(void **state) {
     margin_table_free(table);
     table = READ("a;b\n1;3,5\n", .categorical = "b");
     margin_table_free(table);
+    REFUSED("a,b\n1,\"1,234.50\"\n2,999\n3,\"-12,345,678\"\n", MARGIN_ERROR_FORMAT, 2, 3,
+            "'1,234.50'");
+    REFUSED("a,b\n1,$5.00\n2,-$7\n", MARGIN_ERROR_FORMAT, 2, 3, "'$5.00' in column 'b'");
+    REFUSED("a,b\n1,5 %\n2,7.5%\n3,8\n", MARGIN_ERROR_FORMAT, 2, 3, "a comma or a unit");
+    table = READ("a;b\n1;1,2,3\n2;$\n3;%\n4;1,23,4\n5;5 kg\n6;1,2 3\n");
+    csv_categories(&margin_table_data(table).columns[1], "$/%/1,2 3/1,2,3/1,23,4/5 kg");
+    margin_table_free(table);
 }
 
 static void missing_may_be_an_error(void **state) {

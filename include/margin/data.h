@@ -247,7 +247,8 @@ typedef struct margin_read_options {
  *    front (007) in the target.
  *  - A column that looks like numbers with stray texts is refused with the place of the first one:
  *    at least 10 numbers, and fewer than a tenth of the values are texts, or fewer than half and
- *    the numbers have more than 100 different values. So are decimal commas. To be declared
+ *    the numbers have more than 100 different values. So are decimal commas, commas
+ *    between thousands, and units ("$5", "5 %"). To be declared
  *    `categorical` settles it. */
 
 /* How npy and idx are read. Rows are the first dimension, all others together make the columns

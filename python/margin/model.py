@@ -426,7 +426,7 @@ class Model:
         pointer = lib.margin_model_weights(self._handle, 0)
         if not pointer:
             return None
-        return borrowed(self, pointer, (self.score_count, len(self.features)), np.float64)
+        return borrowed(self._handle, pointer, (self.score_count, len(self.features)), np.float64)
 
     @cached_property
     def intercepts(self) -> np.ndarray:

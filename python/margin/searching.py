@@ -121,6 +121,9 @@ class SearchTable:
         found.size = ffi.sizeof("margin_search_difference")
         a = np.ascontiguousarray(values, float)
         b = None if against is None else np.ascontiguousarray(against, float)
+        for given in (a, b):
+            if given is not None and given.shape != (result.splits,):
+                raise ValueError(f"values have to be one for each of {result.splits} splits, not of shape {given.shape}")
         pointers = [ffi.NULL if v is None else ffi.cast("double *", address(v)) for v in (a, b)]
         if not lib.margin_search_interval(result, *pointers, level, found):
             return math.nan, math.nan, math.nan

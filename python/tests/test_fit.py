@@ -1,8 +1,10 @@
 """margin.fit and what comes out of it."""
 
 import copy
+import gc
 import pickle
 import threading
+import weakref
 from dataclasses import replace
 
 import margin
@@ -361,6 +363,14 @@ def test_the_report_has_parts(iris, diabetes):
     estimator = margin.LinearSVC().fit(X, y)
     assert estimator.n_iter_ == max(part.iterations for part in estimator.report_.parts)
     assert pickle.loads(pickle.dumps(estimator)).n_iter_ == estimator.n_iter_
+
+
+def test_weights_do_not_keep_their_model(iris):
+    model = margin.fit("logistic", *iris)
+    weights, gone = model.weights, weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None and weights.shape == (3, 4) and np.isfinite(weights).all()
 
 
 def test_class_scores_of_clusters(rng):

@@ -222,6 +222,13 @@ def test_promises(iris, diabetes):
     assert (careful.predict(X) == 2).sum() > (model.predict(X) == 2).sum()
 
 
+def test_an_interval_is_of_all_splits(iris):
+    table = margin.search("logistic(C={1,10})", *iris, folds=5)
+    for values, against in (([0.5], None), (np.ones((5, 2)), None), (np.ones(5), np.ones(4))):
+        with pytest.raises(ValueError, match="each of 5 splits"):
+            table.interval(values, against)
+
+
 def test_promises_of_nothing(iris):
     model = margin.fit("naive-bayes", *iris)
     for options in ({"coverage": 0}, {"threshold": 0.0}):

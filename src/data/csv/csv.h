@@ -207,7 +207,7 @@ margin_status mg_csv_fail_separator(const mg_csv *csv);
 margin_status mg_csv_fail_ragged(const mg_csv *csv, int64_t offset);
 /* A column of `numbers` numbers and `texts` texts that should be one or the other. */
 margin_status mg_csv_fail_stray(const mg_csv *csv, int64_t column, int64_t numbers, int64_t texts);
-margin_status mg_csv_fail_decimal_comma(const mg_csv *csv, int64_t column);
+margin_status mg_csv_fail_written_number(const mg_csv *csv, int64_t column);
 margin_status mg_csv_fail_zero_byte(const mg_csv *csv, int64_t column);
 
 /* The number in a row of a column, and the reverse. */

@@ -229,14 +229,15 @@ margin_status mg_csv_fail_stray(const mg_csv *csv, int64_t column, int64_t numbe
     return status;
 }
 
-margin_status mg_csv_fail_decimal_comma(const mg_csv *csv, int64_t column) {
+margin_status mg_csv_fail_written_number(const mg_csv *csv, int64_t column) {
     mg_csv_cell cell = {0};
     int64_t offset = csv->first, row;
     MG_TRY(find_text(csv, column, &cell, &offset, &row));
     return mg_fail_source(
         csv->error, csv->source, offset,
-        "'%s' in column '%s' looks like a number with a comma: write decimal points, "
-        "leave out what stands between thousands, or read the column as categories "
+        "'%s' in column '%s' looks like a number with a comma or a unit: write decimal "
+        "points, leave out units and what stands between thousands, or read the column as "
+        "categories "
         "(margin_read_options.categorical)",
         mg_excerpt(cell.text, cell.length).text, column_name(csv, column).text);
 }

@@ -11,19 +11,44 @@ enum {
 
 typedef struct contents {
     int64_t numbers, texts, different_numbers; /* cells, cells, values */
-    bool decimal_commas;                       /* all texts are like 3,14 */
+    bool written_numbers;                      /* all texts are like 3,14 or $1,200.50 or 5 % */
 } contents;
 
-static bool is_decimal_comma(const mg_dictionary_entry *entry) {
-    const char *at = entry->text + (*entry->text == '-' || *entry->text == '+');
-    size_t whole = strspn(at, "0123456789");
-    if (whole == 0 || at[whole] != ',') return false;
-    size_t fraction = strspn(at + whole + 1, "0123456789");
-    return fraction > 0 && at + whole + 1 + fraction == entry->text + entry->length;
+static const char *behind_sign(const char *at) {
+    return at + (*at == '-' || *at == '+');
+}
+
+static const char *behind_currency(const char *at) {
+    static const char *const signs[] = {"$", "\xe2\x82\xac", "\xc2\xa3"}; /* dollar, euro, pound */
+    for (int k = 0; k < MG_LENGTH(signs); k++)
+        if (strncmp(at, signs[k], strlen(signs[k])) == 0) return at + strlen(signs[k]);
+    return at;
+}
+
+/* Digits with one comma, or with one before every three. NULL: neither. */
+static const char *behind_commas(const char *at) {
+    static const char digits[] = "0123456789";
+    size_t length = strspn(at, digits);
+    const bool several = strspn(at, "0123456789,") > length && strchr(at + length + 1, ',');
+    if (length == 0) return NULL;
+    for (at += length; *at == ','; at += length + 1) {
+        length = strspn(at + 1, digits);
+        if (length == 0 || (several && length != 3)) return NULL;
+    }
+    return *at == '.' ? at + 1 + strspn(at + 1, digits) : at;
+}
+
+/* Of a text that is no number as it stands. */
+static bool is_written_number(const mg_dictionary_entry *entry) {
+    const char *at = behind_commas(behind_sign(behind_currency(behind_sign(entry->text))));
+    if (!at) return false;
+    at += strspn(at, " ");
+    at += *at == '%';
+    return at == entry->text + entry->length;
 }
 
 static contents look_at_values(const mg_dictionary *values) {
-    contents found = {.decimal_commas = true};
+    contents found = {.written_numbers = true};
     for (int64_t k = 0; k < values->count; k++) {
         const mg_dictionary_entry *entry = &values->entries[k];
         mg_csv_cell cell = {entry->text, entry->length, MG_CSV_PLAIN};
@@ -32,7 +57,7 @@ static contents look_at_values(const mg_dictionary *values) {
             found.different_numbers++;
         } else {
             found.texts += entry->seen;
-            found.decimal_commas &= is_decimal_comma(entry);
+            found.written_numbers &= is_written_number(entry);
         }
     }
     return found;
@@ -62,7 +87,7 @@ static margin_status judge_column(const mg_csv *csv, int64_t j) {
     if (has_zero_byte(&csv->categories[j])) return mg_csv_fail_zero_byte(csv, j);
     if (csv->plan[j].categorical) return MARGIN_OK;
     contents found = look_at_values(&csv->categories[j]);
-    if (found.texts && found.decimal_commas) return mg_csv_fail_decimal_comma(csv, j);
+    if (found.texts && found.written_numbers) return mg_csv_fail_written_number(csv, j);
     if (texts_are_stray(&found)) return mg_csv_fail_stray(csv, j, found.numbers, found.texts);
     return MARGIN_OK;
 }
