@@ -207,7 +207,8 @@ static void test_search_peak(void **state) {
         assert_int_equal(margin_search(context, spec, &t.data, splits, NULL, &found, NULL), 0);
         const double peak = (double)margin_context_peak_memory(context);
         const double said = (double)margin_context_announced_memory(context);
-        if (!(peak <= 1.05 * said && said <= 1.1 * peak))
+        const bool together = k % 2; /* two folds at once, if the machine has time for both */
+        if (!(peak <= 1.05 * said && (together || said <= 1.1 * peak)))
             fail_msg("%s: %.0f bytes were announced, %.0f held", specs[k / 2], said, peak);
         margin_search_result_free(found);
         margin_splits_free(splits);

@@ -656,6 +656,7 @@ static void test_cut_scan(void **state) {
     asked = 0;
     assert_int_equal(margin_neighbors_within(own, index, &query, 1, &lists, &error),
                      MARGIN_ERROR_CANCELLED);
+    assert_int_equal(asked, 2);
     margin_neighbors_free(index);
     margin_context_free(own);
     margin_context_free(builder);

@@ -716,9 +716,11 @@ static void test_refusals(void **state) {
             "class '0' has 20 rows, fewer than the 30 folds");
     for (int i = 0; i < ROWS; i++) /* one group has all rows of class 0 */
         weights[i] = m.kind[i] == 0 ? 7 : i % 5;
-    refuses(three, &data,
-            (margin_promise_options){.calibrate = 1, .groups = margin_values_f64(weights, ROWS)},
-            MARGIN_ERROR_DATA, "class '0' has 1 group");
+    for (int folds = 0; folds <= 3; folds += 3)
+        refuses(three, &data,
+                (margin_promise_options){
+                    .calibrate = 1, .folds = folds, .groups = margin_values_f64(weights, ROWS)},
+                MARGIN_ERROR_DATA, "class '0' has 1 group");
     for (int i = 0; i < ROWS; i++)
         weights[i] = 1 + i % 2;
     numbers.weights = margin_values_f64(weights, ROWS);

@@ -176,6 +176,8 @@ static void test_update_with_new_categories(void **state) {
     assert_int_equal(margin_update(context, model, &second, &updated, NULL, &(margin_error){0}),
                      MARGIN_OK);
     assert_holds(context, updated, &all);
+    x[1] = 2; /* of the first rows the stages know every category */
+    assert_refused(context, updated, &all, "categories that the model does not know");
     margin_model_free(updated);
     margin_model_free(model);
     margin_context_free(context);

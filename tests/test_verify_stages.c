@@ -126,14 +126,14 @@ static void test_ties_of_weights_are_ties(void **state) {
     (void)state;
     static const char *const specs[] = {"impute(with=most-frequent) | ridge",
                                         "impute(with=median) | ridge"};
-    static const int each[] = {2, 3, 5, 30, 37, 41};
-    enum { MOST = 83 };
+    static const int each[] = {2, 3, 5, 30, 37, 41, 10000};
+    enum { MOST = 20001 };
+    static double x[MOST], y[MOST], weights[MOST], values[MOST];
+    static int64_t starts[MOST + 1];
+    static int32_t indices[MOST];
     margin_context *context = support_context(NULL, 1);
     for (int k = 0; k < 2 * 2 * MG_LENGTH(each); k++) {
         const int count = each[k / 4], rows = 2 * count + 1;
-        double x[MOST], y[MOST], weights[MOST], values[MOST];
-        int64_t starts[MOST + 1] = {0};
-        int32_t indices[MOST] = {0};
         for (int i = 0; i < rows; i++) {
             x[i] = i == rows - 1 ? (double)NAN : i % 2 ? 0.1 : 0;
             y[i] = i % 3;

@@ -35,7 +35,8 @@ typedef struct margin_promise_options {
      * the answer is the one of least expected cost; NULL: none. Excludes a threshold. */
     const double *costs;
     int64_t cost_count;   /* numbers in costs */
-    int64_t folds;        /* 0: 10, or as many as there are groups, or rows of the rarest class;
+    int64_t folds;        /* 0: 10, or as many as there are groups, or as the rarest class has rows
+                           * (with groups: groups);
                            * 2 .. 100 */
     uint64_t seed;        /* of the folds */
     margin_vector groups; /* rows that stay in one fold, as in margin_split_options; or none */

@@ -316,7 +316,7 @@ class Model:
         costs : array-like of shape (classes, classes), optional
             What an answer (column) costs where the row is of a class (row).
         folds : int
-            0: 10, or as many as the rarest class has rows.
+            0: 10, or as many as the rarest class has rows (with groups: groups).
         """
         data = Data(X, y, sample_weight)
         for name, given in (("threshold", threshold), ("coverage", coverage)):

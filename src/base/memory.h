@@ -93,7 +93,8 @@ void mg_arena_init(mg_arena *arena, mg_heap *heap);
 void *mg_arena_new(mg_arena *arena, int64_t count,
                    size_t size);     /* NULL as mg_new; aligned to 64, not cleared */
 void mg_arena_free(mg_arena *arena); /* releases every block; the arena may be used again */
-/* One for the scratch of a block of code: declared, and released on every way out of it. */
+/* One for the scratch of a block of code: declared, and released on every way out of it but a
+ * longjmp. No goto may jump over it, and nothing in it may be used behind the block. */
 #define MG_SCOPED_ARENA(arena, of_heap)                                                            \
     __attribute__((cleanup(mg_arena_free))) mg_arena arena = {.heap = (of_heap)}
 

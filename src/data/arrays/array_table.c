@@ -23,6 +23,7 @@ typedef struct array_reader {
     margin_column *chosen;             /* descriptions of the features */
     int64_t targets;                   /* columns that are targets */
     bool straight;                     /* every column is a feature, in order */
+    bool read_again;                   /* pages must come back after they were given back */
     int64_t first_column, last_column; /* that this pass over the rows reads */
     mg_missing missing;
 } array_reader;
@@ -124,12 +125,21 @@ static void read_column(const array_reader *reader, int64_t column, const mg_blo
     }
 }
 
-/* Integers of eight bytes are looked at again for digits that f64 has no room for. */
-static void give_back(const mg_array *array, int64_t first, int64_t last) {
-    if (array->kind == MG_ARRAY_I64 || array->kind == MG_ARRAY_U64)
-        mg_source_set_aside(array->source, first, last);
+/* Integers of eight bytes in targets and categories are looked at again, for digits that f64 has no
+ * room for. */
+static bool is_read_again(const array_reader *reader) {
+    const mg_array *array = reader->array;
+    bool again = false;
+    for (int64_t j = 0; j < array->columns; j++)
+        again |= reader->plan[j].role == MG_ROLE_TARGET || reader->plan[j].categorical;
+    return again && (array->kind == MG_ARRAY_I64 || array->kind == MG_ARRAY_U64);
+}
+
+static void give_back(const array_reader *reader, int64_t first, int64_t last) {
+    if (reader->read_again)
+        mg_source_set_aside(reader->array->source, first, last);
     else
-        mg_source_done(array->source, first, last);
+        mg_source_done(reader->array->source, first, last);
 }
 
 static margin_status read_block(const mg_block *block, void *argument) {
@@ -146,7 +156,7 @@ static margin_status read_block(const mg_block *block, void *argument) {
     }
     if (row_major) {
         int64_t begin = from - array->source->text;
-        give_back(array, begin, begin + block->count * array->row_step);
+        give_back(reader, begin, begin + block->count * array->row_step);
     }
     bool may_miss =
         array->kind == MG_ARRAY_F16 || array->kind == MG_ARRAY_F32 || array->kind == MG_ARRAY_F64;
@@ -177,7 +187,8 @@ static margin_status read_items(array_reader *reader, margin_error *error) {
         const int64_t last = MG_MIN(first + width, array->columns);
         status = read_pass(reader, first, last);
         int64_t begin = array->first - array->source->text;
-        if (!row_major) give_back(array, begin + first * column_bytes, begin + last * column_bytes);
+        if (!row_major)
+            give_back(reader, begin + first * column_bytes, begin + last * column_bytes);
     }
     return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
 }
@@ -310,6 +321,7 @@ static margin_status describe_columns(array_reader *reader, margin_error *error)
 static margin_status fill_table(array_reader *reader, margin_error *error) {
     const margin_read_options *options = &reader->options;
     MG_TRY(plan_columns(reader, error));
+    reader->read_again = is_read_again(reader);
     MG_TRY(array_table_make_room(reader, error));
     MG_TRY(read_items(reader, error));
     const bool labels = options->labels && options->target_optional < 2;

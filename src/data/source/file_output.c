@@ -300,18 +300,19 @@ static void sync_folder(const char *target) {
 margin_status mg_output_finish(mg_output *output, margin_error *error) {
     MG_TRY(check_usable(output, error));
     MG_TRY(flush(output, error));
-    output->finished = true;
     if (output->packing) {
         char end[MG_GZIP_END];
         mg_gzip_end(output->crc, output->raw_length, end);
         MG_TRY(write_bytes(output, end, sizeof end, error));
     }
+    output->finished = output->borrowed;
     if (output->borrowed) return MARGIN_OK;
     if (output->temporary[0] && fsync(output->fd) != 0)
         return fail_write(error, output->path, errno);
     int fd = output->fd;
     output->fd = -1;
-    return close(fd) == 0 || errno == EINTR ? MARGIN_OK : fail_write(error, output->path, errno);
+    output->finished = close(fd) == 0 || errno == EINTR;
+    return output->finished ? MARGIN_OK : fail_write(error, output->path, errno);
 }
 
 static margin_status appear(mg_output *output, margin_error *error) {

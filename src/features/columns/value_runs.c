@@ -69,12 +69,30 @@ bool mg_sort_values(const margin_context *context, mg_value_run *values, int64_t
 
 /* ---- Columns of a data set --------------------------------------------------------------------*/
 
+/* A weight as a whole number of 2^-shift: all of them together stay below 2^118. What is smaller
+ * than that beside the greatest weight is nothing, the same in any sum. */
+static mg_u128 take_weight(const mg_column_reader *r, double weight) {
+    return (mg_u128)ldexp(weight, r->shift);
+}
+
+static void sum_weights(mg_column_reader *r) {
+    enum { BITS = 118 };
+    double most = 0;
+    int exponent, rows;
+    for (int64_t i = 0; i < r->rows; i++)
+        most = fmax(most, mg_row_weight(r->data, mg_selected_row(r->data, i)));
+    frexp(most, &exponent);
+    frexp((double)r->rows, &rows);
+    r->shift = BITS - exponent - rows;
+    for (int64_t i = 0; i < r->rows; i++)
+        r->total += take_weight(r, mg_row_weight(r->data, mg_selected_row(r->data, i)));
+}
+
 margin_status mg_column_reader_open(margin_context *context, const margin_data *data,
                                     const bool *columns, mg_column_reader *reader,
                                     margin_error *error) {
     mg_column_reader made = {.context = context, .data = data, .rows = mg_selected_rows(data)};
-    for (int64_t i = 0; i < made.rows; i++)
-        made.total += (long double)mg_row_weight(data, mg_selected_row(data, i));
+    sum_weights(&made);
     if (mg_is_csr(&data->x))
         MG_TRY(mg_sparse_columns_make(context, &data->x, data->selection, made.rows, columns,
                                       &made.sparse, error));
@@ -93,17 +111,16 @@ int64_t mg_column_runs_room(const mg_column_reader *reader) {
 /* Values of the column that are not missing; *left is the weight of those that CSR does not store.
  */
 static int64_t take_stored(const mg_column_reader *r, int64_t column, mg_value_run *runs,
-                           double *left) {
+                           mg_u128 *left) {
     const mg_sparse_columns *x = &r->sparse;
     const int64_t first = x->starts[column], last = x->starts[column + 1];
     int64_t count = 0;
-    long double stored = 0;
+    *left = r->total;
     for (int64_t k = first; k < last; k++) {
         const double weight = mg_row_weight(r->data, mg_selected_row(r->data, x->samples[k]));
-        stored += (long double)weight;
+        *left -= take_weight(r, weight);
         if (!isnan(x->values[k])) runs[count++] = (mg_value_run){x->values[k], weight};
     }
-    *left = last - first < r->rows ? fmax(0, (double)(r->total - stored)) : 0;
     return count;
 }
 
@@ -120,22 +137,21 @@ static int64_t take_dense(const mg_column_reader *r, int64_t column, mg_value_ru
 
 int64_t mg_column_runs(const mg_column_reader *r, int64_t column, mg_value_run *runs,
                        mg_value_run *scratch) {
-    double zeros = 0;
+    mg_u128 zeros = 0, weight = 0;
     int64_t count =
         r->sparse.starts ? take_stored(r, column, runs, &zeros) : take_dense(r, column, runs);
-    if (zeros > 0) runs[count++] = (mg_value_run){0, zeros};
+    if (zeros > 0) runs[count++] = (mg_value_run){0, 0}; /* its weight comes below */
     for (int64_t k = 0; k < count; k++)
         runs[k].value += 0.0; /* -0 becomes 0: one value */
     if (!mg_sort_values(r->context, runs, count, scratch)) return 0;
     int64_t kept = 0;
-    long double weight = 0;
     for (int64_t k = 0; k < count; k++) {
         if (kept == 0 || runs[kept - 1].value != runs[k].value) {
             runs[kept++] = runs[k];
-            weight = 0;
+            weight = runs[k].value == 0 ? zeros : 0;
         }
-        weight += (long double)runs[k].weight;
-        runs[kept - 1].weight = (double)weight;
+        weight += take_weight(r, runs[k].weight);
+        runs[kept - 1].weight = ldexp((double)weight, -r->shift);
     }
     return kept;
 }

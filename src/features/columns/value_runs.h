@@ -1,8 +1,9 @@
 /* The distinct values of one column with their weights, ascending: for medians, most frequent
- * values, categories. Weights are added up beyond double precision and rounded once, so that values
- * that weigh the same do so in any order of the rows and in sparse ones. */
+ * values, categories. Weights are added up as whole numbers and rounded once, so that values that
+ * weigh the same do so in any order of the rows and in sparse ones. */
 #pragma once
 
+#include "base/text/decimal.h"
 #include "learn/learner.h"
 #include "math/rows/sparse_columns.h"
 
@@ -15,7 +16,8 @@ typedef struct mg_column_reader {
     margin_context *context;
     const margin_data *data;
     int64_t rows;             /* selected */
-    long double total;        /* weight of all of them */
+    int shift;                /* weights are whole numbers of 2^-shift (take_weight) */
+    mg_u128 total;            /* weight of all of them */
     mg_sparse_columns sparse; /* CSR */
 } mg_column_reader;
 /* `columns`: which ones will be read (NULL: all). */

@@ -258,8 +258,10 @@ static margin_status singer_iterate(crammer_singer *m) {
         m->solution->iterations++;
         MG_TRY(trace_walk(m));
         const double seen = seen_gap(m);
-        mg_progress(m->o->design->context, "training", (double)m->solution->iterations, 0.0, seen);
         margin_status stop = mg_stop_check(&m->job->stop, m->solution->iterations);
+        if (stop == MARGIN_OK) /* else the walk may be cut */
+            mg_progress(m->o->design->context, "training", (double)m->solution->iterations, 0.0,
+                        seen);
         if (stop < 0) return mg_fail_cancelled(m->job->error);
         if (stop == MARGIN_OK && is_stuck(m, seen)) stop = MARGIN_STOPPED_STALLED;
         if (stop > 0 || seen <= strictness * m->job->tolerance) {

@@ -101,14 +101,15 @@ static margin_status move_columns(margin_context *context, mg_aligned *aligned, 
     return MARGIN_OK;
 }
 
-static double new_code(const mg_recoding *r, int64_t j, double value) {
+static double new_code(const mg_recoding *r, int64_t row, int64_t j, double value) {
     const int64_t count = r->from[j].category_count;
     if (!(value >= 0) || isinf(value) || value != floor(value))
         return value; /* a code in no order */
     const bool code = value < (double)count;
     const int32_t mapped = code ? r->maps[j][(int64_t)value] : NOWHERE;
     if (mapped != NOWHERE) return (double)mapped;
-    return r->others_are_missing ? (double)NAN : (double)r->to[j].category_count;
+    const bool missing = r->others_are_missing && (!r->late || r->late[row]);
+    return missing ? (double)NAN : (double)r->to[j].category_count;
 }
 
 static margin_status recode_block(const mg_block *block, void *argument) {
@@ -117,7 +118,7 @@ static margin_status recode_block(const mg_block *block, void *argument) {
         if (!r->recoding->maps[j]) continue;
         for (int64_t i = block->first; i < block->first + block->count; i++) {
             const int64_t at = i * r->out.stride + j;
-            mg_store_value(&r->out, at, new_code(r->recoding, j, mg_stored_value(&r->out, at)));
+            mg_store_value(&r->out, at, new_code(r->recoding, i, j, mg_stored_value(&r->out, at)));
         }
     }
     return MARGIN_OK;
@@ -184,8 +185,7 @@ bool mg_learner_sees_categories(const margin_model *model) {
 }
 
 static margin_status align_codes(margin_context *context, const margin_model *model,
-                                 bool others_are_missing, mg_aligned *aligned,
-                                 margin_error *error) {
+                                 const bool *late, mg_aligned *aligned, margin_error *error) {
     const margin_column *columns = aligned->data.columns, *items = model->inputs.items;
     const int64_t n = model->inputs.count;
     mg_heap *heap = context->heap;
@@ -195,7 +195,7 @@ static margin_status align_codes(margin_context *context, const margin_model *mo
     for (int64_t j = 0; j < n; j++)
         if (items[j].kind == MARGIN_CATEGORICAL)
             MG_GO(mg_map_categories(heap, &columns[j], &items[j], &maps[j], error));
-    const mg_recoding recoding = {maps, columns, items, others_are_missing};
+    const mg_recoding recoding = {maps, columns, items, late != NULL, late};
     status = mg_align_recode(context, aligned, &recoding, error);
 done:
     for (int64_t j = 0; j < n; j++)
@@ -244,12 +244,12 @@ done:
 }
 
 static margin_status align(margin_context *context, const margin_model *model,
-                           const margin_data *data, bool others_are_missing, mg_aligned *aligned,
+                           const margin_data *data, const bool *late, mg_aligned *aligned,
                            margin_error *error) {
     mg_aligned made;
     margin_status status = MARGIN_OK;
     MG_TRY(mg_align_columns(context, model, data, &made, error));
-    if (made.data.columns) status = align_codes(context, model, others_are_missing, &made, error);
+    if (made.data.columns) status = align_codes(context, model, late, &made, error);
     if (status >= 0 && made.data.columns)
         status = mg_data_codes(context, false, &made.data, &made.buffer, error);
     if (status < 0) {
@@ -263,13 +263,27 @@ static margin_status align(margin_context *context, const margin_model *model,
 
 margin_status mg_align(margin_context *context, const margin_model *model, const margin_data *data,
                        mg_aligned *aligned, margin_error *error) {
-    return align(context, model, data, false, aligned, error);
+    return align(context, model, data, NULL, aligned, error);
 }
 
 margin_status mg_align_training(margin_context *context, const margin_model *model,
                                 const margin_data *data, mg_aligned *aligned, margin_error *error) {
-    const bool missing = mg_model_is_updated(model) && mg_learner_sees_categories(model);
-    return align(context, model, data, missing, aligned, error);
+    const double first = margin_report_item_value(&model->report, MG_STAGE_ROWS);
+    mg_samples samples = {0};
+    bool *late = NULL;
+    margin_status status;
+    if (!mg_model_is_updated(model) || !mg_learner_sees_categories(model))
+        return mg_align(context, model, data, aligned, error);
+    MG_TRY(mg_samples_make(context->heap, data, &samples, error));
+    MG_GO_NEW(context->heap, late, data->x.rows, "the rows that came later", error);
+    memset(late, 0, (size_t)data->x.rows * sizeof *late);
+    for (int64_t i = 0; i < samples.count; i++)
+        late[mg_samples_row(&samples, i)] = (double)i >= first;
+    status = align(context, model, data, late, aligned, error);
+done:
+    mg_free(context->heap, late);
+    mg_samples_free(&samples);
+    return status;
 }
 
 void mg_aligned_free(mg_aligned *aligned) {

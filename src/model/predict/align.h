@@ -46,6 +46,7 @@ typedef struct mg_recoding {
     int32_t *const *maps;
     const margin_column *from, *to;
     bool others_are_missing;
+    const bool *late; /* the rows of which others are missing; NULL: all */
 } mg_recoding;
 margin_status mg_align_recode(margin_context *context, mg_aligned *aligned,
                               const mg_recoding *recoding, margin_error *error);

@@ -102,7 +102,7 @@ done:
  * and a missing value if it would reach the learner. */
 static margin_status recode(update *u) {
     const mg_recoding recoding = {u->from_data, u->data.columns, u->old->inputs.items,
-                                  mg_learner_sees_categories(u->old)};
+                                  mg_learner_sees_categories(u->old), NULL};
     if (!u->from_data) return MARGIN_OK;
     MG_TRY(mg_align_recode(u->context, &u->aligned, &recoding, u->error));
     u->data.x = u->aligned.data.x;

@@ -37,10 +37,12 @@ static margin_status count_apart(margin_context *context, const mg_crossed *c, i
     return mg_count_units(context, groups, &own, "group", apart, error);
 }
 
-/* 10, or as many as there are groups, or as the rarest class has rows or groups. */
+/* 10, or as many as there are groups, or as the rarest class has rows or groups. A class whose rows
+ * are never apart is refused, but where fits to folds know it all the same. */
 static margin_status usual_folds(margin_context *context, const margin_model *model,
-                                 const mg_crossed *c, const margin_vector *groups, int64_t *folds,
-                                 margin_error *error) {
+                                 const margin_data *data, const mg_crossed *c,
+                                 const margin_vector *groups, int64_t *folds, margin_error *error) {
+    const bool known = groups->values && data->classes.values;
     *folds = c->samples.count;
     if (groups->values) MG_TRY(mg_count_units(context, groups, &c->samples, "group", folds, error));
     *folds = MG_MIN((int64_t)10, *folds);
@@ -49,7 +51,7 @@ static margin_status usual_folds(margin_context *context, const margin_model *mo
     MG_NEW(context->heap, rows, c->samples.count, "the rows of a class", error);
     for (int64_t k = 0; model->task == MARGIN_CLASSIFY && k < model->classes; k++) {
         MG_GO(count_apart(context, c, k, groups, rows, &apart, error));
-        if (apart == 1)
+        if (apart == 1 && !known)
             MG_GO(mg_fail(error, MG_DATA(FEW_ROWS),
                           "class '%s' has 1 %s, and a promise is made from fits that have not seen "
                           "it but others of its class; leave it out, join the class with another, "
@@ -122,7 +124,9 @@ margin_status mg_cross_fit(margin_context *context, const margin_model *model,
                                   .seed = o->seed,
                                   .stratify = model->task == MARGIN_CLASSIFY,
                                   .groups = o->groups};
-    if (!o->folds) MG_TRY(usual_folds(context, model, c, &o->groups, &split.folds, error));
+    int64_t usual;
+    MG_TRY(usual_folds(context, model, data, c, &o->groups, &usual, error));
+    if (!o->folds) split.folds = usual;
     MG_GO(margin_spec_parse(context, model->spec, &spec, error));
     MG_GO(margin_split(context, data, &split, &splits, error));
     c->functions = model->hypothesis->functions;

@@ -95,14 +95,14 @@ static margin_status head_line(const mg_tune *s, mg_text *text, margin_error *er
     add_vector(crc, &s->data->y);
     add_vector(crc, &s->data->weights);
     add_columns(crc, s->data->columns, s->data->x.columns);
-    add_columns(crc, s->data->target, s->data->target ? 1 : 0);
+    add_columns(crc, s->data->target, mg_data_targets(s->data));
     add_vector(crc, &s->data->classes);
     mg_crc64_add(crc, &s->context->options.seed, sizeof s->context->options.seed);
     mg_crc64_add(crc, &s->options.method, sizeof s->options.method);
     mg_crc64_add(crc, &s->options.count, sizeof s->options.count);
     mg_crc64_add(crc, &s->options.training, sizeof s->options.training);
     const margin_status status = add_splits(s, crc, error);
-    mg_text_format(text, JOURNAL "1 %016llx %lld settings %lld splits %s",
+    mg_text_format(text, JOURNAL "2 %016llx %lld settings %lld splits %s",
                    (unsigned long long)mg_crc64_value(crc), (long long)s->count,
                    (long long)s->split_count, s->metric->name);
     mg_free(s->heap, crc);
@@ -174,7 +174,9 @@ static margin_status start(const mg_tune *s, const mg_text *head, margin_error *
         return fail_format(s, "is no journal of a search", error);
     const int64_t shared = journal->length < head->length ? journal->length : head->length;
     if (memcmp(journal->text, head->data, (size_t)shared) != 0)
-        return fail_format(s, "is the journal of another search (spec, data, splits, metric, seed)",
+        return fail_format(s,
+                           "is the journal of another search (spec, data, columns, splits, metric, "
+                           "seed) or release",
                            error);
     MG_TRY(cut_last_line(s, error));
     if (journal->length == 0) return write_all(s, head, error);
