@@ -203,17 +203,8 @@ static margin_status add_range(void *argument, int64_t task, int worker) {
     return MARGIN_OK;
 }
 
-static margin_status clear_lines(const mg_block *block, void *argument) {
-    const chunk_job *job = argument;
-    const int64_t size = job->gram->size;
-    memset(job->c + block->first * size, 0, (size_t)(block->count * size) * sizeof *job->c);
-    return MARGIN_OK;
-}
-
 static margin_status walk_chunks(chunk_job *job) {
     margin_context *context = job->gram->design->context;
-    const int64_t size = job->gram->size, lines = mg_block_rows(size * (int64_t)sizeof *job->c);
-    MG_TRY(mg_sweep_each(context, size, lines, clear_lines, job, NULL));
     for (job->first = 0; job->first < job->gram->count; job->first += job->rows) {
         begin_chunk(job);
         MG_TRY(mg_parallel(context, (job->rows + COPY_ROWS - 1) / COPY_ROWS, copy_rows, job, NULL));
@@ -240,6 +231,10 @@ static margin_status many_columns(mg_gram_job *gram_job, double *gram) {
     MG_TRY(MG_PIECES(gram_job->arena, purpose, gram_job->error, MG_PIECE(job.starts, rows + 1),
                      MG_PIECE(job.ends, rows), MG_PIECE(job.columns, most),
                      MG_PIECE(job.values, most), MG_PIECE(job.weights, rows)));
+    for (int64_t line = 0; line < size; line++) {
+        if (mg_cancelled(gram_job->design->context)) return mg_fail_cancelled(gram_job->error);
+        memset(gram + line * size, 0, (size_t)size * sizeof *gram);
+    }
     return walk_chunks(&job) < 0 ? mg_fail_cancelled(gram_job->error) : MARGIN_OK;
 }
 
