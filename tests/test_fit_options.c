@@ -345,6 +345,24 @@ static void others_begin_as_always(void **state) {
     margin_model_free(start);
 }
 
+/* Pairs of three classes are as many as the classes, and something else. */
+static void pairs_begin_pairs(void **state) {
+    (void)state;
+    static const char *const texts[] = {"softmax", "logistic", "perceptron(multiclass=argmax)"};
+    const margin_data data = sample_data(rows, DENSE_F64);
+    margin_model *pairs = fit_text(context, "logistic(multiclass=ovo)", &data, NULL), *model = NULL;
+    const margin_fit_options options = {.size = sizeof options, .start = pairs};
+    for (int k = 0; k < MG_LENGTH(texts); k++) {
+        margin_error error = {0};
+        assert_int_equal(fit_with(context, texts[k], &data, &options, &model, NULL, &error),
+                         MARGIN_ERROR_ARGUMENT);
+        assert_contains(error.text, "in another way than this fit");
+    }
+    assert_true(fit_with(context, "svm(multiclass=ovo)", &data, &options, &model, NULL, NULL) >= 0);
+    margin_model_free(model);
+    margin_model_free(pairs);
+}
+
 static margin_status attempt(margin_context *c, void *user, margin_error *error) {
     told t = {0};
     const margin_data data = sample_data(rows, DENSE_F64);
@@ -377,6 +395,7 @@ int main(void) {
         cmocka_unit_test(perceptrons_go_on),
         cmocka_unit_test(perceptrons_walk_with_a_class_missing),
         cmocka_unit_test(others_begin_as_always),
+        cmocka_unit_test(pairs_begin_pairs),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, open_rows, close_rows);

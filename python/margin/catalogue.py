@@ -76,10 +76,10 @@ def components() -> dict[str, Component]:
 
 def canonical(spec: str) -> str:
     """The spec in canonical text; raises SpecError with the place of what is wrong."""
-    from margin.errors import check, new_error
+    from margin.errors import check, encoded, new_error
 
     parsed, error = ffi.new("margin_spec **"), new_error()
-    check(lib.margin_spec_parse(ffi.NULL, spec.encode(), parsed, error), error)
+    check(lib.margin_spec_parse(ffi.NULL, encoded(spec), parsed, error), error)
     try:
         return text(lib.margin_spec_text(parsed[0]))
     finally:

@@ -152,6 +152,13 @@ _FILES: dict[type[OSError], type[Error]] = {
 }
 
 
+def encoded(words: str) -> bytes:
+    """For the library, to which a zero is the end."""
+    if "\0" in words:
+        raise ValueError(f"{words!r} has a zero character")
+    return words.encode()
+
+
 def text(pointer: Any) -> str:
     """A text of the library."""
     return ffi.string(pointer).decode("utf-8", "replace")

@@ -10,7 +10,7 @@ import numpy as np
 from margin._binding import ffi, lib
 from margin.contexts import running
 from margin.data import Data
-from margin.errors import ConvergenceWarning, check, new_error
+from margin.errors import ConvergenceWarning, check, encoded, new_error
 from margin.kernels import Kernel
 from margin.labels import target
 from margin.measures import evaluate, held_out
@@ -165,7 +165,7 @@ def fit_data(
         options.trace = lib.margin_python_trace
     parsed, made = ffi.new("margin_spec **"), ffi.new("margin_model **")
     with running(threads, seed, time_limit, memory, progress, kernel, accounts=True) as context:
-        check(lib.margin_spec_parse(context, spec.encode(), parsed, error), error)
+        check(lib.margin_spec_parse(context, encoded(spec), parsed, error), error)
         try:
             status = lib.margin_fit_with(
                 context, parsed[0], data.struct, options, made, report, error

@@ -9,7 +9,7 @@ import numpy as np
 
 from margin._binding import ffi, lib
 from margin.contexts import context
-from margin.errors import check, new_error, text
+from margin.errors import check, encoded, new_error, text
 from margin.views import address
 
 
@@ -19,7 +19,7 @@ class Spec:
     def __init__(self, source: str | Any) -> None:
         if isinstance(source, str):
             made, error = ffi.new("margin_spec **"), new_error()
-            check(lib.margin_spec_parse(context(), source.encode(), made, error), error)
+            check(lib.margin_spec_parse(context(), encoded(source), made, error), error)
             source = made[0]
         self._handle = ffi.gc(source, lib.margin_spec_free)
 

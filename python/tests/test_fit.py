@@ -373,6 +373,12 @@ def test_weights_do_not_keep_their_model(iris):
     assert gone() is None and weights.shape == (3, 4) and np.isfinite(weights).all()
 
 
+def test_a_spec_has_no_zero(iris):
+    for make in (lambda s: margin.fit(s, *iris), margin.canonical):
+        with pytest.raises(ValueError, match="zero character"):
+            make("ridge\0(alpha=5)")
+
+
 def test_class_scores_of_clusters(rng):
     X = rng.normal(size=(400, 3))
     model = margin.fit("kmeans(k=5)", X)

@@ -124,13 +124,14 @@ static margin_status check_start(const mg_trainer *trainer, mg_reduction reducti
                    same_classes(start, model),
                error, MARGIN_ERROR_ARGUMENT,
                "the model to start from has other classes or targets than this data");
-    MG_REQUIRE(reduction == MG_REDUCE_NONE ||
-                   start->hypothesis->functions == mg_reduction_parts(reduction, model),
+    const bool pairs = start->decision == MG_DECIDE_VOTES;
+    MG_REQUIRE(pairs == (model->decision == MG_DECIDE_VOTES) &&
+                   (reduction == MG_REDUCE_NONE ||
+                    start->hypothesis->functions == mg_reduction_parts(reduction, model)),
                error, MARGIN_ERROR_ARGUMENT,
-               "the model to start from has %lld functions, and this fit %lld: they tell several "
-               "classes apart in another way",
-               (long long)start->hypothesis->functions,
-               (long long)mg_reduction_parts(reduction, model));
+               "the model to start from, '%s', tells several classes apart in another way than "
+               "this fit",
+               start->spec);
     return MARGIN_OK;
 }
 
