@@ -581,6 +581,29 @@ static void test_left_out_is_verified(void **state) {
     regression_free(&r);
 }
 
+/* Of coefficients so small that c r / alpha beside them is all that is left of a sum. */
+static void test_left_out_of_small_coefficients(void **state) {
+    (void)state;
+    static const double y[4] = {0, 1, 0, 0}, weights[4] = {2, 2, 2, 1};
+    static const double x[4 * 5] = {
+        0.5648920184285386,   -0.9355908080953802, 1e6, -2.162583829570737,  9999.397612239232,
+        0.3799438667940132,   0.5795160223567046,  1e6, -0.1913810152729134, 9999.75471072637,
+        -0.22179474818875825, -1.4446043390380425, 1e6, -0.5478193213998448, 10000.90970804237,
+        0.21612218422448856,  0.8912543101269579,  1e6, -0.6202897644125617, 10001.023350944939};
+    const margin_data data = {.x = margin_dense_f64(x, 4, 5, 5),
+                              .y = margin_values_f64(y, 4),
+                              .weights = margin_values_f64(weights, 4)};
+    margin_report report = {0}, found = {0};
+    margin_model *model = fit_text(context,
+                                   "kernel-ridge(kernel=poly, gamma=0.1, C=100, degree=3, "
+                                   "coef0=3, task=classify, intercept=yes)",
+                                   &data, &report);
+    assert_true(margin_report_item_value(&report, "leave_one_out_rmse") > 0.1);
+    if (margin_verify(context, model, &data, &found, NULL) != MARGIN_OK)
+        fail_msg("%s", found.reason);
+    margin_model_free(model);
+}
+
 /* A millionth of one coefficient, or of one number of a support row. */
 static void test_small_changes(void **state) {
     (void)state;
@@ -802,6 +825,7 @@ int main(void) {
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_verified),
         cmocka_unit_test(test_left_out_is_verified),
+        cmocka_unit_test(test_left_out_of_small_coefficients),
         cmocka_unit_test(test_small_changes),
         cmocka_unit_test(test_spec_of_another),
         cmocka_unit_test(test_targets_far_from_zero),

@@ -45,7 +45,8 @@ static void share_out(verification *v) {
     for (int64_t i = 0; i < v->count; i++) {
         const int64_t row = mg_sample_row(p, i), k = v->entries[row];
         const double all = v->h->view.expansion.coefficients[k];
-        v->u[i] += mg_sample_weight(p, i) / v->weight[row] * (all - v->sum[row]);
+        const double share = mg_sample_weight(p, i) / v->weight[row];
+        v->u[i] = share * all + (v->u[i] - share * v->sum[row]); /* alone: all, exactly */
     }
 }
 
