@@ -4,7 +4,9 @@
 
 #include "math/products/extended_factor.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SIZE = 6, ROWS = 9 };
@@ -100,10 +102,60 @@ static void beyond_the_rank(void **state) {
     margin_context_free(b.context);
 }
 
+/* Rows beside each other and threads change nothing. */
+static void many_rows(void **state) {
+    enum { MANY = 75, NUMBERS = MANY * MANY };
+    long double *matrix = calloc(4 * NUMBERS, sizeof *matrix), trace = 0.0L, error = 0.0L;
+    long double *scratch = matrix + 3 * NUMBERS, *unit = scratch + MANY;
+    int64_t order[2][MANY];
+    uint64_t seed = 5;
+    (void)state;
+    assert_non_null(matrix);
+    for (int r = 0; r < MANY; r++)
+        for (int c = 0; c <= r; c++)
+            matrix[r * MANY + c] = r == c ? 60.0L : (long double)support_uniform(&seed);
+    memcpy(matrix + NUMBERS, matrix, NUMBERS * sizeof *matrix);
+    memcpy(matrix + 2 * NUMBERS, matrix, NUMBERS * sizeof *matrix);
+    for (int t = 0; t < 2; t++) {
+        margin_context *context = support_context(NULL, t == 0 ? 1 : 3);
+        mg_extended_factor f = {.size = MANY,
+                                .count = MANY,
+                                .matrix = matrix + t * NUMBERS,
+                                .scratch = scratch,
+                                .order = order[t]};
+        bool definite;
+        assert_int_equal(mg_extended_cholesky(context, &f, &definite, NULL), MARGIN_OK);
+        assert_true(definite);
+        assert_int_equal(mg_extended_error(context, &f, false, NULL), MARGIN_OK);
+        assert_true(t == 0 || f.error == error);
+        error = f.error;
+        for (int k = 0; k < MANY && t == 0; k++) {
+            memset(unit, 0, MANY * sizeof *unit);
+            unit[k] = 1.0L;
+            trace += mg_extended_solve(&f, unit);
+        }
+        margin_context_free(context);
+    }
+    assert_memory_equal(order[0], order[1], sizeof order[0]);
+    assert_true(fabsl(error - 8.0L * (long double)LDBL_EPSILON * MANY * trace) < 1e-15L * error);
+    for (int r = 0; r < MANY; r++)
+        for (int c = 0; c <= r; c++) {
+            const int64_t at = order[0][r], other = order[0][c];
+            const int64_t low = MG_MAX(at, other), high = MG_MIN(at, other);
+            long double sum = 0.0L;
+            for (int k = 0; k <= c; k++)
+                sum += matrix[at * MANY + order[0][k]] * matrix[other * MANY + order[0][k]];
+            assert_true(matrix[at * MANY + other] == matrix[NUMBERS + at * MANY + other]);
+            assert_true(fabsl(sum - matrix[2 * NUMBERS + low * MANY + high]) < 1e-17L * 60.0L);
+        }
+    free(matrix);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(from_matrix_and_from_rows),
         cmocka_unit_test(beyond_the_rank),
+        cmocka_unit_test(many_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

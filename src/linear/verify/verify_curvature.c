@@ -152,7 +152,7 @@ static margin_status fold_rows(curvature *m) {
 
 static margin_status make_factor(curvature *m) {
     static const real enough = 1e-10L; /* more digits need rotations */
-    const margin_context *context = m->k->fit->context;
+    margin_context *context = m->k->fit->context;
     margin_error *error = m->k->fit->error;
     bool definite;
     MG_TRY(count_columns(m));

@@ -1,7 +1,9 @@
 /* A factor in extended precision: see extended_factor.h. */
 #include "math/products/extended_factor.h"
 
+#include "base/pool.h"
 #include "base/status.h"
+#include "base/sweep.h"
 
 #include <float.h>
 #include <math.h>
@@ -19,8 +21,38 @@ static void choose_next(mg_extended_factor *f, int64_t at) {
     f->order[at] = next;
 }
 
-margin_status mg_extended_cholesky(const margin_context *context, mg_extended_factor *f,
-                                   bool *definite, margin_error *error) {
+/* Rows or columns side by side: a sum alone would wait for itself. */
+enum { BESIDE = 4 };
+
+/* Of number `at` of the order, the rows behind it. */
+typedef struct factor_walk {
+    const mg_extended_factor *f;
+    int64_t at;
+} factor_walk;
+
+static margin_status extended_column(const mg_block *block, void *argument) {
+    const factor_walk *walk = argument;
+    const mg_extended_factor *f = walk->f;
+    const int64_t r = f->order[walk->at], last = block->first + block->count - 1;
+    const real *own = f->matrix + r * f->size;
+    for (int64_t l = block->first; l <= last; l += BESIDE) {
+        real *rows[BESIDE], sums[BESIDE];
+        for (int64_t k = 0; k < BESIDE; k++) { /* where they are fewer, the last one again */
+            rows[k] = f->matrix + f->order[walk->at + 1 + MG_MIN(l + k, last)] * f->size;
+            sums[k] = rows[k][r];
+        }
+        for (int64_t s = 0; s < walk->at; s++)
+            for (int64_t k = 0; k < BESIDE; k++)
+                sums[k] -= rows[k][f->order[s]] * own[f->order[s]];
+        for (int64_t k = 0; k < BESIDE; k++)
+            rows[k][r] = sums[k] / own[r];
+    }
+    return MARGIN_OK;
+}
+
+margin_status mg_extended_cholesky(margin_context *context, mg_extended_factor *f, bool *definite,
+                                   margin_error *error) {
+    enum { WORK = 1 << 16 }; /* products of a thread */
     const int64_t n = f->size;
     *definite = true;
     for (int64_t r = 0; r < n; r++) {
@@ -30,18 +62,16 @@ margin_status mg_extended_cholesky(const margin_context *context, mg_extended_fa
             f->matrix[s * n + r] = f->matrix[r * n + s];
     }
     for (int64_t at = 0; at < f->count && *definite; at++) {
-        if (mg_cancelled(context)) return mg_fail_cancelled(error);
+        factor_walk walk = {f, at};
         choose_next(f, at);
-        const int64_t r = f->order[at];
-        real *own = f->matrix + r * n;
+        const int64_t r = f->order[at], beside = WORK / (at + 1) / BESIDE;
         *definite = f->scratch[r] > 0.0L;
-        own[r] = *definite ? sqrtl(f->scratch[r]) : 1.0L;
+        f->matrix[r * n + r] = *definite ? sqrtl(f->scratch[r]) : 1.0L;
+        MG_TRY(mg_sweep_each(context, n - at - 1, (beside + 1) * BESIDE, extended_column, &walk,
+                             error));
         for (int64_t l = at + 1; l < n; l++) {
-            real *row = f->matrix + f->order[l] * n;
-            for (int64_t s = 0; s < at; s++)
-                row[r] -= row[f->order[s]] * own[f->order[s]];
-            row[r] /= own[r];
-            f->scratch[f->order[l]] -= row[r] * row[r];
+            const real entry = f->matrix[f->order[l] * n + r];
+            f->scratch[f->order[l]] -= entry * entry;
         }
     }
     return MARGIN_OK;
@@ -56,9 +86,10 @@ real mg_extended_solve(const mg_extended_factor *f, real *x) {
     for (int64_t at = start; at < f->count; at++) {
         const int64_t r = f->order[at];
         const real *row = f->matrix + r * n;
+        real own = x[r];
         for (int64_t l = start; l < at; l++)
-            x[r] -= row[f->order[l]] * x[f->order[l]];
-        x[r] /= row[r];
+            own -= row[f->order[l]] * x[f->order[l]];
+        x[r] = own / row[r];
         sum += x[r] * x[r];
     }
     return sum;
@@ -140,15 +171,48 @@ margin_status mg_extended_reflect(const margin_context *context, mg_extended_fac
 
 /* ---- Its error ------------------------------------------------------------------------------- */
 
-margin_status mg_extended_error(const margin_context *context, mg_extended_factor *f, bool folded,
-                                margin_error *error) {
-    real trace = 0.0L;
-    for (int64_t at = 0; at < f->count; at++) {
-        if (mg_cancelled(context)) return mg_fail_cancelled(error);
-        memset(f->scratch, 0, (size_t)f->size * sizeof *f->scratch);
-        f->scratch[f->order[at]] = 1.0L;
-        trace += mg_extended_solve(f, f->scratch);
+typedef struct inverse_walk {
+    const mg_extended_factor *f;
+    real *room, *sums; /* workers x size x BESIDE; for each BESIDE columns */
+} inverse_walk;
+
+/* |x|^2 of some columns x of L^-1. */
+static margin_status add_columns(void *argument, int64_t number, int worker) {
+    const inverse_walk *walk = argument;
+    const mg_extended_factor *f = walk->f;
+    const int64_t first = number * BESIDE;
+    real *x = walk->room + worker * f->size * BESIDE, sum = 0.0L;
+    memset(x, 0, (size_t)(f->size * BESIDE) * sizeof *x);
+    for (int64_t k = 0; k < BESIDE && first + k < f->count; k++)
+        x[f->order[first + k] * BESIDE + k] = 1.0L;
+    for (int64_t at = first; at < f->count; at++) {
+        const real *row = f->matrix + f->order[at] * f->size;
+        real *into = x + f->order[at] * BESIDE, own[BESIDE];
+        memcpy(own, into, sizeof own);
+        for (int64_t l = first; l < at; l++)
+            for (int64_t k = 0; k < BESIDE; k++)
+                own[k] -= row[f->order[l]] * x[f->order[l] * BESIDE + k];
+        for (int64_t k = 0; k < BESIDE; k++) {
+            into[k] = own[k] / row[f->order[at]];
+            sum += into[k] * into[k];
+        }
     }
+    walk->sums[number] = sum;
+    return MARGIN_OK;
+}
+
+margin_status mg_extended_error(margin_context *context, mg_extended_factor *f, bool folded,
+                                margin_error *error) {
+    const int64_t parts = (f->count + BESIDE - 1) / BESIDE;
+    inverse_walk walk = {.f = f};
+    real trace = 0.0L;
+    MG_SCOPED_ARENA(arena, context->heap);
+    MG_TRY(MG_PIECES(&arena, "a verification", error,
+                     MG_PIECE(walk.room, mg_threads(context) * f->size * BESIDE),
+                     MG_PIECE(walk.sums, parts)));
+    MG_TRY(mg_parallel(context, parts, add_columns, &walk, error));
+    for (int64_t k = 0; k < parts; k++)
+        trace += walk.sums[k];
     f->error =
         8.0L * (real)LDBL_EPSILON * (real)MG_MAX(f->count, 1) * (folded ? sqrtl(trace) : trace);
     return MARGIN_OK;

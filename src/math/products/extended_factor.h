@@ -16,8 +16,8 @@ typedef struct mg_extended_factor {
  * long as *definite: the row farthest from those before it is next, so that of many that nearly
  * depend on each other those are kept that tell most; the others have their rows of L, too.
  * CANCELLED. size count^2 / 2. */
-margin_status mg_extended_cholesky(const margin_context *context, mg_extended_factor *f,
-                                   bool *definite, margin_error *error);
+margin_status mg_extended_cholesky(margin_context *context, mg_extended_factor *f, bool *definite,
+                                   margin_error *error);
 
 /* The same L of A = X'X from the rows of X, where products would lose too many digits. From a
  * matrix of zeros each row is folded in by rotations (Givens), which changes x ... */
@@ -30,6 +30,6 @@ margin_status mg_extended_reflect(const margin_context *context, mg_extended_fac
 /* x = L^-1 x in the places of the rows that are kept; returns |x|^2. */
 long double mg_extended_solve(const mg_extended_factor *f, long double *x);
 /* Sets f->error from the trace of the inverse, which is at least 1 / the least eigenvalue;
- * `folded`: of a factor from rows. CANCELLED. */
-margin_status mg_extended_error(const margin_context *context, mg_extended_factor *f, bool folded,
+ * `folded`: of a factor from rows. MEMORY, CANCELLED. count^3 / 6. */
+margin_status mg_extended_error(margin_context *context, mg_extended_factor *f, bool folded,
                                 margin_error *error);
