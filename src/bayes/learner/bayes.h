@@ -18,6 +18,7 @@
  * They are sufficient: parameters, objective and the merging of two models need nothing else. */
 #pragma once
 
+#include "bayes/rows/bayes_moments.h"
 #include "bayes/rows/bayes_rows.h"
 #include "learn/learner.h"
 
@@ -39,8 +40,7 @@ typedef enum mg_bayes_unseen { /* stored in model files */
                                MG_BAYES_REFUSE = 2
 } mg_bayes_unseen;
 
-enum { MG_BAYES_WEIGHT, MG_BAYES_MEAN, MG_BAYES_SQUARES, MG_BAYES_MOMENTS }; /* gaussian */
-enum { MG_BAYES_SEEN, MG_BAYES_ONES, MG_BAYES_TRIALS };                      /* bernoulli */
+enum { MG_BAYES_SEEN, MG_BAYES_ONES, MG_BAYES_TRIALS }; /* bernoulli; gaussian: moments */
 
 typedef struct mg_bayes_layout {
     mg_heap *heap;
@@ -95,10 +95,6 @@ int64_t mg_bayes_block_rows(const mg_bayes_layout *layout);
 margin_status mg_bayes_count(margin_context *context, const mg_problem *problem,
                              const mg_bayes_layout *layout, mg_bayes_counts *counts,
                              margin_error *error);
-
-/* Joins moments of two sets of values (Chan, Golub and LeVeque, "Updating formulae and a pairwise
- * algorithm for computing sample variances", 1979). */
-void mg_bayes_join_moments(double *into, const double *from);
 
 /* ---- Models ---------------------------------------------------------------------------------- */
 

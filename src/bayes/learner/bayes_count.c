@@ -7,6 +7,7 @@
  * and variance estimates: an improved method", 1979). What sparse data do not store is made up for
  * at the end: all of it is 0. */
 #include "bayes/learner/bayes.h"
+#include "math/rows/sparse_row.h"
 
 #include <string.h>
 
@@ -39,29 +40,6 @@ static double *state_stored(const counter *c, double *state) {
     return state_statistics(c, state) + c->layout->classes * c->layout->slots;
 }
 
-/* ---- Moments --------------------------------------------------------------------------------- */
-
-void mg_bayes_join_moments(double *into, const double *from) {
-    const double a = into[MG_BAYES_WEIGHT], b = from[MG_BAYES_WEIGHT];
-    if (!(b > 0)) return;
-    if (!(a > 0)) {
-        memcpy(into, from, MG_BAYES_MOMENTS * sizeof *into);
-        return;
-    }
-    const double total = a + b, difference = from[MG_BAYES_MEAN] - into[MG_BAYES_MEAN];
-    into[MG_BAYES_WEIGHT] = total;
-    into[MG_BAYES_MEAN] += difference * (b / total);
-    into[MG_BAYES_SQUARES] += from[MG_BAYES_SQUARES] + difference * difference * (a * (b / total));
-}
-
-static void add_moment(double *moments, double value, double weight) {
-    const double before = moments[MG_BAYES_WEIGHT], total = before + weight;
-    const double difference = value - moments[MG_BAYES_MEAN];
-    moments[MG_BAYES_WEIGHT] = total;
-    moments[MG_BAYES_MEAN] += difference * (weight / total);
-    moments[MG_BAYES_SQUARES] += difference * difference * (before * (weight / total));
-}
-
 /* ---- Value by value -------------------------------------------------------------------------- */
 
 /* False: the value cannot be counted. */
@@ -76,11 +54,11 @@ static bool bayes_count_add_value(const counter *c, double *state, int64_t k, in
     if (isinf(value)) return false;
     switch (layout->kinds[j]) {
     case MG_BAYES_GAUSSIAN:
-        add_moment(slots, value, weight);
+        mg_bayes_add_moment(slots, value, weight);
         return true;
     case MG_BAYES_BERNOULLI:
         slots[MG_BAYES_SEEN] += weight;
-        if (value > 0) slots[MG_BAYES_ONES] += weight;
+        slots[MG_BAYES_ONES] += value > 0 ? weight : 0.0; /* no branch: as often as not */
         return true;
     case MG_BAYES_MULTINOMIAL:
         slots[0] += weight * value;
@@ -108,15 +86,21 @@ static bool add_listed(const counter *c, double *state, const mg_block *block,
 
 static bool add_sparse(const counter *c, double *state, const mg_block *block) {
     const mg_problem *p = c->problem;
-    double *stored = state_stored(c, state);
+    int64_t columns[CHUNK];
+    double values[CHUNK];
     bool good = true;
     for (int64_t i = block->first; i < block->first + block->count; i++) {
-        const int64_t row = mg_sample_row(p, i), k = p->code[i];
+        const int64_t row = mg_sample_row(p, i), k = p->code[i], end = mg_row_start(&p->x, row + 1);
         const double weight = mg_sample_weight(p, i);
-        for (int64_t e = mg_row_start(&p->x, row); e < mg_row_start(&p->x, row + 1); e++) {
-            const int64_t j = mg_column_index(&p->x, e);
-            stored[k * c->layout->columns + j] += weight;
-            good &= bayes_count_add_value(c, state, k, j, mg_stored_value(&p->x, e), weight);
+        double *stored = state_stored(c, state) + k * c->layout->columns;
+        for (int64_t at = mg_row_start(&p->x, row), count; at < end; at += count) {
+            count = MG_MIN(CHUNK, end - at);
+            mg_stored_columns(&p->x, at, count, columns);
+            mg_stored_values(&p->x, at, count, values);
+            for (int64_t e = 0; e < count; e++) {
+                stored[columns[e]] += weight;
+                good &= bayes_count_add_value(c, state, k, columns[e], values[e], weight);
+            }
         }
     }
     return good;
@@ -430,8 +414,8 @@ static margin_status bayes_count_prepare(counter *c, double **state, double **ro
 
 int64_t mg_bayes_block_rows(const mg_bayes_layout *layout) {
     int64_t rows = LEAST_BLOCK;
-    while (rows < 64 * layout->classes)
-        rows *= 2;
+    while (rows < 64 * layout->classes || 16 * rows < layout->classes * layout->slots)
+        rows *= 2; /* a state is added up after each block */
     return rows;
 }
 

@@ -5,6 +5,8 @@
  * 0. What the pass cannot do, gaps and factors that are 0 where a product needs care, shows as NaN
  * or is known before; such rows are added up again value by value. */
 #include "bayes/learner/bayes.h"
+#include "bayes/rows/bayes_entries.h"
+#include "math/rows/sparse_row.h"
 
 #include <string.h>
 
@@ -136,11 +138,6 @@ static void bayes_scores_add_row(double *out, const double *terms, int64_t class
         out[k] += terms[k];
 }
 
-static void add_scaled(double *out, double factor, const double *terms, int64_t classes) {
-    for (int64_t k = 0; k < classes; k++)
-        out[k] += factor * terms[k];
-}
-
 static void add_tables(const mg_bayes_view *v, const margin_matrix *x, int64_t row, double *out) {
     const mg_bayes_layout *layout = &v->layout;
     const int64_t classes = layout->classes;
@@ -153,29 +150,36 @@ static void add_tables(const mg_bayes_view *v, const margin_matrix *x, int64_t r
     }
 }
 
-/* One value of a column of counts or 0/1 values, n-th of its family; base holds the zeros. */
-static void add_linear(const mg_bayes_view *v, int64_t n, double value, double *out) {
-    const int64_t classes = v->layout.classes;
-    const double *on = v->linear_on + n * classes;
-    if (value == 0) return;
-    if (isnan(value) || v->layout.kinds[v->layout.linear[n]] == MG_BAYES_MULTINOMIAL)
-        add_scaled(out, value >= 0 ? value : (double)NAN, on, classes);
-    else if (value > 0)
-        bayes_scores_add_row(out, on, classes);
+/* What the value of a column of counts or 0/1 values, n-th of its family, takes of linear_on; base
+ * holds the zeros. */
+static double factor_of(const mg_bayes_view *v, int64_t n, double value) {
+    if (v->layout.kinds[v->layout.linear[n]] == MG_BAYES_MULTINOMIAL || isnan(value))
+        return value >= 0 ? value : (double)NAN;
+    return (double)(value > 0); /* no branch: as often as not */
 }
 
 static void add_sparse_linears(const mg_bayes_view *v, const margin_matrix *x, int64_t row,
                                double *out) {
     const mg_bayes_layout *layout = &v->layout;
     const bool all = layout->linears == layout->columns;
-    int64_t n = 0;
-    for (int64_t e = mg_row_start(x, row); e < mg_row_start(x, row + 1); e++) {
-        const int64_t j = mg_column_index(x, e);
-        while (!all && n < layout->linears && layout->linear[n] < j)
-            n++;
-        if (all) n = j;
-        if (n < layout->linears && layout->linear[n] == j)
-            add_linear(v, n, mg_stored_value(x, e), out);
+    const int64_t end = mg_row_start(x, row + 1), classes = layout->classes;
+    int64_t places[COLUMNS], n = 0;
+    double factors[COLUMNS];
+    for (int64_t at = mg_row_start(x, row), count; at < end; at += count) {
+        int64_t used = 0;
+        count = MG_MIN(COLUMNS, end - at);
+        mg_stored_columns(x, at, count, places);
+        mg_stored_values(x, at, count, factors);
+        for (int64_t e = 0; e < count; e++) {
+            while (!all && n < layout->linears && layout->linear[n] < places[e])
+                n++;
+            if (all) n = places[e];
+            if (n == layout->linears || layout->linear[n] != places[e]) continue;
+            factors[used] = factor_of(v, n, factors[e]);
+            places[used] = n;
+            used += factors[used] != 0.0;
+        }
+        mg_bayes_add_entries(places, factors, used, v->linear_on, classes, out);
     }
 }
 
