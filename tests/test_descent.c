@@ -471,6 +471,25 @@ static void test_limits_are_said(void **state) {
     linear_case_free(c);
 }
 
+/* Without a penalty: one pass is not worth a proof by a matrix of 401 columns, ten are. */
+static void test_dear_proofs_are_left(void **state) {
+    (void)state;
+    linear_case *c = linear_case_make(900, 400, 0.5, 1, 83);
+    const char *const options[2] = {"C=inf, solver=sgd, max_iter=1",
+                                    "C=inf, solver=sgd, max_iter=10"};
+    for (int k = 0; k < 2; k++) {
+        linear_fitted f = linear_fit(&c->problem, MG_LOSS_SQUARED, options[k]);
+        assert_int_equal(f.status, MARGIN_STOPPED_ITERATIONS);
+        assert_true(f.report.objective > 1.0);
+        assert_true(k == 0 ? f.report.gap == 1.0 : f.report.gap > 0.0 && f.report.gap < 1.0);
+        linear_fitted checked = linear_verify(&c->problem, MG_LOSS_SQUARED, options[k], f.h);
+        assert_int_equal(checked.status, MARGIN_OK);
+        linear_fitted_free(&checked);
+        linear_fitted_free(&f);
+    }
+    linear_case_free(c);
+}
+
 /* ---- Curvature without a bound --------------------------------------------------------------- */
 
 static void test_exponential_finds_its_rate(void **state) {
@@ -596,6 +615,7 @@ int main(void) {
         cmocka_unit_test(test_divergence_is_said),
         cmocka_unit_test(test_no_optimum_is_said),
         cmocka_unit_test(test_limits_are_said),
+        cmocka_unit_test(test_dear_proofs_are_left),
         cmocka_unit_test(test_exponential_finds_its_rate),
         cmocka_unit_test(test_exponential_in_batches),
         cmocka_unit_test(test_threads),

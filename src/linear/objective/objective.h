@@ -85,6 +85,7 @@ typedef struct mg_linear_solution {
     double primal, dual, gap; /* gap = (primal - dual) / max(1, |primal|), dual from a feasible
                                  point; -inf and inf if no feasible point is at hand */
     int64_t iterations, passes;
+    bool plain;       /* from the solver: no proof that needs a matrix */
     double l1_limit;  /* kappa > 0: the least kappa for which w = 0 */
     const char *next; /* the solver that should go on from here; NULL: this is the end */
     margin_status status;

@@ -285,7 +285,8 @@ margin_status mg_bound_by_curvature(const mg_objective *objective, const mg_line
                                     double *above, margin_error *error) {
     curvature_bound m = {.o = objective, .at = at, .error = error};
     *above = (double)INFINITY;
-    if (!objective->loss->self_bounding || !mg_newton_matrix_can(objective)) return MARGIN_OK;
+    if (!objective->loss->self_bounding || at->plain || !mg_newton_matrix_can(objective))
+        return MARGIN_OK;
     MG_SCOPED_ARENA(arena, objective->design->heap);
     MG_TRY(take_memory(&m, &arena));
     return find_bound(&m, above);

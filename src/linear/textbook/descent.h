@@ -81,6 +81,8 @@ margin_status mg_descent_curvature(mg_descent *d, int64_t passes);
 /* ---- Proof (descent_proof.c) ---- */
 margin_status mg_descent_measure_columns(mg_descent *d);
 margin_status mg_descent_prove(mg_descent *d);
+/* Without a penalty a proof needs a matrix: it costs many times the units made so far. */
+bool mg_descent_is_dear(const mg_descent *d);
 /* Whether the best point is proven to the tolerance. Proofs that cost passes are tried at growing
  * distances only. */
 margin_status mg_descent_check(mg_descent *d, bool *done);

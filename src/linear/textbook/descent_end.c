@@ -13,9 +13,8 @@ static double round_down(double x) {
  * or none was given. */
 static margin_status find_safe_rate(mg_descent *d, double *safe) {
     enum { PASSES = 200 };
-    *safe = (double)NAN;
-    if (!isfinite(d->objective->loss->curvature_bound) || isnan(d->job->descent.rate))
-        return MARGIN_OK;
+    const bool bounded = isfinite(d->objective->loss->curvature_bound);
+    if (!bounded || isnan(d->job->descent.rate)) return MARGIN_OK;
     MG_TRY(mg_descent_curvature(d, PASSES));
     if (d->curvature > 0.0) *safe = round_down(2.0 / (d->curvature + d->rows_curvature));
     return MARGIN_OK;
@@ -75,15 +74,17 @@ margin_status mg_descent_end(mg_descent *d, margin_status ended) {
     mg_linear_solution *out = d->solution;
     mg_endless endless = {.separated = mg_is_endless(d->objective) && d->best.errors == 0};
     double safe = (double)NAN;
+    out->plain = mg_descent_is_dear(d); /* a model of few passes goes without */
     MG_TRY(mg_descent_prove(d));
     if (ended != MARGIN_STOPPED_TIME) MG_TRY(mg_descent_prove_by_distance(d));
     out->iterations = d->units;
     out->status = out->gap <= d->job->tolerance && !endless.separated ? MARGIN_OK : ended;
     if (endless.separated && out->status == MARGIN_OK) out->status = MARGIN_STOPPED_STALLED;
-    if (out->status != MARGIN_OK && ended != MARGIN_STOPPED_TIME && !endless.separated)
+    const bool stopped = out->status != MARGIN_OK && ended != MARGIN_STOPPED_TIME;
+    if (stopped && !endless.separated && !out->plain)
         MG_TRY(mg_find_recession(d->objective, d->best.w, d->best.b, &endless.recession,
                                  &endless.separable, d->job->error));
-    if (out->status != MARGIN_OK && ended != MARGIN_STOPPED_TIME) MG_TRY(find_safe_rate(d, &safe));
+    if (stopped) MG_TRY(find_safe_rate(d, &safe));
     if (mg_explain_endless(&endless, out->why, sizeof out->why)) return out->status;
     if (out->status != MARGIN_OK && (d->diverged || d->rate > safe))
         explain_rate(d, safe, out->why, sizeof out->why);

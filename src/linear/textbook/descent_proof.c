@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Proofs that cost passes: first after this many units, then at distances that grow by a part. */
-enum { FIRST_CHECK = 8, GROWTH = 4, NUMBERS_PER_PASS = 8 };
+enum { FIRST_CHECK = 8, GROWTH = 4, NUMBERS_PER_PASS = 8, MOST_PRICE = 16 };
 
 /* ---- Residual of the normal equations -------------------------------------------------------- */
 
@@ -54,9 +54,8 @@ static double residual(const mg_descent *d, const mg_descent_point *p) {
 
 /* Of the best point. */
 margin_status mg_descent_prove(mg_descent *d) {
-    mg_linear_solution *out = d->solution;
     if (d->goal.proven) return MARGIN_OK;
-    if (d->alpha) memcpy(out->alpha, d->alpha, (size_t)d->samples * sizeof *out->alpha);
+    if (d->alpha) memcpy(d->solution->alpha, d->alpha, (size_t)d->samples * sizeof *d->alpha);
     return mg_goal_prove(&d->goal, d->best.w, d->best.b, NULL);
 }
 
@@ -105,16 +104,19 @@ static double allowed_gap(const mg_descent *d) {
            fmax(1.0, fabs(d->best.value));
 }
 
-/* Without a penalty a proof needs a matrix, which costs as much as many passes. */
 static int64_t price(const mg_descent *d) {
     const int64_t blocks = MG_MAX(1, d->functions - 1);
     return mg_is_unpenalised(d->objective) ? blocks * (d->columns + 1) / NUMBERS_PER_PASS : 0;
 }
 
+bool mg_descent_is_dear(const mg_descent *d) {
+    return price(d) > MOST_PRICE * (d->units + 2);
+}
+
 static bool is_time_to_prove(mg_descent *d, double expected) {
     if (d->here.value > d->best.value) return false; /* the best one had its chance */
     if (!isnan(expected)) return expected <= d->goal.strictness * allowed_gap(d);
-    if (d->units < d->next_check) return false;
+    if (d->units < d->next_check || mg_descent_is_dear(d)) return false;
     if (d->functions > 1 && !mg_newton_matrix_can(d->objective)) return false;
     d->next_check = d->units + MG_MAX(FIRST_CHECK + price(d), d->units / GROWTH);
     return true;

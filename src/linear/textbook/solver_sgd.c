@@ -54,10 +54,10 @@ static void sgd_add_row(mg_descent_rows *m, int64_t k, double by) {
         d->vectors->add(w, by, m->row.values, d->columns);
         return;
     }
+    const double each = by / m->factor;
     for (int64_t e = 0; e < m->row.stored; e++) {
-        const double part = by / m->factor * m->row.values[e];
-        w[m->row.at[e]] += part;
-        if (shift) m->shift_u[k] += part * shift[m->row.at[e]];
+        w[m->row.at[e]] += each * m->row.values[e];
+        if (shift) m->shift_u[k] += each * m->row.values[e] * shift[m->row.at[e]];
     }
     m->along[k] += by;
 }
@@ -183,17 +183,10 @@ static margin_status sgd_one_batch(mg_descent_rows *m, const int64_t *samples, i
 
 /* Asks for a row that comes soon: in a random order the processor does not. */
 static void fetch_row(const mg_descent_rows *m, int64_t sample) {
-    enum { LINE = 64, MOST = 1024 };
     const mg_design *design = m->d->design;
-    const margin_matrix *x = &design->problem->x;
-    const int64_t bytes = MG_MIN(x->columns * (int64_t)sizeof(double), MOST);
     __builtin_prefetch(m->d->objective->c + sample);
     if (design->problem->target) __builtin_prefetch(design->problem->target + sample);
-    if (!m->row.in_place && m->row.prefetch) m->row.prefetch(x, mg_design_row(design, sample));
-    if (!m->row.in_place) return;
-    const double *row = (const double *)x->values + mg_design_row(design, sample) * x->stride;
-    for (int64_t at = 0; at < bytes; at += LINE)
-        __builtin_prefetch((const char *)row + at);
+    if (m->row.prefetch) m->row.prefetch(&design->problem->x, mg_design_row(design, sample));
 }
 
 margin_status mg_descent_rows_pass(mg_descent_rows *m) {

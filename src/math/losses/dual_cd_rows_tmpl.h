@@ -20,13 +20,9 @@ MG_INLINE int64_t NAME(column)(const NAME(line) * a, int64_t k) {
 }
 
 static void NAME(prefetch)(const margin_matrix *x, int64_t row) {
-    const int64_t first = mg_row_start(x, row);
-    const char *values = (const char *)((const REAL *)x->values + first);
-    const char *columns = (const char *)((const INDEX *)x->column_indices + first);
-    for (int at = 0; at < FETCHED_BYTES; at += 64) {
-        __builtin_prefetch(values + at);
-        __builtin_prefetch(columns + at);
-    }
+    const int64_t first = mg_row_start(x, row), length = mg_row_start(x, row + 1) - first;
+    fetch((const REAL *)x->values + first, length * (int64_t)sizeof(REAL));
+    fetch((const INDEX *)x->column_indices + first, length * (int64_t)sizeof(INDEX));
 }
 
 #else
@@ -46,9 +42,7 @@ MG_INLINE int64_t NAME(column)(const NAME(line) * a, int64_t k) {
 }
 
 static void NAME(prefetch)(const margin_matrix *x, int64_t row) {
-    const char *values = (const char *)((const REAL *)x->values + row * x->stride);
-    for (int at = 0; at < FETCHED_BYTES; at += 64)
-        __builtin_prefetch(values + at);
+    fetch((const REAL *)x->values + row * x->stride, x->columns * (int64_t)sizeof(REAL));
 }
 
 #endif
