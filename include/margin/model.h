@@ -493,11 +493,11 @@ MARGIN_API MARGIN_CHECKED margin_status margin_margins(margin_context *context,
  * of several optimal weight vectors without a penalty, which one it is but the least of least
  * squares; nor, as the reason then says, a leave_one_out_rmse hidden by rounding and what was
  * settled after the fit (calibration, thresholds, costs, coverage). OK if it agrees;
- * STOPPED_STALLED if not (reason says where: other data, or a model that was changed). ARGUMENT if
- * the learner claims nothing. Rows may be in another order but where a stage takes the median of
- * some (rbf beyond 2^20 distances, gamma=median beyond 1000 rows), where the model has stages and
- * took more rows later, and where it keeps rows in order or by their numbers: svm, knn,
- * kernel-ridge, kernel-logistic, perceptron with a kernel or form=dual. Cost: that of the fit. */
+ * STOPPED_STALLED if not (the reason says where). ARGUMENT if the learner claims nothing. Rows may
+ * be in another order but where a stage takes the median of some (rbf beyond 2^20 distances,
+ * gamma=median beyond 1000 rows), where the model has stages and took more rows later, and where it
+ * keeps rows or their numbers: svm, knn, kernel-ridge, kernel-logistic, perceptron with a kernel or
+ * form=dual. Cost: that of the fit; without a penalty columns^3 / 3 products in long double. */
 MARGIN_API MARGIN_CHECKED margin_status margin_verify(margin_context *context,
                                                       const margin_model *model,
                                                       const margin_data *data, margin_report *found,

@@ -19,11 +19,11 @@ typedef struct exact_run {
     bool intercept;
     int64_t columns, size, rank; /* size: columns + 1 */
     mg_modular_powers *powers;
-    uint64_t *basis;      /* rank rows of `size`: 1 in their own pivot, 0 in the others' */
-    uint64_t *row, *null; /* size: a row; a vector that all rows of the basis send to 0 */
-    uint64_t *chosen;     /* size: random numbers */
-    int64_t *pivot;       /* rank */
-    bool *independent;    /* size */
+    uint64_t *basis; /* rank rows of `size`: 1 in their own pivot, 0 in the others' */
+    /* size: a row; a vector that all rows of the basis send to 0, random where none has a pivot */
+    uint64_t *row, *null;
+    int64_t *pivot;    /* rank */
+    bool *independent; /* size */
     double *values;
 } exact_run;
 
@@ -43,31 +43,17 @@ static void read_row(exact_run *run, int64_t i) {
     run->row[run->columns] = run->intercept;
 }
 
-static bool is_new(const exact_run *run) {
+static uint64_t along_null(const exact_run *run, const uint64_t *row) {
     uint64_t sum = 0;
     for (int64_t j = 0; j < run->size; j++)
-        sum = mg_modular_plus(sum, mg_modular_times(run->row[j], run->null[j]));
-    return sum != 0;
+        sum = mg_modular_plus(sum, mg_modular_times(row[j], run->null[j]));
+    return sum;
 }
 
 /* to -= factor * from */
 static void take_off(const exact_run *run, uint64_t *to, uint64_t factor, const uint64_t *from) {
     for (int64_t j = 0; j < run->size && factor != 0; j++)
         to[j] = mg_modular_less(to[j], mg_modular_times(factor, from[j]));
-}
-
-/* Random numbers in the columns without a pivot; what the basis then makes of the others. */
-static void choose_null(exact_run *run) {
-    for (int64_t j = 0; j < run->size; j++)
-        run->null[j] = run->independent[j] ? 0 : run->chosen[j];
-    for (int64_t r = 0; r < run->rank; r++) {
-        const uint64_t *row = run->basis + r * run->size;
-        uint64_t sum = 0;
-        for (int64_t j = 0; j < run->size; j++)
-            if (!run->independent[j])
-                sum = mg_modular_plus(sum, mg_modular_times(row[j], run->chosen[j]));
-        run->null[run->pivot[r]] = mg_modular_less(0, sum);
-    }
 }
 
 /* The ones first, so that constant columns depend on them. */
@@ -78,6 +64,7 @@ static int64_t choose_pivot(const exact_run *run) {
     return -1;
 }
 
+/* What becomes 1 in its pivot goes from the others, and the vector follows. */
 static void add_row(exact_run *run) {
     uint64_t *own = run->basis + run->rank * run->size;
     for (int64_t r = 0; r < run->rank; r++)
@@ -87,26 +74,27 @@ static void add_row(exact_run *run) {
     const uint64_t factor = mg_modular_inverse(run->row[pivot]);
     for (int64_t j = 0; j < run->size; j++)
         own[j] = mg_modular_times(run->row[j], factor);
+    const uint64_t rest = along_null(run, own);
     for (int64_t r = 0; r < run->rank; r++) {
-        uint64_t *row = run->basis + r * run->size;
+        uint64_t *row = run->basis + r * run->size, *other = run->null + run->pivot[r];
+        *other = mg_modular_plus(*other, mg_modular_times(row[pivot], rest));
         take_off(run, row, row[pivot], own);
     }
+    run->null[pivot] = mg_modular_less(run->null[pivot], rest);
     run->pivot[run->rank++] = pivot;
     run->independent[pivot] = true;
-    choose_null(run);
 }
 
 static margin_status walk_rows(exact_run *run, const margin_context *context, const double *weights,
                                margin_error *error) {
     for (int64_t j = 0; j < run->size; j++)
-        run->chosen[j] = mg_random_below(0, MG_RANDOM_CHECK, (uint64_t)j, mg_modular_prime);
+        run->null[j] = mg_random_below(0, MG_RANDOM_CHECK, (uint64_t)j, mg_modular_prime);
     mg_modular_fill(run->powers);
-    choose_null(run);
     for (int64_t i = 0; i < run->problem->count && run->rank < run->size; i++) {
         if (mg_cancelled(context)) return mg_fail_cancelled(error);
         if (weights && !(weights[i] > 0.0)) continue;
         read_row(run, i);
-        if (is_new(run)) add_row(run);
+        if (along_null(run, run->row) != 0) add_row(run);
     }
     return MARGIN_OK;
 }
@@ -125,9 +113,8 @@ margin_status mg_exact_columns(margin_context *context, const mg_problem *proble
     mg_arena_init(&arena, context->heap);
     memset(independent, 0, (size_t)size * sizeof *independent);
     MG_GO(MG_PIECES(&arena, "the dependences of columns", error, MG_PIECE(run.basis, size * size),
-                    MG_PIECE(run.row, size), MG_PIECE(run.null, size), MG_PIECE(run.chosen, size),
-                    MG_PIECE(run.powers, 1), MG_PIECE(run.pivot, size),
-                    MG_PIECE(run.values, size)));
+                    MG_PIECE(run.row, size), MG_PIECE(run.null, size), MG_PIECE(run.powers, 1),
+                    MG_PIECE(run.pivot, size), MG_PIECE(run.values, size)));
     status = walk_rows(&run, context, weights, error);
     *rank = run.rank;
 done:

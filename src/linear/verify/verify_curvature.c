@@ -18,13 +18,12 @@
  * 2010. For the squared loss L = 0 and the distance is G^2/2, exactly. Nothing is assumed of where
  * the optimum is. Where L G is large there is no bound: classes that separate, for instance.
  *
- * H is factored in extended precision, scaled to a diagonal of 1. Without a penalty a basis of the
+ * H is factored in extended precision, scaled to a diagonal of 1. If rounding of H is not small
+ * beside its least eigenvalue, at least 1 / trace H^-1, and there is no penalty, a basis of the
  * columns is kept: as many as are independent, which is found without rounding
  * (learn/exact/exact_columns.h) over the rows with a part in g, which then has nothing outside the
- * span of H. If rounding of H is not small beside its
- * least eigenvalue, at least 1 / trace H^-1, the factor of one function is made from the rows
- * themselves, by rotations (Givens), where that of several has no bound; so it is if this does not
- * tell either. */
+ * span of H. Where that does not tell, the factor of one function is made from the rows themselves,
+ * by rotations (Givens); that of several has no bound then. */
 #include "learn/exact/exact_columns.h"
 #include "linear/verify/verification.h"
 #include "math/products/extended_factor.h"
@@ -46,9 +45,8 @@ typedef struct curvature {
     bool folded;           /* the factor is made from rows */
 } curvature;
 
-enum { MOST_SIZE = 4096 }; /* as in the training: MG_NEWTON_MATRIX_SIZE */
-static const real most_reach =
-    1.0L / 3.0L; /* of L G; as in the training (proof/curvature_bound.c) */
+enum { MOST_SIZE = 4096 };                  /* as in the training: MG_NEWTON_MATRIX_SIZE */
+static const real most_reach = 1.0L / 3.0L; /* of L G; as in proof/curvature_bound.c */
 /* A row of the squared hinge counts if it is so far inside the margin: there the curvature is that
  * of a square. With G, and all those rows still inside wherever sqrt(d'Hd) <= 2 G, their distance
  * is at most G^2/2 as well: on the edge of that ball P is not below P(w). The others, whose losses
@@ -117,7 +115,6 @@ static margin_status count_columns(curvature *m) {
     double *weights;
     int64_t rank;
     MG_SCOPED_ARENA(arena, context->heap);
-    m->f.count = m->f.size;
     if (k->options->penalty.rho > 0.0) return MARGIN_OK;
     MG_ARENA_NEW(&arena, weights, k->samples, "a verification", k->fit->error);
     for (int64_t i = 0; i < k->samples; i++)
@@ -134,11 +131,10 @@ static margin_status fold_rows(curvature *m) {
     const real root = sqrtl((real)k->options->penalty.rho);
     memset(m->f.matrix, 0, (size_t)(m->f.size * m->f.size) * sizeof *m->f.matrix);
     for (int64_t i = 0; i < k->samples + k->columns; i++) {
+        if (i < k->samples && !counts(k, i)) continue;
         memset(m->x, 0, (size_t)m->f.size * sizeof *m->x);
         if (i >= k->samples)
             m->x[i - k->samples] = root;
-        else if (!counts(k, i))
-            continue;
         else {
             const real weight = sqrtl(mg_verify_curvature(k, i, 0, 0));
             MG_TRY(centred_row(m, i));
@@ -155,12 +151,17 @@ static margin_status make_factor(curvature *m) {
     margin_context *context = m->k->fit->context;
     margin_error *error = m->k->fit->error;
     bool definite;
-    MG_TRY(count_columns(m));
-    MG_TRY(fill_matrix(m));
-    MG_TRY(mg_extended_cholesky(context, &m->f, &definite, error));
-    m->f.error = (real)INFINITY;
-    if (definite) MG_TRY(mg_extended_error(context, &m->f, false, error));
-    if (m->f.error <= enough || m->blocks > 1) return MARGIN_OK;
+    m->f.count = m->f.size; /* dependence is looked for where rounding leaves a doubt */
+    do {
+        MG_TRY(fill_matrix(m));
+        MG_TRY(mg_extended_cholesky(context, &m->f, &definite, error));
+        m->f.error = (real)INFINITY;
+        if (definite) MG_TRY(mg_extended_error(context, &m->f, false, error));
+        if (m->f.error <= enough) return MARGIN_OK;
+        if (m->f.count < m->f.size) break;
+        MG_TRY(count_columns(m));
+    } while (m->f.count < m->f.size);
+    if (m->blocks > 1) return MARGIN_OK;
     m->folded = true;
     MG_TRY(fold_rows(m));
     MG_TRY(mg_extended_reflect(context, &m->f, m->scale, &definite, error));
@@ -209,8 +210,7 @@ static real longest(const curvature *m) {
     return most;
 }
 
-/* Of one function (a_i, 1)'H^-1(a_i, 1) is at most 1 / the curvature of the row, as H has its part.
- */
+/* Of one function (a_i, 1)'H^-1(a_i, 1) is at most 1 / the row's curvature: H has its part. */
 static real plain_length(const mg_verification *k, int64_t i) {
     const real own = k->functions == 1 ? mg_verify_curvature(k, i, 0, 0) : 0.0L;
     return own > 0.0L ? 1.0L / own : (real)INFINITY;
