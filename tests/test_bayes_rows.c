@@ -4,6 +4,7 @@
 #include "bayes/rows/bayes_rows.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { T_ROWS = 7, T_WIDE = 21, T_CLASSES = 5 };
@@ -131,10 +132,89 @@ static void test_tallied_blocks(void **state) {
     margin_context_free(context);
 }
 
+/* Rows of many stored values, more classes than are added up together. */
+static void test_wide_sparse(void **state) {
+    enum { MANY = 120, WIDTH = 700, CLASSES = 15 };
+    const char *const specs[] = {"naive-bayes(distribution=bernoulli)",
+                                 "naive-bayes(distribution=multinomial)",
+                                 "naive-bayes(distribution=multinomial, bernoulli=\"2,699\")",
+                                 "naive-bayes(distribution=bernoulli, smoothing=0)"};
+    static double x[MANY * WIDTH], y[MANY], values[MANY * WIDTH];
+    static int64_t starts[MANY + 1];
+    static int32_t indices[MANY * WIDTH];
+    margin_context *context = support_context(NULL, 2);
+    int64_t stored = 0;
+    uint64_t seed = 12;
+    (void)state;
+    for (int64_t i = 0; i < MANY; i++) {
+        y[i] = (double)(i % CLASSES);
+        for (int64_t j = 0; j < WIDTH; j++) {
+            if (support_uniform(&seed) < 0.4) continue;
+            x[i * WIDTH + j] = values[stored] = floor(4 * support_uniform(&seed)); /* 0, too */
+            indices[stored++] = (int32_t)j;
+        }
+        starts[i + 1] = stored;
+    }
+    for (int n = 0; n < (int)(sizeof specs / sizeof *specs); n++) {
+        margin_data dense = {.x = margin_dense_f64(x, MANY, WIDTH, WIDTH),
+                             .y = margin_values_f64(y, MANY)};
+        margin_data sparse = dense;
+        margin_report reports[2] = {0}, found = {0};
+        sparse.x = margin_csr_f64(values, indices, starts, MANY, WIDTH);
+        margin_model *a = fit_text(context, specs[n], &dense, &reports[0]);
+        margin_model *b = fit_text(context, specs[n], &sparse, &reports[1]);
+        double *left = scores_of(a, &dense.x), *right = scores_of(b, &sparse.x);
+        for (int64_t k = 0; k < MANY * CLASSES; k++)
+            if (!isinf(left[k]) || !isinf(right[k])) assert_close(left[k], right[k], 1e-11);
+        assert_close(reports[0].objective, reports[1].objective, 1e-12);
+        assert_int_equal(margin_verify(context, b, &sparse, &found, NULL), MARGIN_OK);
+        free(left);
+        free(right);
+        margin_model_free(a);
+        margin_model_free(b);
+    }
+    margin_context_free(context);
+}
+
+/* Of many columns a block has more rows than of few. */
+static void test_sparse_blocks(void **state) {
+    enum { MANY = 9000, WIDTH = 2000, STORED = 5, CLASSES = 11 };
+    static double y[MANY], values[MANY * STORED], weights[MANY];
+    static int64_t starts[MANY + 1];
+    static int32_t indices[MANY * STORED];
+    uint64_t seed = 12;
+    margin_model *models[2];
+    (void)state;
+    for (int64_t i = 0; i < MANY; i++) {
+        y[i] = (double)(i % CLASSES);
+        weights[i] = 0.1;
+        starts[i + 1] = (i + 1) * STORED;
+        for (int64_t e = 0; e < STORED; e++) {
+            values[i * STORED + e] = 1 + support_uniform(&seed);
+            indices[i * STORED + e] = (int32_t)(e * (WIDTH / STORED) + (i * (e + 3)) % 400);
+        }
+    }
+    const margin_data data = {.x = margin_csr_f64(values, indices, starts, MANY, WIDTH),
+                              .y = margin_values_f64(y, MANY),
+                              .weights = margin_values_f64(weights, MANY)};
+    for (int t = 0; t < 2; t++) {
+        margin_report found = {0};
+        margin_context *context = support_context(NULL, t == 0 ? 1 : 3);
+        models[t] = fit_text(context, "naive-bayes(distribution=bernoulli)", &data, NULL);
+        assert_int_equal(margin_verify(context, models[t], &data, &found, NULL), MARGIN_OK);
+        if (t == 1) assert_same_model(models[0], models[1]);
+        margin_context_free(context);
+    }
+    margin_model_free(models[0]);
+    margin_model_free(models[1]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tallies),
         cmocka_unit_test(test_tallied_blocks),
+        cmocka_unit_test(test_wide_sparse),
+        cmocka_unit_test(test_sparse_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

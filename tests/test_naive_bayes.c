@@ -491,53 +491,6 @@ static void test_sparse(void **state) {
     sample_free(s);
 }
 
-/* Rows of many stored values, more classes than are added up together. */
-static void test_wide_sparse(void **state) {
-    enum { MANY = 120, WIDTH = 700, CLASSES = 11 };
-    const char *const specs[] = {"naive-bayes(distribution=bernoulli)",
-                                 "naive-bayes(distribution=multinomial)",
-                                 "naive-bayes(distribution=multinomial, bernoulli=\"2,699\")",
-                                 "naive-bayes(distribution=bernoulli, smoothing=0)"};
-    double *x = calloc(MANY * WIDTH, sizeof *x), *y = calloc(MANY, sizeof *y),
-           *values = calloc(MANY * WIDTH, sizeof *values);
-    int64_t *starts = calloc(MANY + 1, sizeof *starts), stored = 0;
-    int32_t *indices = calloc(MANY * WIDTH, sizeof *indices);
-    uint64_t seed = 12;
-    assert_true(x && y && values && starts && indices);
-    for (int64_t i = 0; i < MANY; i++) {
-        y[i] = (double)(i % CLASSES);
-        for (int64_t j = 0; j < WIDTH; j++) {
-            if (support_uniform(&seed) < 0.4) continue;
-            x[i * WIDTH + j] = values[stored] = floor(4 * support_uniform(&seed)); /* 0, too */
-            indices[stored++] = (int32_t)j;
-        }
-        starts[i + 1] = stored;
-    }
-    for (int n = 0; n < (int)(sizeof specs / sizeof specs[0]); n++) {
-        margin_data dense = {.x = margin_dense_f64(x, MANY, WIDTH, WIDTH),
-                             .y = margin_values_f64(y, MANY)};
-        margin_data sparse = dense;
-        margin_report reports[2] = {0}, found = {0};
-        sparse.x = margin_csr_f64(values, indices, starts, MANY, WIDTH);
-        margin_model *a = fit_text(*state, specs[n], &dense, &reports[0]);
-        margin_model *b = fit_text(*state, specs[n], &sparse, &reports[1]);
-        double *left = scores_of(a, &dense.x), *right = scores_of(b, &sparse.x);
-        for (int64_t k = 0; k < MANY * CLASSES; k++)
-            if (!isinf(left[k]) || !isinf(right[k])) assert_close(left[k], right[k], 1e-11);
-        assert_close(reports[0].objective, reports[1].objective, 1e-12);
-        assert_int_equal(margin_verify(*state, b, &sparse, &found, &error), MARGIN_OK);
-        free(left);
-        free(right);
-        margin_model_free(a);
-        margin_model_free(b);
-    }
-    free(x);
-    free(y);
-    free(values);
-    free(starts);
-    free(indices);
-}
-
 static void test_threads(void **state) {
     (void)state;
     mixed m = mixed_make(9000, 0.0, 77);
@@ -1162,7 +1115,6 @@ int main(void) {
         cmocka_unit_test(test_oracle),
         cmocka_unit_test(test_optimum),
         cmocka_unit_test(test_sparse),
-        cmocka_unit_test(test_wide_sparse),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_far_from_zero),
         cmocka_unit_test(test_far_single_rows),

@@ -89,8 +89,9 @@ typedef struct mg_bayes_counts {
     double *statistics; /* classes x slots */
     double missing;     /* weight of missing cells */
 } mg_bayes_counts;
-/* Rows of a block of the sweep: enough that joining the tables of all classes costs little. */
-int64_t mg_bayes_block_rows(const mg_bayes_layout *layout);
+/* Rows of a block of the sweep: enough that joining the tables of all classes costs little, of
+ * sparse rows with many columns, too. */
+int64_t mg_bayes_block_rows(const mg_bayes_layout *layout, bool sparse);
 /* Fills in cleared counts. DATA: negative counts, codes without a category. */
 margin_status mg_bayes_count(margin_context *context, const mg_problem *problem,
                              const mg_bayes_layout *layout, mg_bayes_counts *counts,

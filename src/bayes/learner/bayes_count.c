@@ -288,12 +288,17 @@ static margin_status bayes_count_add_block(void *state, const mg_block *block, v
     const mg_problem *p = c->problem;
     const mg_bayes_layout *layout = c->layout;
     double *classes = state;
-    bool good;
+    bool good = true;
     if (mg_cancelled(c->context)) return MARGIN_ERROR_CANCELLED;
     for (int64_t i = block->first; i < block->first + block->count; i++)
         classes[p->code[i]] += mg_sample_weight(p, i);
     if (mg_is_csr(&p->x)) {
-        good = add_sparse(c, state, block);
+        for (int64_t at = 0; at < block->count; at += LEAST_BLOCK) {
+            const mg_block part = {.first = block->first + at,
+                                   .count = MG_MIN(LEAST_BLOCK, block->count - at)};
+            if (mg_cancelled(c->context)) return MARGIN_ERROR_CANCELLED;
+            good &= add_sparse(c, state, &part);
+        }
     } else {
         good = add_numbers(c, block, state);
         good &= add_listed(c, state, block, layout->table, layout->tables);
@@ -412,10 +417,11 @@ static margin_status bayes_count_prepare(counter *c, double **state, double **ro
     return MARGIN_OK;
 }
 
-int64_t mg_bayes_block_rows(const mg_bayes_layout *layout) {
+int64_t mg_bayes_block_rows(const mg_bayes_layout *layout, bool sparse) {
+    const int64_t numbers = sparse ? layout->classes * layout->slots : 0;
     int64_t rows = LEAST_BLOCK;
-    while (rows < 64 * layout->classes || 16 * rows < layout->classes * layout->slots)
-        rows *= 2; /* a state is added up after each block */
+    while (rows < 64 * layout->classes || 16 * rows < numbers)
+        rows *= 2;
     return rows;
 }
 
@@ -430,8 +436,8 @@ margin_status mg_bayes_count(margin_context *context, const mg_problem *problem,
                                         .init = init_state,
                                         .add = bayes_count_add_block,
                                         .merge = merge_state};
-    status = mg_sweep(context, problem->count, mg_bayes_block_rows(layout), &accumulator, &c, state,
-                      error);
+    const int64_t rows = mg_bayes_block_rows(layout, mg_is_csr(&problem->x));
+    status = mg_sweep(context, problem->count, rows, &accumulator, &c, state, error);
     if (status == MARGIN_ERROR_DATA || (status >= 0 && !add_zeros(&c, state))) {
         init_state(state, &c);
         status = fail_first(&c, state, row, error);

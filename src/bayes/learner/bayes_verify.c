@@ -321,7 +321,8 @@ static margin_status count_again(mg_fit *fit, recount *r) {
 margin_status mg_bayes_verify(mg_fit *fit, const mg_hypothesis *h) {
     recount r = {.problem = fit->problem, .v = mg_bayes_view_of(h)};
     const mg_bayes_layout *layout = &r.v->layout;
-    r.unit = mg_rows_rounding(fit->problem->count, mg_bayes_block_rows(layout));
+    /* the rows may have been sparse in the fit */
+    r.unit = mg_rows_rounding(fit->problem->count, mg_bayes_block_rows(layout, true));
     mg_heap *heap = fit->context->heap;
     margin_report *report = &fit->report;
     margin_status status;

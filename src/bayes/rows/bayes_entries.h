@@ -22,6 +22,9 @@ MG_INLINE void mg_bayes_add_entries(const int64_t *places, const double *factors
     int64_t k = 0;
     for (; k + 8 <= classes; k += 8)
         mg_bayes_add_some(places, factors, count, on + k, classes, 8, out + k);
-    for (; k < classes; k++)
-        mg_bayes_add_some(places, factors, count, on + k, classes, 1, out + k);
+    if (classes & 4) mg_bayes_add_some(places, factors, count, on + k, classes, 4, out + k);
+    k += classes & 4;
+    if (classes & 2) mg_bayes_add_some(places, factors, count, on + k, classes, 2, out + k);
+    k += classes & 2;
+    if (classes & 1) mg_bayes_add_some(places, factors, count, on + k, classes, 1, out + k);
 }

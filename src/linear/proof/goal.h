@@ -9,7 +9,7 @@
  * from the slopes or shares of the scores; given ones are replaced by the feasible point. Sets
  * primal, dual and gap; w and b stay as they are. Scores: one function, those of the
  * solution where they are known, or NULL. Two passes; with no penalty (rho = kappa = 0)
- * also a Gram and its factor for curved losses. */
+ * also a Gram and its factor for curved losses, unless the solution is plain. */
 margin_status mg_certify(const mg_objective *objective, mg_linear_solution *solution,
                          const double *scores, margin_error *error);
 

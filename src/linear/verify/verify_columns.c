@@ -3,8 +3,8 @@
  * least of all best ones: they lie in the span of the rows.
  *
  * The factor L of H (verify_curvature.c) has as many columns as the data has of rank, which is
- * found without rounding, and (w, 0) must be L z for some z: z comes from the rows of L that are
- * kept, and each other row says what its weight then is.
+ * found without rounding where that leaves a doubt, and (w, 0) must be L z for some z: z comes from
+ * the rows of L that are kept, and each other row says what its weight then is.
  *
  * Rounding. That weight may be off by a millionth of the terms it is the sum of, and by MG_ROUNDING
  * times the condition (of products, squared, as long as training makes them) times all weights,

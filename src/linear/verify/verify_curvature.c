@@ -150,22 +150,18 @@ static margin_status make_factor(curvature *m) {
     static const real enough = 1e-10L; /* more digits need rotations */
     margin_context *context = m->k->fit->context;
     margin_error *error = m->k->fit->error;
-    bool definite;
-    m->f.count = m->f.size; /* dependence is looked for where rounding leaves a doubt */
-    do {
-        MG_TRY(fill_matrix(m));
-        MG_TRY(mg_extended_cholesky(context, &m->f, &definite, error));
-        m->f.error = (real)INFINITY;
-        if (definite) MG_TRY(mg_extended_error(context, &m->f, false, error));
-        if (m->f.error <= enough) return MARGIN_OK;
-        if (m->f.count < m->f.size) break;
-        MG_TRY(count_columns(m));
-    } while (m->f.count < m->f.size);
-    if (m->blocks > 1) return MARGIN_OK;
+    m->f.count = m->f.size;
+    MG_TRY(fill_matrix(m));
+    MG_TRY(mg_extended_cholesky(context, &m->f, error));
+    MG_TRY(mg_extended_error(context, &m->f, false, error));
+    if (m->f.error <= enough) return MARGIN_OK;
+    MG_TRY(count_columns(m)); /* of a factor that leaves no doubt none depends on others */
+    if (m->f.count < m->f.size) MG_TRY(mg_extended_error(context, &m->f, false, error));
+    if (m->f.error <= enough || m->blocks > 1) return MARGIN_OK;
     m->folded = true;
     MG_TRY(fold_rows(m));
-    MG_TRY(mg_extended_reflect(context, &m->f, m->scale, &definite, error));
-    return definite ? mg_extended_error(context, &m->f, true, error) : MARGIN_OK;
+    MG_TRY(mg_extended_reflect(context, &m->f, m->scale, error));
+    return mg_extended_error(context, &m->f, true, error);
 }
 
 static real centred_entry(const curvature *m, const real *v, bool is_gradient, int64_t r) {

@@ -50,23 +50,23 @@ static margin_status extended_column(const mg_block *block, void *argument) {
     return MARGIN_OK;
 }
 
-margin_status mg_extended_cholesky(margin_context *context, mg_extended_factor *f, bool *definite,
+margin_status mg_extended_cholesky(margin_context *context, mg_extended_factor *f,
                                    margin_error *error) {
     enum { WORK = 1 << 16 }; /* products of a thread */
     const int64_t n = f->size;
-    *definite = true;
     for (int64_t r = 0; r < n; r++) {
         f->order[r] = r;
         f->scratch[r] = f->matrix[r * n + r];
         for (int64_t s = 0; s < r; s++)
             f->matrix[s * n + r] = f->matrix[r * n + s];
     }
-    for (int64_t at = 0; at < f->count && *definite; at++) {
+    for (f->definite = 0; f->definite < f->count; f->definite++) {
+        const int64_t at = f->definite, beside = WORK / (at + 1) / BESIDE;
         factor_walk walk = {f, at};
         choose_next(f, at);
-        const int64_t r = f->order[at], beside = WORK / (at + 1) / BESIDE;
-        *definite = f->scratch[r] > 0.0L;
-        f->matrix[r * n + r] = *definite ? sqrtl(f->scratch[r]) : 1.0L;
+        const int64_t r = f->order[at];
+        if (!(f->scratch[r] > 0.0L)) break;
+        f->matrix[r * n + r] = sqrtl(f->scratch[r]);
         MG_TRY(mg_sweep_each(context, n - at - 1, (beside + 1) * BESIDE, extended_column, &walk,
                              error));
         for (int64_t l = at + 1; l < n; l++) {
@@ -149,16 +149,15 @@ static bool extended_reflect(mg_extended_factor *f, int64_t at) {
 }
 
 margin_status mg_extended_reflect(const margin_context *context, mg_extended_factor *f, real *scale,
-                                  bool *definite, margin_error *error) {
+                                  margin_error *error) {
     const int64_t n = f->size;
-    *definite = true;
     for (int64_t r = 0; r < n; r++) {
         scale_row(f, scale, r);
         f->order[r] = r;
     }
-    for (int64_t at = 0; at < f->count && *definite; at++) {
+    for (f->definite = 0; f->definite < f->count; f->definite++) {
         if (mg_cancelled(context)) return mg_fail_cancelled(error);
-        *definite = extended_reflect(f, at);
+        if (!extended_reflect(f, f->definite)) break;
     }
     for (int64_t at = 0; at < n; at++) {
         real *row = f->matrix + f->order[at] * n;
@@ -206,6 +205,8 @@ margin_status mg_extended_error(margin_context *context, mg_extended_factor *f, 
     const int64_t parts = (f->count + BESIDE - 1) / BESIDE;
     inverse_walk walk = {.f = f};
     real trace = 0.0L;
+    f->error = (real)INFINITY;
+    if (f->definite < f->count) return MARGIN_OK;
     MG_SCOPED_ARENA(arena, context->heap);
     MG_TRY(MG_PIECES(&arena, "a verification", error,
                      MG_PIECE(walk.room, mg_threads(context) * f->size * BESIDE),
