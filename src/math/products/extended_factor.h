@@ -5,9 +5,9 @@
 #include "base/context.h"
 
 typedef struct mg_extended_factor {
-    int64_t size, count;  /* rows of the matrix; how many of them the factor keeps */
-    int64_t definite;     /* how many of those rounding left positive: all, or it is of no use */
-    long double *matrix;  /* size x size, row-major */
+    int64_t size, count; /* rows of the matrix; how many of them the factor keeps */
+    int64_t definite;    /* how many of those rounding left positive; fewer than count: of no use */
+    long double *matrix; /* size x size, row-major */
     long double *scratch; /* size */
     int64_t *order;       /* size: the rows, those that are kept first */
     long double error;    /* of the matrix, relative to its least eigenvalue */
