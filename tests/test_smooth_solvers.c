@@ -471,11 +471,11 @@ static void test_no_penalty(void **state) {
 
 /* The proof is by a matrix of columns x columns, where there is room for it. */
 static void test_no_penalty_of_many_columns(void **state) {
-    margin_context_options small = {.size = sizeof small, .threads = 1, .memory_limit = 64 << 20};
+    margin_context_options small = {.size = sizeof small, .threads = 1, .memory_limit = 32 << 20};
     margin_context *context;
     uint64_t seed = 71;
     (void)state;
-    sparse_case c = sparse_make(12000, 3100, 5, 70);
+    sparse_case c = sparse_make(8400, 2100, 5, 70);
     for (int64_t i = 0; i < c.problem.count; i++)
         c.sign[i] = support_random(&seed) & 1 ? 1 : -1;
     linear_fitted f = linear_fit(&c.problem, MG_LOSS_LOGISTIC, "C=inf");
