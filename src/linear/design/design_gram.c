@@ -14,7 +14,7 @@ static void gram_compose(mg_gram_job *job) {
     const mg_weighted_gram *request = job->request;
     job->plain = !d->scale && !d->shift && !request->centre && !request->factor;
     for (int64_t k = 0; k < job->columns; k++) {
-        const int64_t j = mg_gram_column(job, k);
+        const int64_t j = request->columns ? request->columns[k] : k; /* of x */
         const double scale = d->scale ? d->scale[j] : 1.0;
         const double factor = request->factor ? request->factor[j] : 1.0;
         const double back =

@@ -18,10 +18,6 @@ typedef struct mg_gram_job {
     margin_error *error;
 } mg_gram_job;
 
-/* Column of x that is number k of the result. */
-MG_INLINE int64_t mg_gram_column(const mg_gram_job *job, int64_t k) {
-    return job->request->columns ? job->request->columns[k] : k;
-}
 MG_INLINE int64_t mg_gram_sample(const mg_gram_job *job, int64_t k) {
     return job->request->chosen ? job->request->chosen[k] : k;
 }

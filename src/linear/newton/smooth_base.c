@@ -72,22 +72,15 @@ margin_status mg_smooth_curvatures(mg_smooth *s, double *curvatures, double *tot
 }
 
 /* 2 q (1 - q) for the shares q of a function in all samples. */
-static double curvature_of(const mg_objective *o, int64_t k, double total) {
-    const double share = o->totals[k] / total;
+static double curvature_of(const mg_objective *o, int64_t k) {
+    const double share = o->totals[k] / o->mass;
     return 2.0 * share * (1.0 - share);
-}
-
-static double total_of(const mg_objective *o) {
-    double total = 0.0;
-    for (int64_t k = 0; k < o->functions; k++)
-        total += o->totals[k];
-    return total;
 }
 
 void mg_smooth_set_diagonal(mg_smooth *s, double total) {
     const mg_objective *o = s->objective;
     for (int64_t k = 0; k < s->functions; k++) {
-        const double curvature = s->functions > 1 ? total * curvature_of(o, k, total) : total;
+        const double curvature = s->functions > 1 ? total * curvature_of(o, k) : total;
         double *d = s->diagonals + k * s->block;
         for (int64_t j = 0; j < s->block; j++) {
             d[j] = curvature;
@@ -99,11 +92,8 @@ void mg_smooth_set_diagonal(mg_smooth *s, double total) {
 }
 
 margin_status mg_smooth_diagonal(mg_smooth *s) {
-    double total = 0.0;
-    if (s->functions > 1)
-        total = total_of(s->objective);
-    else
-        MG_TRY(mg_smooth_curvatures(s, NULL, &total));
+    double total = s->objective->mass;
+    if (s->functions == 1) MG_TRY(mg_smooth_curvatures(s, NULL, &total));
     mg_smooth_set_diagonal(s, total);
     return MARGIN_OK;
 }
@@ -124,10 +114,9 @@ static margin_status find_shares(mg_smooth *s) {
 /* With w = 0 every sample has the shares of the classes, so that the H_k differ by a factor, but
  * for the penalty; returns the mean of their curvatures. */
 static double scale_functions(mg_smooth *s) {
-    const double total = total_of(s->objective);
     double mean = 0.0;
     for (int64_t k = 0; k < s->functions; k++) {
-        s->function_scale[k] = curvature_of(s->objective, k, total);
+        s->function_scale[k] = curvature_of(s->objective, k);
         mean += s->function_scale[k] / (double)s->functions;
     }
     for (int64_t k = 0; k < s->functions; k++)

@@ -24,14 +24,6 @@ static int64_t chunk_rows_for(const mg_design *d) {
     return MG_MAX(8, MG_MIN(fitting / 8 * 8, MG_CHUNK_ROWS));
 }
 
-static margin_status take_sparse(mg_objective *o, mg_coupled *made, margin_error *error) {
-    const mg_problem *p = o->design->problem;
-    MG_TRY(MG_PIECES(&o->arena, purpose, error, MG_PIECE(made->slopes, o->samples * o->functions),
-                     MG_PIECE(made->weights, o->columns * o->functions)));
-    return mg_sparse_columns_make(o->design->context, &p->x, p->index, o->samples, NULL,
-                                  &made->by_column, error);
-}
-
 static margin_status take_dense(mg_objective *o, mg_coupled *made, margin_error *error) {
     const int64_t padded = mg_classes_padded(o->columns);
     MG_ARENA_NEW(&o->arena, made->packed, padded * o->functions, purpose, error);
@@ -53,5 +45,6 @@ margin_status mg_coupled_create(mg_objective *o, margin_error *error) {
     MG_TRY(MG_PIECES(&o->arena, purpose, error, MG_PIECE(o->totals, o->functions),
                      MG_PIECE(c->offsets, o->functions),
                      MG_PIECE(c->work, mg_threads(o->design->context) * c->scratch)));
-    return mg_is_csr(&o->design->problem->x) ? take_sparse(o, c, error) : take_dense(o, c, error);
+    return mg_is_csr(&o->design->problem->x) ? mg_coupled_take_sparse(o, c, error)
+                                             : take_dense(o, c, error);
 }

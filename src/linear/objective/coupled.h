@@ -13,10 +13,13 @@ typedef struct mg_coupled {
     int64_t block_rows, chunk_rows, scratch; /* rows; numbers a worker needs */
     double *work;                            /* scratch for each worker */
     double *offsets;                         /* functions */
-    double *slopes;                          /* sparse: samples x functions */
-    double *weights;                         /* sparse: columns x functions, X's units */
-    mg_sparse_columns by_column;             /* sparse */
-    double *packed, *centre, *lost;          /* dense, f64 or f32: see coupled_pass.c */
+    /* sparse: slopes of the samples and weights of the columns in X's units, eight functions side
+     * by side, then the next eight; the copy by columns, as it is and as rows */
+    double *slopes, *weights;
+    mg_sparse_columns by_column;
+    margin_matrix turned;
+    const mg_row_lanes *of_rows, *of_columns;
+    double *packed, *centre, *lost; /* dense, f64 or f32: see coupled_pass.c */
 } mg_coupled;
 
 /* Memory from o->arena for o->coupled, but by_column, and o->totals. */
@@ -30,10 +33,14 @@ void mg_coupled_slopes(const double *shares, int64_t functions, int64_t own, dou
                        double *slopes);
 
 /* ---- Sparse rows (coupled_sparse.c) ---- */
-/* weights[j * functions + k] = scale_j w[k * columns + j] */
+/* Their part of mg_coupled_create. */
+margin_status mg_coupled_take_sparse(mg_objective *o, mg_coupled *c, margin_error *error);
+/* From functions x columns, and of samples [first, first + count) from samples x functions. */
 margin_status mg_coupled_turn_weights(const mg_objective *o, const double *w, margin_error *error);
+void mg_coupled_turn_slopes(const mg_objective *o, int64_t first, int64_t count,
+                            const double *slopes);
 /* scores[r * functions + k] for samples [first, first + count) without offsets */
 void mg_coupled_sparse_scores(const mg_objective *o, int64_t first, int64_t count, double *scores);
-/* gradient[k * columns + j] = sum over the entries of column j of value * slopes[sample][k] */
-margin_status mg_coupled_sparse_gradient(const mg_objective *o, const double *slopes,
-                                         double *gradient, margin_error *error);
+/* gradient[k * columns + j] = sum over the entries of column j of value * slope of its sample */
+margin_status mg_coupled_sparse_gradient(const mg_objective *o, double *gradient,
+                                         margin_error *error);

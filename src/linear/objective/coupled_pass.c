@@ -156,8 +156,7 @@ static double *chunk_slopes(const pass_walk *walk, int64_t first, int64_t count,
     const mg_objective *o = walk->o;
     const int64_t functions = o->functions, from = first * functions;
     const size_t bytes = (size_t)(count * functions) * sizeof *work;
-    double *slopes =
-        o->coupled->slopes ? o->coupled->slopes + from : work + o->coupled->chunk_rows * functions;
+    double *slopes = work + o->coupled->chunk_rows * functions;
     chunk_scores(walk, first, count, rows, work);
     if (walk->scores) memcpy(walk->scores + from, work, bytes);
     chunk_losses(walk, first, count, work, sums);
@@ -178,6 +177,7 @@ MG_INLINE void coupled_add_chunk(const pass_walk *walk, int64_t first, int64_t c
     const double *slopes = own ? own : walk->given + first * o->functions;
     if (!walk->gradient) return;
     sum_slopes(slopes, count, o->functions, sums);
+    if (!walk->rows) mg_coupled_turn_slopes(o, first, count, slopes);
     if (!walk->rows) return;
     if (own && walk->rows->single) coupled_narrow(own, count * o->functions);
     walk->rows->gradient(rows, count, o->columns, o->coupled->centre, slopes, o->functions,
@@ -256,8 +256,7 @@ static margin_status finish_gradient(const pass_walk *walk, const pass_sums *sum
     if (walk->rows)
         memcpy(gradient, sums->numbers + o->functions, (size_t)numbers * sizeof *gradient);
     else
-        MG_TRY(mg_coupled_sparse_gradient(o, walk->given ? walk->given : coupled->slopes, gradient,
-                                          error));
+        MG_TRY(mg_coupled_sparse_gradient(o, gradient, error));
     for (int64_t k = 0; k < o->functions; k++) {
         double *own = gradient + k * o->columns;
         if (coupled->centre)
