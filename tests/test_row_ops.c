@@ -310,6 +310,45 @@ static void zero_is_an_error(void **unused) {
     }
 }
 
+/* Groups of a triangle: exactly the terms one after the other, fused, of many vectors and of one.
+ */
+static void assert_triangle(mg_isa isa, int64_t depth, int64_t rows, uint64_t *seed) {
+    const mg_triangle_ops *ops = mg_triangle_ops_for(isa);
+    const int64_t lda = depth + depth % 3, numbers = (rows - 1) * lda + depth;
+    double *a = malloc((size_t)numbers * sizeof *a), *one = malloc((size_t)depth * sizeof *one);
+    double *x = malloc((size_t)(depth * MG_TRIANGLE_WIDTH) * sizeof *x);
+    double out[MG_TRIANGLE_GROUP * MG_TRIANGLE_WIDTH], of_one[MG_TRIANGLE_GROUP];
+    for (int64_t k = 0; k < numbers; k++)
+        a[k] = support_normal(seed);
+    for (int64_t k = 0; k < depth * MG_TRIANGLE_WIDTH; k++)
+        x[k] = support_normal(seed);
+    ops->many(a, lda, rows, depth, x, out);
+    for (int64_t i = 0; i < MG_TRIANGLE_WIDTH; i++) {
+        for (int64_t j = 0; j < depth; j++)
+            one[j] = x[j * MG_TRIANGLE_WIDTH + i];
+        ops->one(a, lda, rows, depth, one, of_one);
+        for (int64_t r = 0; r < rows; r++) {
+            double sum = 0.0;
+            for (int64_t j = 0; j < depth; j++)
+                sum = fma(a[r * lda + j], one[j], sum);
+            assert_true(of_one[r] == sum);
+            assert_true(out[r * MG_TRIANGLE_WIDTH + i] == sum);
+        }
+    }
+    free(x);
+    free(one);
+    free(a);
+}
+
+static void triangles(void **unused) {
+    uint64_t seed = 9;
+    (void)unused;
+    for (int isa = 0; isa <= (int)mg_isa_level(); isa++)
+        for (int64_t depth = 1; depth <= 43; depth += 3)
+            for (int64_t rows = 1; rows <= MG_TRIANGLE_GROUP; rows++)
+                assert_triangle((mg_isa)isa, depth, rows, &seed);
+}
+
 static void names(void **unused) {
     (void)unused;
     const double values[] = {1.0};
@@ -324,6 +363,7 @@ int main(void) {
         cmocka_unit_test(dense_rows),       cmocka_unit_test(sparse_rows),
         cmocka_unit_test(vectors),          cmocka_unit_test(overflow_is_an_error),
         cmocka_unit_test(zero_is_an_error), cmocka_unit_test(names),
+        cmocka_unit_test(triangles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

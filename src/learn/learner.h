@@ -337,9 +337,9 @@ typedef struct mg_stage {
      * This is the specification; `apply` must give the same bits (for f32 data: rounded to f32). A
      * value that `apply` refuses with DATA becomes NaN here. */
     void (*apply_row)(const mg_fitted_stage *fitted, const double *in, double *out);
-    /* At most MG_ROWS_AT_ONCE rows, in: count x columns_in, out: count x columns_out, scratch: as
-     * many numbers as out. For stages that read as much for a row as for several. NULL: each by
-     * apply_row. */
+    /* At most MG_ROWS_AT_ONCE rows, in: count x columns_in, out: count x columns_out, scratch:
+     * MG_ROWS_AT_ONCE x columns_out. For stages that read as much for a row as for several. NULL:
+     * each by apply_row. */
     void (*apply_rows)(const mg_fitted_stage *fitted, const double *in, int64_t count,
                        double *scratch, double *out);
     /* The same row as its entries that are not 0, columns ascending: at most columns_in of them.

@@ -125,7 +125,7 @@ void mg_rows_make(const mg_row_maker *maker, const int64_t *rows, int64_t count,
 
 /* For rows of f32 half of it is where they are made. */
 int64_t mg_row_maker_scratch(const mg_row_maker *maker) {
-    return 2 * made_at_once(maker) * maker->stage->columns_out;
+    return 2 * mg_stage_at_once(maker->stage) * maker->stage->columns_out;
 }
 
 void mg_rows_make_stored(const mg_row_maker *maker, const int64_t *rows, int64_t count,

@@ -20,7 +20,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_CENTRES = 20000, PANEL = 64 };
+enum { MOST_CENTRES = 20000, GROUP = MG_TRIANGLE_GROUP };
+_Static_assert((int)MG_TRIANGLE_WIDTH == (int)MG_ROWS_AT_ONCE, "rows are side by side");
 #define KEPT_BYTES ((int64_t)2 << 30) /* of features, and of what chooses centres */
 enum { PICK_UNIFORM, PICK_KMEANS, PICK_PIVOTS };
 
@@ -297,6 +298,7 @@ typedef struct nystroem_view {
     mg_kernel kernel;
     margin_matrix centres, inverse;
     const mg_row_ops *ops;
+    const mg_triangle_ops *triangle;
     mg_isa isa;
     double *zero;     /* count */
     double squares[]; /* count: of the centres; then the zeros */
@@ -334,6 +336,7 @@ static margin_status nystroem_attach(mg_fitted_stage *fitted, margin_error *erro
     view->inverse = margin_dense_f64(inverse, n, n, n);
     view->isa = mg_isa_level();
     view->ops = mg_row_ops_for(&view->centres, view->isa);
+    view->triangle = mg_triangle_ops_for(view->isa);
     view->zero = view->squares + n;
     for (int64_t k = 0; k < n; k++)
         view->squares[k] = view->ops->square(&view->centres, k);
@@ -366,42 +369,38 @@ static void kernel_values(const nystroem_view *view, const double *x, int64_t co
     }
 }
 
-/* The first k + 1 columns of the inverse: row k has no others, and longer sums of it have the same
- * bits. */
-static margin_matrix cut_inverse(const nystroem_view *view, int64_t columns) {
-    margin_matrix cut = view->inverse;
-    cut.columns = columns;
-    return cut;
-}
-
-/* In place, the last first: row k of the inverse ends at column k. */
+/* In place, the last first: rows of the inverse end where their group does, its zeros included. */
 static void nystroem_apply_row(const mg_fitted_stage *fitted, const double *in, double *out) {
     const nystroem_view *view = fitted->view;
+    const int64_t n = view->centres.rows;
+    const double *inverse = view->inverse.values;
+    double part[GROUP];
     kernel_values(view, in, 1, out);
-    for (int64_t k = view->centres.rows - 1; k >= 0; k--) {
-        const margin_matrix cut = cut_inverse(view, k + 1);
-        out[k] = view->ops->dot(&cut, k, out);
+    for (int64_t k = (n - 1) / GROUP * GROUP; k >= 0; k -= GROUP) {
+        const int64_t rows = MG_MIN(GROUP, n - k);
+        view->triangle->one(inverse + k * n, n, rows, k + rows, out, part);
+        memcpy(out + k, part, (size_t)rows * sizeof *out);
     }
-    mg_map_flush(out, view->centres.rows);
+    mg_map_flush(out, n);
 }
 
-/* The same for panels of rows of the inverse, which are read once for all rows here. */
+/* The same for rows side by side, for which the inverse is read once. */
 static void nystroem_apply_rows(const mg_fitted_stage *fitted, const double *in, int64_t count,
                                 double *scratch, double *out) {
-    static const double zero[MG_ROWS_AT_ONCE];
     const nystroem_view *view = fitted->view;
     const int64_t n = view->centres.rows;
-    double panel[PANEL * MG_ROWS_AT_ONCE];
+    const double *inverse = view->inverse.values;
+    double part[GROUP * MG_ROWS_AT_ONCE];
     kernel_values(view, in, count, out);
-    for (int64_t first = (n - 1) / PANEL * PANEL; first >= 0; first -= PANEL) {
-        const int64_t last = MG_MIN(first + PANEL, n);
-        const margin_matrix cut = cut_inverse(view, last);
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t i = 0; i < MG_ROWS_AT_ONCE; i++)
+            scratch[k * MG_ROWS_AT_ONCE + i] = i < count ? out[i * n + k] : 0.0;
+    for (int64_t k = 0; k < n; k += GROUP) {
+        const int64_t rows = MG_MIN(GROUP, n - k);
+        view->triangle->many(inverse + k * n, n, rows, k + rows, scratch, part);
         for (int64_t i = 0; i < count; i++)
-            memcpy(scratch + i * last, out + i * n, (size_t)last * sizeof *out);
-        view->ops->scores(&cut, first, last - first, scratch, zero, count, panel);
-        for (int64_t i = 0; i < count; i++)
-            for (int64_t k = first; k < last; k++)
-                out[i * n + k] = panel[(k - first) * count + i];
+            for (int64_t r = 0; r < rows; r++)
+                out[i * n + k + r] = part[r * MG_ROWS_AT_ONCE + i];
     }
     mg_map_flush(out, count * n);
 }

@@ -28,6 +28,7 @@ typedef struct mg_row_kernels {
     mg_row_fours_add *fours[2][2];   /* the same; NULL: those of AVX2 */
     mg_column_ops columns[2];        /* f64, f32 */
     mg_vector_ops vectors;
+    mg_triangle_ops triangle;
     mg_array_function *exp, *log1p; /* the same bits in every set */
 } mg_row_kernels;
 MG_ISA_TABLES(mg_row_kernels, mg_row_kernels);

@@ -3,6 +3,7 @@
 #include "math/vectors/vec_avx2.h"
 
 enum { TILE_ROWS = 2, TILE_FUNCTIONS = 1 }; /* eight sums of sixteen registers */
+enum { TRIANGLE_ROWS = 2 };                 /* the same */
 enum { WALK_VECTORS = 8 }; /* of sixteen registers, beside sums, factor and a value */
 #define WALK_CASES                                                                                 \
     WALK_CASE(1)                                                                                   \

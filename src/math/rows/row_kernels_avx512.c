@@ -3,6 +3,7 @@
 #include "math/vectors/vec_avx512.h"
 
 enum { TILE_ROWS = 2, TILE_FUNCTIONS = 2 }; /* sixteen sums of thirty-two registers */
+enum { TRIANGLE_ROWS = 8 };                 /* the same */
 enum { WALK_VECTORS = 14 };                 /* beside sums, factor and a value */
 #define WALK_CASES                                                                                 \
     WALK_CASE(1)                                                                                   \

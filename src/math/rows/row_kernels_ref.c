@@ -12,7 +12,9 @@ enum { MG_CSR_AHEAD = 2, MG_CSR_LIST_AHEAD = 8 };
 #define ROWS_CSR   "math/rows/row_ops_csr_ref_tmpl.h"
 #include "math/rows/row_layouts_tmpl.h"
 
+enum { TRIANGLE_ROWS = 1 };
 #include "math/rows/row_lanes_tables_tmpl.h"
+#include "math/rows/row_triangle_tmpl.h"
 
 /* A vector of one number is its own square; no fused products, as in the rows of all tables. */
 enum { COLUMN_RUN = 128, COLUMN_GROUP = 2 };
@@ -62,6 +64,7 @@ const mg_row_kernels mg_row_kernels_ref = {
     .columns = {{column_scores_f64, column_gradient_f64, column_moments_f64},
                 {column_scores_f32, column_gradient_f32, column_moments_f32}},
     .vectors = {vector_dot, vector_add, vector_square},
+    .triangle = {triangle_of_many, triangle_of_one},
     .exp = exp_array,
     .log1p = log1p_array,
 };

@@ -11,6 +11,7 @@ enum { ROWS_AHEAD = 6, BYTES_AHEAD = 2048, WALK_BYTES_AHEAD = 4096 };
 #include "math/vectors/value_types_tmpl.h"
 
 #include "math/rows/row_lanes_tables_tmpl.h"
+#include "math/rows/row_triangle_tmpl.h"
 
 enum { COLUMN_RUN = 128, COLUMN_GROUP = 8 };
 #define COLUMN_FMA(a, b, c) vec_fma(a, b, c)
@@ -43,6 +44,7 @@ const mg_row_kernels KERNELS = {
     .columns = {{column_scores_f64, column_gradient_f64, column_moments_f64},
                 {column_scores_f32, column_gradient_f32, column_moments_f32}},
     .vectors = {vector_dot, vector_add, vector_square},
+    .triangle = {triangle_of_many, triangle_of_one},
     .exp = exp_array,
     .log1p = log1p_array,
 };

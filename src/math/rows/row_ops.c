@@ -31,6 +31,10 @@ const mg_column_ops *mg_column_ops_for(const margin_matrix *x, mg_isa isa) {
     return &MG_ISA_TABLE(isa, mg_row_kernels)->columns[x->value_type == MARGIN_F32];
 }
 
+const mg_triangle_ops *mg_triangle_ops_for(mg_isa isa) {
+    return &MG_ISA_TABLE(isa, mg_row_kernels)->triangle;
+}
+
 const mg_vector_ops *mg_vector_ops_for(mg_isa isa) {
     return &MG_ISA_TABLE(isa, mg_row_kernels)->vectors;
 }

@@ -88,6 +88,18 @@ typedef void mg_row_fours_add(const margin_matrix *x, const mg_row_fours *f, int
 /* For a sparse view. */
 mg_row_fours_add *mg_row_fours_for(const margin_matrix *x, mg_isa isa);
 
+/* Rows of a lower triangle by groups of eight, against vectors that lie side by side: out[r * width
+ * + i] = sum_{j < depth} a[r * lda + j] x[j * width + i] for at most eight rows, depth up to the
+ * end of their group, of sixteen vectors or of one; the same bits for both and for every
+ * instruction set. */
+enum { MG_TRIANGLE_GROUP = 8, MG_TRIANGLE_WIDTH = 16 };
+typedef void mg_triangle_product(const double *a, int64_t lda, int64_t rows, int64_t depth,
+                                 const double *x, double *out);
+typedef struct mg_triangle_ops {
+    mg_triangle_product *many, *one;
+} mg_triangle_ops;
+const mg_triangle_ops *mg_triangle_ops_for(mg_isa isa);
+
 /* Dense f64 vectors of any length (used by solvers). */
 typedef struct mg_vector_ops {
     double (*dot)(const double *a, const double *b, int64_t n);
