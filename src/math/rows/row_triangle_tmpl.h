@@ -7,8 +7,8 @@
 enum { TRIANGLE_VECTORS = MG_TRIANGLE_WIDTH / LANES };
 
 /* So many rows, a constant, from `a` on. */
-MG_INLINE void triangle_rows(const double *a, int64_t lda, int rows, int64_t depth,
-                             const double *x, double *out) {
+MG_INLINE void triangle_rows(const double *a, int64_t lda, int rows, int64_t depth, const double *x,
+                             double *out) {
     vec sum[TRIANGLE_ROWS][TRIANGLE_VECTORS];
     for (int r = 0; r < rows; r++)
         for (int v = 0; v < TRIANGLE_VECTORS; v++)
@@ -17,8 +17,8 @@ MG_INLINE void triangle_rows(const double *a, int64_t lda, int rows, int64_t dep
         for (int r = 0; r < rows; r++) {
             const vec factor = vec_set(a[r * lda + j]);
             for (int v = 0; v < TRIANGLE_VECTORS; v++)
-                sum[r][v] = vec_fma(factor, vec_load(x + j * MG_TRIANGLE_WIDTH + v * LANES),
-                                    sum[r][v]);
+                sum[r][v] =
+                    vec_fma(factor, vec_load(x + j * MG_TRIANGLE_WIDTH + v * LANES), sum[r][v]);
         }
     for (int r = 0; r < rows; r++)
         for (int v = 0; v < TRIANGLE_VECTORS; v++)
