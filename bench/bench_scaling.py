@@ -27,7 +27,7 @@ ROWS, COLUMNS, CLASSES = (2000, 6000, 20000, 60000, 200000), (10, 30, 100, 300),
 THREADS = tuple(n for n in (1, 2, 4, 8, 16) if n <= common.CORES)
 TYPICAL = {'rows': 50000, 'columns': 50, 'threads': common.CORES}
 AXES = {'rows': ROWS, 'columns': COLUMNS, 'classes': CLASSES, 'threads': THREADS}
-MOST_PRODUCTS = 100  # columns behind poly, of which it makes half the square
+MOST_POLY = 100  # columns that poly gets: it makes half their square
 
 PLOT = '''
 set terminal svg size 1180,640 font "sans-serif,12" name "scaling" noenhanced background "white"
@@ -112,7 +112,7 @@ def measure(given, spec, classes, what):
     lines = []
     for size in AXES[what]:
         own = {**TYPICAL, 'classes': classes, what: size}
-        if spec.startswith('poly') and own['columns'] > MOST_PRODUCTS:
+        if spec.startswith('poly') and own['columns'] > MOST_POLY:
             continue
         reports = common.fits(given, WORDS.get(spec, spec), f'made:{own["rows"]}x{own["columns"]}x{max(own["classes"], 1)}',
                               repeats=given.repeats, threads=own['threads'], target='no' if classes == 0 else None)

@@ -310,8 +310,7 @@ static void zero_is_an_error(void **unused) {
     }
 }
 
-/* Groups of a triangle: exactly the terms one after the other, fused, of many vectors and of one.
- */
+/* Exactly the terms one after the other, fused, of many vectors and of one. */
 static void assert_triangle(mg_isa isa, int64_t depth, int64_t rows, uint64_t *seed) {
     const mg_triangle_ops *ops = mg_triangle_ops_for(isa);
     const int64_t lda = depth + depth % 3, numbers = (rows - 1) * lda + depth;

@@ -32,8 +32,7 @@ margin_status mg_coupled_pass(const mg_objective *o, const double *w, const doub
 void mg_coupled_slopes(const double *shares, int64_t functions, int64_t own, double c,
                        double *slopes);
 
-/* ---- Sparse rows (coupled_sparse.c) ---- */
-/* Their part of mg_coupled_create. */
+/* ---- Sparse rows (coupled_sparse.c), first their part of mg_coupled_create ---- */
 margin_status mg_coupled_take_sparse(mg_objective *o, mg_coupled *c, margin_error *error);
 /* From functions x columns, and of samples [first, first + count) from samples x functions. */
 margin_status mg_coupled_turn_weights(const mg_objective *o, const double *w, margin_error *error);

@@ -177,8 +177,10 @@ MG_INLINE void coupled_add_chunk(const pass_walk *walk, int64_t first, int64_t c
     const double *slopes = own ? own : walk->given + first * o->functions;
     if (!walk->gradient) return;
     sum_slopes(slopes, count, o->functions, sums);
-    if (!walk->rows) mg_coupled_turn_slopes(o, first, count, slopes);
-    if (!walk->rows) return;
+    if (!walk->rows) {
+        mg_coupled_turn_slopes(o, first, count, slopes);
+        return;
+    }
     if (own && walk->rows->single) coupled_narrow(own, count * o->functions);
     walk->rows->gradient(rows, count, o->columns, o->coupled->centre, slopes, o->functions,
                          sums->numbers + o->functions);

@@ -20,11 +20,10 @@ MG_INLINE int64_t lane_of(int64_t k, int64_t rows, int64_t i) {
 }
 
 margin_status mg_coupled_take_sparse(mg_objective *o, mg_coupled *c, margin_error *error) {
-    static const char purpose[] = "the functions of the classes";
     const mg_problem *p = o->design->problem;
-    const mg_isa isa = o->design->isa;
     const int64_t lanes = (o->functions + LANES - 1) / LANES * LANES;
-    MG_TRY(MG_PIECES(&o->arena, purpose, error, MG_PIECE(c->slopes, o->samples * lanes),
+    MG_TRY(MG_PIECES(&o->arena, "the functions of the classes", error,
+                     MG_PIECE(c->slopes, o->samples * lanes),
                      MG_PIECE(c->weights, o->columns * lanes)));
     memset(c->slopes, 0, (size_t)(o->samples * lanes) * sizeof *c->slopes);
     memset(c->weights, 0, (size_t)(o->columns * lanes) * sizeof *c->weights);
@@ -32,8 +31,8 @@ margin_status mg_coupled_take_sparse(mg_objective *o, mg_coupled *c, margin_erro
                                   &c->by_column, error));
     c->turned = margin_csr_f64(c->by_column.values, c->by_column.samples, c->by_column.starts,
                                o->columns, o->samples);
-    c->of_rows = mg_row_lanes_for(&p->x, isa);
-    c->of_columns = mg_row_lanes_for(&c->turned, isa);
+    c->of_rows = mg_row_lanes_for(&p->x, o->design->isa);
+    c->of_columns = mg_row_lanes_for(&c->turned, o->design->isa);
     return MARGIN_OK;
 }
 

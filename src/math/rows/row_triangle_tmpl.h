@@ -34,15 +34,21 @@ static void triangle_of_many(const double *a, int64_t lda, int64_t rows, int64_t
         triangle_rows(a + r * lda, lda, 1, depth, x, out + r * MG_TRIANGLE_WIDTH);
 }
 
-static void triangle_of_one(const double *a, int64_t lda, int64_t rows, int64_t depth,
-                            const double *x, double *out) {
+MG_INLINE void triangle_sums(const double *a, int64_t lda, int64_t rows, int64_t depth,
+                             const double *x, double *out) {
     double sum[MG_TRIANGLE_GROUP] = {0.0};
-    for (int64_t j = 0; j < depth && rows == MG_TRIANGLE_GROUP; j++)
-        for (int64_t r = 0; r < MG_TRIANGLE_GROUP; r++)
-            sum[r] = fma(a[r * lda + j], x[j], sum[r]);
-    for (int64_t r = 0; r < rows && rows < MG_TRIANGLE_GROUP; r++)
-        for (int64_t j = 0; j < depth; j++)
+    for (int64_t j = 0; j < depth; j++)
+        for (int64_t r = 0; r < rows; r++)
             sum[r] = fma(a[r * lda + j], x[j], sum[r]);
     for (int64_t r = 0; r < rows; r++)
         out[r] = sum[r];
+}
+
+/* A whole group, a constant, has its sums in registers. */
+static void triangle_of_one(const double *a, int64_t lda, int64_t rows, int64_t depth,
+                            const double *x, double *out) {
+    if (rows == MG_TRIANGLE_GROUP)
+        triangle_sums(a, lda, MG_TRIANGLE_GROUP, depth, x, out);
+    else
+        triangle_sums(a, lda, rows, depth, x, out);
 }
