@@ -71,7 +71,7 @@ def one_fit(given, folder):
 
 def grid(given, folder):
     x, y, gamma = data_of(folder, given.grid, given.columns, 2)
-    spec = 'kernel-ridge(alpha={%s}, task=regress)' % ','.join(repr(float(p)) for p in PENALTIES)
+    spec = 'kernel-ridge(alpha={%s}, gamma=%r, task=regress)' % (','.join(repr(float(p)) for p in PENALTIES), float(gamma))
     table, folds, folds_cpu = timed(lambda: program(given, 'cv', spec, folder / 'x.npy', '--labels', folder / 'y.npy', '--metric', 'mse',
                                                     '-k', 5), resource.RUSAGE_CHILDREN)
     path, mine, mine_cpu = timed(lambda: program(given, 'path', spec, folder / 'x.npy', '--labels', folder / 'y.npy'),
