@@ -118,31 +118,27 @@ static void make_npy_header(binary_file *file, const char *kind, int64_t rows, i
     file->header_bytes = total;
 }
 
-static void expand_f32(const margin_matrix *x, int64_t row, float *out) {
+/* A row in its own type, zeros filled in. */
+static void put_row(const margin_matrix *x, int64_t row, size_t size, char *to) {
+    const char *values = x->values;
     if (!mg_is_csr(x)) {
-        memcpy(out, (const float *)x->values + row * x->stride, (size_t)x->columns * sizeof *out);
+        memcpy(to, values + (size_t)(row * x->stride) * size, (size_t)x->columns * size);
         return;
     }
-    const float *values = x->values;
-    memset(out, 0, (size_t)x->columns * sizeof *out);
+    memset(to, 0, (size_t)x->columns * size);
     for (int64_t k = mg_row_start(x, row); k < mg_row_start(x, row + 1); k++)
-        out[mg_column_index(x, k)] = values[k];
+        memcpy(to + (size_t)mg_column_index(x, k) * size, values + (size_t)k * size, size);
 }
 
 static margin_status format_npy_rows(const mg_write_job *job, const void *layout, int64_t first,
                                      int64_t count, mg_block_text *text, margin_error *error) {
     (void)layout;
     const margin_matrix *x = &job->data->x;
-    const int64_t row_bytes = x->columns * mg_type_size(x->value_type);
+    const int64_t size = mg_type_size(x->value_type), row_bytes = x->columns * size;
     char *to = NULL;
     MG_TRY(take_room(text, count, row_bytes, &to, error));
-    for (int64_t k = first; k < first + count && row_bytes > 0; k++, to += row_bytes) {
-        int64_t row = mg_written_row(job, k);
-        if (x->value_type == MARGIN_F32)
-            expand_f32(x, row, (float *)(void *)to);
-        else
-            mg_row_expand(x, row, (double *)(void *)to);
-    }
+    for (int64_t k = first; k < first + count && row_bytes > 0; k++, to += row_bytes)
+        put_row(x, mg_written_row(job, k), (size_t)size, to);
     return MARGIN_OK;
 }
 

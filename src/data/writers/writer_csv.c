@@ -238,18 +238,12 @@ static margin_status add_category(row_text *row, const margin_column *column,
     return MARGIN_OK;
 }
 
-static void add_number(row_text *row, double value) {
+static void add_number(row_text *row, double value, bool narrow) {
     if (isnan(value))
         row->to = put_missing(row->layout, row->to);
     else
-        row->to += margin_number_print_f64(value, row->to);
-}
-
-static void add_number_f32(row_text *row, float value) {
-    if (isnan(value))
-        row->to = put_missing(row->layout, row->to);
-    else
-        row->to += margin_number_print_f32(value, row->to);
+        row->to += narrow ? margin_number_print_f32((float)value, row->to)
+                          : margin_number_print_f64(value, row->to);
 }
 
 static void add_element(row_text *row, const margin_vector *v, int64_t data_row) {
@@ -259,54 +253,27 @@ static void add_element(row_text *row, const margin_vector *v, int64_t data_row)
         row->to += mg_print_element(v, data_row, row->to);
 }
 
-/* Features [first, last) of a dense row. */
-static margin_status add_dense(row_text *row, const mg_write_job *job, int64_t data_row,
-                               margin_error *error) {
-    const margin_data *data = job->data;
-    const category_cells *cells = row->layout->features;
-    const int64_t start = data_row * data->x.stride;
-    const double *f64 = data->x.values;
-    const float *f32 = data->x.values;
-    const bool narrow = data->x.value_type == MARGIN_F32;
-    char name[32];
-    for (int64_t j = 0; j < data->x.columns; j++) {
-        if (cells && cells[j].starts) {
-            double code = narrow ? (double)f32[start + j] : f64[start + j];
-            MG_TRY(add_category(row, &data->columns[j], &cells[j], code, data_row,
-                                mg_column_name(data->columns, j, name), error));
-        } else if (narrow) {
-            add_number_f32(row, f32[start + j]);
-        } else {
-            add_number(row, f64[start + j]);
-        }
-        *row->to++ = row->layout->separator;
-    }
-    return MARGIN_OK;
-}
-
-/* A sparse row; what is not stored is zero, and for a category that means the first one. */
-static margin_status add_sparse(row_text *row, const mg_write_job *job, int64_t data_row,
-                                margin_error *error) {
+/* What is not stored of a sparse row is zero, and for a category that means the first one. */
+static margin_status add_features(row_text *row, const mg_write_job *job, int64_t data_row,
+                                  margin_error *error) {
     const margin_data *data = job->data;
     const margin_matrix *x = &data->x;
     const category_cells *cells = row->layout->features;
-    const bool narrow = x->value_type == MARGIN_F32;
-    int64_t k = mg_row_start(x, data_row);
-    const int64_t last = mg_row_start(x, data_row + 1);
+    const bool sparse = mg_is_csr(x), narrow = x->value_type == MARGIN_F32;
+    int64_t k = sparse ? mg_row_start(x, data_row) : data_row * x->stride;
+    const int64_t last = sparse ? mg_row_start(x, data_row + 1) : k + x->columns;
     char name[32];
     for (int64_t j = 0; j < x->columns; j++) {
-        bool stored = k < last && mg_column_index(x, k) == j;
-        double value = stored ? mg_stored_value(x, k) : 0;
+        const bool stored = k < last && (!sparse || mg_column_index(x, k) == j);
+        const double value = stored ? mg_stored_value(x, k) : 0;
+        k += stored;
         if (cells && cells[j].starts)
             MG_TRY(add_category(row, &data->columns[j], &cells[j], value, data_row,
                                 mg_column_name(data->columns, j, name), error));
-        else if (stored && narrow)
-            add_number_f32(row, ((const float *)x->values)[k]);
         else if (stored)
-            add_number(row, value);
+            add_number(row, value, narrow);
         else
             *row->to++ = '0';
-        k += stored;
         *row->to++ = row->layout->separator;
     }
     return MARGIN_OK;
@@ -340,8 +307,7 @@ static margin_status format_rows(const mg_write_job *job, const void *layout, in
         row.to = mg_block_room(text, row.numbers * NUMBER_CELL);
         if (!row.to)
             return mg_no_memory(text->heap, row.numbers, NUMBER_CELL, "the output buffers", error);
-        MG_TRY(mg_is_csr(&data->x) ? add_sparse(&row, job, data_row, error)
-                                   : add_dense(&row, job, data_row, error));
+        MG_TRY(add_features(&row, job, data_row, error));
         if (data->weights.values) {
             add_element(&row, &data->weights, data_row);
             *row.to++ = row.layout->separator;
