@@ -119,7 +119,7 @@ static void check_cell(const plain_reader *r, const margin_column *column, doubl
         FUZZ_CHECK(mg_csv_is_missing(start, stop - start));
     } else if (column->kind == MARGIN_CATEGORICAL) {
         const char *category = column->categories[(int64_t)value];
-        if (!mg_csv_is_utf8(r->cell, (int64_t)r->length)) return;
+        if (!mg_is_utf8(r->cell, (int64_t)r->length)) return;
         FUZZ_CHECK(strlen(category) == r->length && memcmp(category, r->cell, r->length) == 0);
     } else if (type == MARGIN_F32) {
         float read = 0;

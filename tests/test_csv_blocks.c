@@ -308,7 +308,7 @@ static mg_csv_reason parse_claimed(const mg_csv_kernels *kernels, const char *te
     uint8_t misfits[2] = {0};
     mg_csv_worker worker = {.misfits = misfits,
                             .ends = calloc(MG_CSV_STEP + 64, sizeof *worker.ends)};
-    kernels->parse_f64(&pass, 0, &worker);
+    kernels->parse(&pass, 0, &worker);
     free(worker.ends);
     free(values);
     free(guarded);

@@ -120,6 +120,14 @@ void mg_text_json_string(mg_text *text, const char *bytes, int64_t length) {
     mg_text_puts(text, "\"");
 }
 
+bool mg_is_utf8(const char *text, int64_t length) {
+    for (int64_t k = 0, step; k < length; k += step) {
+        step = (unsigned char)text[k] < 0x80 ? 1 : mg_utf8_length(text + k, length - k);
+        if (step == 0) return false;
+    }
+    return true;
+}
+
 mg_excerpt_text mg_excerpt(const char *text, int64_t length) {
     mg_excerpt_text out;
     const int64_t room = (int64_t)sizeof out.text - 4;

@@ -22,6 +22,8 @@ void mg_text_format(mg_text *text, const char *format, ...) MG_PRINTF(2, 3); /* 
 void mg_text_json_string(mg_text *text, const char *bytes,
                          int64_t length); /* quoted and escaped, invalid UTF-8 replaced */
 
+bool mg_is_utf8(const char *text, int64_t length);
+
 /* The first characters of a text for a message, "..." behind them if it goes on; control characters
  * are blanks. */
 typedef struct mg_excerpt_text {

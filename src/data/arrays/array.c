@@ -48,44 +48,6 @@ bool mg_host_is_big_endian(void) {
     return first == 0;
 }
 
-/* Packs items of 1, 2, 4 or 8 bytes that lie `step` bytes apart. */
-static void gather(const char *from, int64_t step, int size, int64_t count, void *to) {
-    char *out = to;
-    if (step == size) {
-        memcpy(out, from, (size_t)(count * size));
-        return;
-    }
-    switch (size) {
-    case 1:
-        for (int64_t k = 0; k < count; k++)
-            out[k] = from[k * step];
-        break;
-    case 2:
-        for (int64_t k = 0; k < count; k++)
-            memcpy(out + 2 * k, from + k * step, 2);
-        break;
-    case 4:
-        for (int64_t k = 0; k < count; k++)
-            memcpy(out + 4 * k, from + k * step, 4);
-        break;
-    default:
-        for (int64_t k = 0; k < count; k++)
-            memcpy(out + 8 * k, from + k * step, 8);
-    }
-}
-
-static void swap_bytes(void *items, int size, int64_t count) {
-    uint16_t *two = items;
-    uint32_t *four = items;
-    uint64_t *eight = items;
-    for (int64_t k = 0; size == 2 && k < count; k++)
-        two[k] = __builtin_bswap16(two[k]);
-    for (int64_t k = 0; size == 4 && k < count; k++)
-        four[k] = __builtin_bswap32(four[k]);
-    for (int64_t k = 0; size == 8 && k < count; k++)
-        eight[k] = __builtin_bswap64(eight[k]);
-}
-
 /* IEEE 754 binary16 (1 sign, 5 exponent, 10 fraction bits) in place of a binary32, whose exponent
  * is greater by 112. Subnormal numbers are completed with a leading one, then relieved of it. */
 static float half_value(uint16_t half) {
@@ -103,23 +65,33 @@ static float half_value(uint16_t half) {
     return sign ? -value : value;
 }
 
-typedef union item_buffer {
-    double f64[CHUNK];
-    float f32[CHUNK];
-    int8_t i8[CHUNK];
-    int16_t i16[CHUNK];
-    int32_t i32[CHUNK];
-    int64_t i64[CHUNK];
-    uint8_t u8[CHUNK];
-    uint16_t u16[CHUNK];
-    uint32_t u32[CHUNK];
-    uint64_t u64[CHUNK];
-} item_buffer;
+/* Items that are not numbers as they lie, in the machine's byte order: halves as floats, truth as 0
+ * and 1. */
+static margin_array unpack(const mg_array *array, const char *from, int64_t step, int64_t count,
+                           char packed[8 * CHUNK]) {
+    const int size = array->item_bytes;
+    const bool swap = array->big_endian != mg_host_is_big_endian();
+    for (int64_t k = 0; k < count; k++, from += step) {
+        char *item = packed + k * size;
+        for (int b = 0; b < size; b++)
+            item[b] = from[swap ? size - 1 - b : b];
+        if (array->kind == MG_ARRAY_BOOL) *item = *item != 0;
+    }
+    for (int64_t k = count; array->kind == MG_ARRAY_F16 && k-- > 0;) { /* grow from the end */
+        uint16_t half;
+        memcpy(&half, packed + 2 * k, sizeof half);
+        const float value = half_value(half);
+        memcpy(packed + 4 * k, &value, sizeof value);
+    }
+    return (margin_array){.values = packed};
+}
 
-#define CONVERT(number)                                                                            \
-    for (int64_t k = 0; k < count; k++)                                                            \
-        to[k * to_step] = (REAL)(number);                                                          \
-    break
+/* As rows of a matrix are made of columns of any type. */
+static const margin_type types[] = {
+    [MG_ARRAY_F16] = MARGIN_F32, [MG_ARRAY_F32] = MARGIN_F32, [MG_ARRAY_F64] = MARGIN_F64,
+    [MG_ARRAY_I8] = MARGIN_I8,   [MG_ARRAY_I16] = MARGIN_I16, [MG_ARRAY_I32] = MARGIN_I32,
+    [MG_ARRAY_I64] = MARGIN_I64, [MG_ARRAY_U8] = MARGIN_U8,   [MG_ARRAY_U16] = MARGIN_U16,
+    [MG_ARRAY_U32] = MARGIN_U32, [MG_ARRAY_U64] = MARGIN_U64, [MG_ARRAY_BOOL] = MARGIN_U8};
 
 #define REAL_TYPES_TMPL "data/arrays/array_tmpl.h"
 #include "base/real_types_tmpl.h"
@@ -159,13 +131,13 @@ int64_t mg_array_inexact_row(const mg_array *array, int64_t column) {
 }
 
 margin_status mg_array_fail_inexact(const mg_array *array, int64_t row, int64_t column,
-                                    margin_error *error) {
+                                    const char *file, int64_t number, margin_error *error) {
     char text[MARGIN_NUMBER_TEXT];
     mg_array_print(array, row, column, text);
-    return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){.row = row + 1},
+    return mg_fail_at(error, MARGIN_ERROR_DATA, (mg_place){.row = number},
                       "%s: row %lld has the target %s, a whole number beyond 2^53, which cannot be "
                       "held exactly as a number",
-                      array->source->name, (long long)row + 1, text);
+                      file, (long long)number, text);
 }
 
 /* ---- Text ----------------------------------------------------------------------------------- */

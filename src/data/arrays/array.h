@@ -65,9 +65,9 @@ int mg_array_print(const mg_array *array, int64_t row, int64_t column,
 /* The first row of a column whose whole number f64 cannot hold (mg_number_loses_digits), -1: none.
  */
 int64_t mg_array_inexact_row(const mg_array *array, int64_t column);
-/* DATA: the target of that row must be a number. */
+/* DATA: the target of that row, which is the row `number` of `file`, must be a number. */
 margin_status mg_array_fail_inexact(const mg_array *array, int64_t row, int64_t column,
-                                    margin_error *error);
+                                    const char *file, int64_t number, margin_error *error);
 
 /* Appends item (row, column) of a text array as UTF-8, without the zeros that fill it up. FORMAT
  * with the row if it is not valid text. */

@@ -95,7 +95,8 @@ static margin_status read_numbers(const mg_array *array, const margin_column *ex
     const int64_t targets = array->columns;
     for (int64_t t = 0; t < targets; t++) {
         const int64_t row = mg_array_inexact_row(array, t);
-        if (row >= 0) return mg_array_fail_inexact(array, row, t, error);
+        if (row >= 0)
+            return mg_array_fail_inexact(array, row, t, array->source->name, row + 1, error);
     }
     for (int64_t t = 0; t < targets; t++)
         mg_array_read_f64(array, array->first + t * array->column_step, array->row_step,

@@ -201,23 +201,19 @@ static margin_status encode_numbers(mg_encoder *encoder, const char *file, const
                                     const mg_array *digits, int64_t column, void *values,
                                     margin_type type, int64_t count, int64_t step,
                                     margin_error *error) {
-    double *f64 = values;
-    float *f32 = values;
+    const margin_matrix x = {.values = values, .value_type = (int32_t)type};
     for (int64_t k = 0; k < count * step; k += step) {
-        double value = type == MARGIN_F64 ? f64[k] : (double)f32[k];
+        const double value = mg_stored_value(&x, k);
         if (isnan(value)) continue;
         char text[MARGIN_NUMBER_TEXT];
         int length = digits               ? mg_array_print(digits, k / step, column, text)
                      : type == MARGIN_F64 ? margin_number_print_f64(value, text)
-                                          : margin_number_print_f32(f32[k], text);
+                                          : margin_number_print_f32((float)value, text);
         int64_t code;
         MG_TRY(mg_encoder_code(encoder, text, length, &code, error));
         if (code < 0 && encoder->refuses)
             return mg_encoder_refuse(encoder, file, k / step, name, text, length, error);
-        if (type == MARGIN_F64)
-            f64[k] = code < 0 ? (double)NAN : (double)code;
-        else
-            f32[k] = code < 0 ? NAN : (float)code;
+        mg_store_value(&x, k, code < 0 ? (double)NAN : (double)code);
     }
     return MARGIN_OK;
 }
@@ -260,7 +256,9 @@ static margin_status describe_target(array_reader *reader, int64_t column, mg_co
     if (plan->categorical || keeps_digits)
         return encode_column(reader, column, table->y + plan->target, MARGIN_F64, reader->targets,
                              numeric.name, out, error);
-    if (inexact >= 0) return mg_array_fail_inexact(reader->array, inexact, column, error);
+    if (inexact >= 0)
+        return mg_array_fail_inexact(reader->array, inexact, column, table->name, inexact + 1,
+                                     error);
     return mg_columns_copy(table->heap, &numeric, 1, out, error);
 }
 

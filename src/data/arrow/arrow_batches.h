@@ -104,6 +104,9 @@ static inline bool mg_arrow_is_there(const mg_arrow_piece *piece, int64_t row) {
 /* The numbers of a piece, missing ones whatever they are. NUMBER only. */
 mg_array mg_arrow_numbers(const mg_arrow_piece *piece);
 
+/* Where the values of a column go from that row of the table on, `stride` numbers apart. */
+margin_matrix mg_arrow_place(const mg_arrow *arrow, const mg_arrow_column *column, int64_t row);
+
 /* Encodes the coded columns; rows of the table are those of the stream that are not dropped. */
 margin_status mg_arrow_encode(mg_arrow *arrow);
 /* Whether the dictionary says that there is no value. */

@@ -16,9 +16,8 @@ typedef struct coder {
     mg_arrow_piece piece;
     const struct ArrowArray *words; /* the dictionary that `codes` is of */
     int64_t *codes;                 /* of its words: code, -1 unknown, UNSEEN */
-    void *values;                   /* of the table */
-    margin_type type;
-    int64_t step, row; /* of the table: elements between rows, the next row */
+    margin_matrix to;               /* in the table */
+    int64_t row;                    /* of the table, the next */
 } coder;
 
 /* ---- Texts ---------------------------------------------------------------------------------- */
@@ -72,11 +71,7 @@ static margin_status fail_row(const coder *c, int64_t row, const char *what) {
 static margin_status check_text(const coder *c, int64_t row, const char *text, int64_t length) {
     if (length > 0 && memchr(text, 0, (size_t)length))
         return fail_row(c, row, "has a zero byte, which no name of a category can have");
-    for (int64_t k = 0, step = 0; k < length; k += step) {
-        step = mg_utf8_length(text + k, length - k);
-        if (step == 0) return fail_row(c, row, "is not UTF-8");
-    }
-    return MARGIN_OK;
+    return mg_is_utf8(text, length) ? MARGIN_OK : fail_row(c, row, "is not UTF-8");
 }
 
 /* ---- Codes ---------------------------------------------------------------------------------- */
@@ -166,11 +161,7 @@ static margin_status encode_row(coder *c, int64_t row, double index) {
     if (!missing) MG_TRY(encode_value(c, row, index, &code, &missing));
     if (missing && c->column->names_missing)
         MG_TRY(encode_text(c, row, MG_MISSING_NAME, sizeof MG_MISSING_NAME - 1, &code));
-    const int64_t k = c->row++ * c->step;
-    if (c->type == MARGIN_F32)
-        ((float *)c->values)[k] = code < 0 ? NAN : (float)code;
-    else
-        ((double *)c->values)[k] = code < 0 ? (double)NAN : (double)code;
+    mg_store_value(&c->to, c->row++ * c->to.stride, code < 0 ? (double)NAN : (double)code);
     return MARGIN_OK;
 }
 
@@ -222,24 +213,15 @@ static margin_status encode_pieces(coder *c, int64_t j) {
         c->piece = mg_arrow_piece_of(arrow, &arrow->batches[b], j);
         MG_TRY(encode_piece(c));
     }
-    return mg_encoder_describe(&c->encoder, c->column->name, c->values, c->type,
-                               arrow->table->x.view.rows, c->step, &c->column->described, c->error);
+    return mg_encoder_describe(&c->encoder, c->column->name, (void *)c->to.values,
+                               (margin_type)c->to.value_type, arrow->table->x.view.rows,
+                               c->to.stride, &c->column->described, c->error);
 }
 
 static margin_status encode_column(mg_arrow *arrow, int64_t j, margin_error *error) {
     mg_arrow_column *column = &arrow->columns[j];
-    const margin_table *table = arrow->table;
-    const margin_matrix *x = &table->x.view;
-    coder c = {.arrow = arrow, .column = column, .error = error};
-    if (column->plan.role == MG_ROLE_TARGET) {
-        c.values = table->y + column->plan.target;
-        c.type = MARGIN_F64;
-        c.step = arrow->targets;
-    } else {
-        c.values = (char *)x->values + column->plan.feature * mg_type_size(x->value_type);
-        c.type = x->value_type;
-        c.step = x->stride;
-    }
+    coder c = {
+        .arrow = arrow, .column = column, .error = error, .to = mg_arrow_place(arrow, column, 0)};
     const margin_status status = encode_pieces(&c, j);
     column->unknown = c.encoder.unknown;
     mg_encoder_free(&c.encoder);

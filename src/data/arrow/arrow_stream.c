@@ -74,13 +74,6 @@ static mg_arrow_type column_type(const struct ArrowSchema *schema) {
     return type;
 }
 
-static bool is_text(const char *text) {
-    const int64_t length = (int64_t)strlen(text);
-    for (int64_t k = 0, step = 0; k < length; k += step)
-        if ((step = mg_utf8_length(text + k, length - k)) == 0) return false;
-    return true;
-}
-
 static margin_status read_columns(mg_arrow *arrow) {
     const int64_t count = arrow->schema.n_children;
     MG_TRY(mg_columns_numbered(arrow->heap, "x", count, &arrow->numbered, arrow->error));
@@ -92,8 +85,9 @@ static margin_status read_columns(mg_arrow *arrow) {
         MG_REQUIRE(child && child->format, arrow->error, MARGIN_ERROR_FORMAT,
                    "%s: its schema lacks column %lld", arrow->name, (long long)j + 1);
         if (child->name && *child->name) column->name = child->name;
-        MG_REQUIRE(is_text(column->name), arrow->error, MARGIN_ERROR_FORMAT,
-                   "%s: the name of column %lld is not UTF-8", arrow->name, (long long)j + 1);
+        MG_REQUIRE(mg_is_utf8(column->name, (int64_t)strlen(column->name)), arrow->error,
+                   MARGIN_ERROR_FORMAT, "%s: the name of column %lld is not UTF-8", arrow->name,
+                   (long long)j + 1);
         column->type = column_type(child);
     }
     return MARGIN_OK;
@@ -125,19 +119,12 @@ margin_status mg_arrow_read_schema(mg_arrow *arrow) {
 
 /* Buffers of a layout, its bitmap included; of views: at least. */
 static int64_t buffers_of(mg_arrow_form form) {
-    switch (form) {
-    case MG_ARROW_OTHER:
-    case MG_ARROW_NULLS:
-        return 0;
-    case MG_ARROW_NUMBER:
-    case MG_ARROW_BITS:
-        return 2;
-    case MG_ARROW_TEXT:
-    case MG_ARROW_LARGE_TEXT:
-    case MG_ARROW_VIEWS:
-        return 3;
-    }
-    return 0;
+    static const int64_t buffers[] = {[MG_ARROW_NUMBER] = 2,
+                                      [MG_ARROW_BITS] = 2,
+                                      [MG_ARROW_TEXT] = 3,
+                                      [MG_ARROW_LARGE_TEXT] = 3,
+                                      [MG_ARROW_VIEWS] = 3};
+    return buffers[form];
 }
 
 /* What is wrong with lengths and buffers of an array of values; NULL: nothing that can be seen. */

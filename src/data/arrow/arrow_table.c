@@ -1,5 +1,6 @@
 /* From a stream to a table: roles, numbers in parallel blocks of rows, missing values, categories.
  */
+#include "base/sort.h"
 #include "data/arrow/arrow_batches.h"
 
 #include <math.h>
@@ -145,17 +146,6 @@ static int64_t inexact_row(const mg_arrow_piece *piece) {
     return -1;
 }
 
-static margin_status fail_inexact(const mg_arrow *arrow, const mg_arrow_piece *piece, int64_t row) {
-    const mg_array numbers = mg_arrow_numbers(piece);
-    char text[MARGIN_NUMBER_TEXT];
-    const int64_t number = piece->row + row + 1;
-    mg_array_print(&numbers, row, 0, text);
-    return mg_fail_at(arrow->error, MARGIN_ERROR_DATA, (mg_place){.row = number},
-                      "%s: row %lld has the target %s, a whole number beyond 2^53, which cannot be "
-                      "held exactly as a number",
-                      arrow->name, (long long)number, text);
-}
-
 /* Labels whose digits a number would lose become categories, unless they have to be numbers. */
 static margin_status settle_target(mg_arrow *arrow, int64_t j) {
     mg_arrow_column *column = &arrow->columns[j];
@@ -165,7 +155,10 @@ static margin_status settle_target(mg_arrow *arrow, int64_t j) {
         const mg_arrow_piece piece = mg_arrow_piece_of(arrow, &arrow->batches[b], j);
         const int64_t row = inexact_row(&piece);
         if (row < 0) continue;
-        if (column->plan.expected || arrow->targets > 1) return fail_inexact(arrow, &piece, row);
+        const mg_array numbers = mg_arrow_numbers(&piece);
+        if (column->plan.expected || arrow->targets > 1)
+            return mg_array_fail_inexact(&numbers, row, 0, arrow->name, piece.row + row + 1,
+                                         arrow->error);
         column->coded = true;
     }
     return MARGIN_OK;
@@ -173,43 +166,31 @@ static margin_status settle_target(mg_arrow *arrow, int64_t j) {
 
 /* ---- Numbers -------------------------------------------------------------------------------- */
 
-/* Where the values of a column go. */
-typedef struct place {
-    void *values;
-    margin_type type;
-    int64_t step; /* in elements */
-} place;
-
-static place place_of(const mg_arrow *arrow, const mg_arrow_column *column, int64_t row) {
+margin_matrix mg_arrow_place(const mg_arrow *arrow, const mg_arrow_column *column, int64_t row) {
     const margin_table *table = arrow->table;
-    const margin_matrix *x = &table->x.view;
+    margin_matrix x = table->x.view;
     if (column->plan.role == MG_ROLE_TARGET)
-        return (place){table->y + row * arrow->targets + column->plan.target, MARGIN_F64,
-                       arrow->targets};
-    if (column->plan.role == MG_ROLE_WEIGHT) return (place){table->weights + row, MARGIN_F64, 1};
-    const int64_t at = row * x->stride + column->plan.feature;
-    return (place){(char *)x->values + at * mg_type_size(x->value_type), x->value_type, x->stride};
+        return margin_dense_f64(table->y + row * arrow->targets + column->plan.target, 0, 1,
+                                arrow->targets);
+    if (column->plan.role == MG_ROLE_WEIGHT) return margin_dense_f64(table->weights + row, 0, 1, 1);
+    const int64_t at = row * x.stride + column->plan.feature;
+    x.values = (const char *)x.values + at * mg_type_size((margin_type)x.value_type);
+    return x;
 }
 
-static void put(const place *to, int64_t k, double value) {
-    if (to->type == MARGIN_F32)
-        ((float *)to->values)[k * to->step] = (float)value;
-    else
-        ((double *)to->values)[k * to->step] = value;
-}
-
-static void copy_numbers(const mg_array *numbers, int64_t first, int64_t count, const place *to,
-                         int64_t k) {
+static void copy_numbers(const mg_array *numbers, int64_t first, int64_t count,
+                         const margin_matrix *to, int64_t k) {
     const char *from = numbers->first + first * numbers->row_step;
-    if (to->type == MARGIN_F32)
+    if (to->value_type == MARGIN_F32)
         mg_array_read_f32(numbers, from, numbers->row_step, count,
-                          (float *)to->values + k * to->step, to->step);
+                          (float *)to->values + k * to->stride, to->stride);
     else
         mg_array_read_f64(numbers, from, numbers->row_step, count,
-                          (double *)to->values + k * to->step, to->step);
+                          (double *)to->values + k * to->stride, to->stride);
 }
 
-static void copy_bits(const mg_arrow_piece *piece, int64_t first, int64_t count, const place *to) {
+static void copy_bits(const mg_arrow_piece *piece, int64_t first, int64_t count,
+                      const margin_matrix *to) {
     char bytes[CHUNK];
     const mg_array numbers = {.first = bytes, .kind = MG_ARRAY_U8, .item_bytes = 1, .row_step = 1};
     for (int64_t done = 0; done < count; done += CHUNK) {
@@ -223,7 +204,7 @@ static void copy_bits(const mg_arrow_piece *piece, int64_t first, int64_t count,
 /* Rows [first, first + count) of a piece: its numbers, NaN where they are missing. What is to
  * become a code is 0 until then, so that missing values are seen here for all columns. */
 static void place_piece(const mg_arrow_piece *piece, int64_t first, int64_t count,
-                        const place *to) {
+                        const margin_matrix *to) {
     const mg_arrow_column *column = piece->column;
     const bool dictionary = column->type.values != MG_ARROW_OTHER;
     const bool numbers = !mg_arrow_is_text(&column->type) && !column->names_missing;
@@ -235,27 +216,21 @@ static void place_piece(const mg_arrow_piece *piece, int64_t first, int64_t coun
     } else {
         const double all = numbers ? (double)NAN : 0;
         for (int64_t k = 0; k < count; k++)
-            put(to, k, all);
+            mg_store_value(to, k * to->stride, all);
     }
     if (column->names_missing) return;
     const bool nulls = dictionary && piece->array->dictionary->null_count != 0;
     for (int64_t k = 0; (nulls || piece->there || piece->around) && k < count; k++)
         if (!mg_arrow_is_there(piece, first + k) ||
             (nulls && mg_arrow_word_is_missing(piece, first + k)))
-            put(to, k, (double)NAN);
+            mg_store_value(to, k * to->stride, (double)NAN);
 }
 
 /* The batch that a row of the stream is in. */
 static int64_t batch_of(const mg_arrow *arrow, int64_t row) {
-    int64_t low = 0, high = arrow->batch_count;
-    while (high - low > 1) {
-        const int64_t middle = low + (high - low) / 2;
-        if (arrow->batches[middle].row <= row)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    int64_t b;
+    MG_BISECT(b, 0, arrow->batch_count, arrow->batches[b].row <= row);
+    return b - 1;
 }
 
 static void place_rows(const mg_arrow *arrow, const mg_arrow_batch *batch, int64_t first,
@@ -264,7 +239,7 @@ static void place_rows(const mg_arrow *arrow, const mg_arrow_batch *batch, int64
         const mg_arrow_column *column = &arrow->columns[j];
         if (column->plan.role == MG_ROLE_IGNORED) continue;
         const mg_arrow_piece piece = mg_arrow_piece_of(arrow, batch, j);
-        const place to = place_of(arrow, column, first);
+        const margin_matrix to = mg_arrow_place(arrow, column, first);
         place_piece(&piece, first - batch->row, count, &to);
     }
 }

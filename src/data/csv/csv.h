@@ -4,7 +4,7 @@
  *   csv_header.c   is the first row a header?
  *   csv_rows.c     pass 1: rows and quotes per block of text, where the rows of each block lie
  *   csv_kinds.c    what each column is to be read as, from its part and a sample
- *   csv_block*.c   pass 2: blocks parsed straight into the final arrays (csv_block_tmpl.h)
+ *   csv_block*.c   pass 2: blocks parsed straight into the final arrays
  *   csv_pass.c     ... by any worker
  *   csv_codes.c    dictionaries of the workers merged, codes brought into sorted order
  *   csv_judge.c    was a column of texts meant to be one of numbers?
@@ -60,7 +60,7 @@ typedef enum mg_csv_kind {
 typedef struct mg_csv_column {
     mg_csv_kind kind;
     bool feature;
-    bool wide;           /* f64 in any table: target and weights */
+    bool narrow;         /* f32: a feature of such a table */
     bool names_missing;  /* TEXT, LISTED: a missing value is the category MG_CSV_MISSING_NAME */
     bool refuses;        /* LISTED: what is not in the list is an error */
     bool required;       /* a missing value is an error */
@@ -130,8 +130,7 @@ typedef struct mg_csv_pass {
 typedef struct mg_csv_kernels {
     void (*count)(const char *text, int64_t first, int64_t last, mg_csv_count *count);
     /* Parses block `block`; the outcome is in pass->results[block]. */
-    void (*parse_f64)(const mg_csv_pass *pass, int64_t block, mg_csv_worker *worker);
-    void (*parse_f32)(const mg_csv_pass *pass, int64_t block, mg_csv_worker *worker);
+    void (*parse)(const mg_csv_pass *pass, int64_t block, mg_csv_worker *worker);
 } mg_csv_kernels;
 extern const mg_csv_kernels mg_csv_kernels_ref;
 #if defined(__x86_64__)
@@ -211,16 +210,14 @@ margin_status mg_csv_fail_written_number(const mg_csv *csv, int64_t column);
 margin_status mg_csv_fail_zero_byte(const mg_csv *csv, int64_t column);
 
 /* The number in a row of a column, and the reverse. */
-MG_INLINE double mg_csv_cell_get(const mg_csv *csv, const mg_csv_column *column, int64_t row) {
+MG_INLINE double mg_csv_cell_get(const mg_csv_column *column, int64_t row) {
     const char *cell = column->cells + row * column->step;
-    if (csv->table->x.view.value_type == MARGIN_F32 && !column->wide)
-        return (double)*(const float *)(const void *)cell;
+    if (column->narrow) return (double)*(const float *)(const void *)cell;
     return *(const double *)(const void *)cell;
 }
-MG_INLINE void mg_csv_cell_set(const mg_csv *csv, const mg_csv_column *column, int64_t row,
-                               double value) {
+MG_INLINE void mg_csv_cell_set(const mg_csv_column *column, int64_t row, double value) {
     char *cell = column->cells + row * column->step;
-    if (csv->table->x.view.value_type == MARGIN_F32 && !column->wide)
+    if (column->narrow)
         *(float *)(void *)cell = (float)value;
     else
         *(double *)(void *)cell = value;

@@ -45,14 +45,6 @@ mg_csv_content mg_csv_content_of(const mg_csv_cell *cell) {
 
 /* ---- UTF-8 ---------------------------------------------------------------------------------- */
 
-bool mg_csv_is_utf8(const char *text, int64_t length) {
-    for (int64_t k = 0, step; k < length; k += step) {
-        step = (unsigned char)text[k] < 0x80 ? 1 : mg_utf8_length(text + k, length - k);
-        if (step == 0) return false;
-    }
-    return true;
-}
-
 int64_t mg_csv_from_latin1(const char *text, int64_t length, char *to) {
     int64_t written = 0;
     for (int64_t k = 0; k < length; k++) {

@@ -71,9 +71,8 @@ bool mg_csv_is_missing(const char *text, int64_t length);
 typedef enum mg_csv_content { MG_CSV_MISSING, MG_CSV_IS_NUMBER, MG_CSV_IS_TEXT } mg_csv_content;
 mg_csv_content mg_csv_content_of(const mg_csv_cell *cell);
 
-/* True if the bytes are UTF-8. A text that is not is taken for Latin-1: mg_csv_from_latin1 writes
- * it as UTF-8 (at most twice as long) and returns the length. */
-bool mg_csv_is_utf8(const char *text, int64_t length);
+/* A text that is not UTF-8 is taken for Latin-1: writes it as UTF-8 (at most twice as long) and
+ * returns the length. */
 int64_t mg_csv_from_latin1(const char *text, int64_t length, char *to);
 
 /* The separator that stands for runs of blanks: no cell is empty, and blanks at the ends of a row

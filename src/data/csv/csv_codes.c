@@ -21,7 +21,7 @@ typedef struct settling {
 /* Code in the merged dictionary of an entry of a worker's; what is not UTF-8 is Latin-1. */
 static int32_t merge_entry(mg_heap *heap, mg_dictionary *merged, const mg_dictionary_entry *entry) {
     int32_t code;
-    if (mg_csv_is_utf8(entry->text, entry->length)) {
+    if (mg_is_utf8(entry->text, entry->length)) {
         code = mg_dictionary_code_exact(merged, entry->text, entry->length);
     } else {
         char *wide = mg_new(heap, 2 * (int64_t)entry->length, 1);
@@ -115,8 +115,8 @@ static margin_status remap_block(const settling *s, int64_t block) {
         const mg_csv_column *column = &pass->columns[s->columns[slot]];
         if (!map) continue;
         for (int64_t row = first; row < last; row++) {
-            const double code = mg_csv_cell_get(s->csv, column, row);
-            if (!isnan(code)) mg_csv_cell_set(s->csv, column, row, (double)map[(int32_t)code]);
+            const double code = mg_csv_cell_get(column, row);
+            if (!isnan(code)) mg_csv_cell_set(column, row, (double)map[(int32_t)code]);
         }
     }
     return MARGIN_OK;

@@ -29,7 +29,7 @@ static void prune_column(mg_csv *csv, int64_t j, int64_t rows, int32_t *places) 
     int64_t count = csv->category_counts[j], kept = 0;
     memset(places, 0, (size_t)count * sizeof *places);
     for (int64_t row = 0; row < rows; row++) {
-        double code = mg_csv_cell_get(csv, column, row);
+        double code = mg_csv_cell_get(column, row);
         if (!isnan(code)) places[(int64_t)code] = 1;
     }
     for (int64_t k = 0; k < count; k++) {
@@ -40,8 +40,8 @@ static void prune_column(mg_csv *csv, int64_t j, int64_t rows, int32_t *places) 
     csv->category_counts[j] = kept;
     if (kept == count) return;
     for (int64_t row = 0; row < rows; row++) {
-        double code = mg_csv_cell_get(csv, column, row);
-        if (!isnan(code)) mg_csv_cell_set(csv, column, row, (double)places[(int64_t)code]);
+        double code = mg_csv_cell_get(column, row);
+        if (!isnan(code)) mg_csv_cell_set(column, row, (double)places[(int64_t)code]);
     }
 }
 
@@ -63,7 +63,7 @@ static void count_unknown(mg_csv *csv, int64_t rows) {
     for (int64_t j = 0; j < csv->columns; j++) {
         int64_t unknown = 0;
         for (int64_t row = 0; csv->cells[j].list && row < rows; row++) {
-            const double code = mg_csv_cell_get(csv, &csv->cells[j], row);
+            const double code = mg_csv_cell_get(&csv->cells[j], row);
             unknown += !(code < (double)listed_count(csv, j));
         }
         csv->unknown += unknown;

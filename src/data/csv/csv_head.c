@@ -252,7 +252,7 @@ static const char *read_first_row(const mg_csv *csv, mg_csv_cell *cells) {
 static int64_t write_name(const mg_csv_cell *cell, int64_t column, char *to) {
     if (cell->length == 0) return snprintf(to, NUMBERED_NAME, "x%lld", (long long)column + 1) + 1;
     int64_t length = cell->length;
-    if (!mg_csv_is_utf8(cell->text, length)) {
+    if (!mg_is_utf8(cell->text, length)) {
         mg_csv_cell wide = *cell;
         length = mg_csv_from_latin1(cell->text, length, to);
         wide.text = to;

@@ -1,6 +1,7 @@
 /* How each column is to be read. What the options or a model say is final; for the rest a sample
  * guesses, and the passes correct it: a wrong guess costs time, nothing else. */
 #include "data/csv/csv.h"
+#include "data/table/encoder.h"
 
 enum {
     SAMPLE_PLACES = 8,     /* spread over the blocks */
@@ -29,23 +30,6 @@ static void sample_blocks(const mg_csv *csv, uint8_t *texts) {
         sample_rows(csv, csv->blocks[block].start, texts);
 }
 
-/* The list of a model as a dictionary whose codes are its places. */
-static margin_status make_list(const mg_csv *csv, const margin_column *expected,
-                               mg_dictionary *list) {
-    mg_dictionary_init(list, csv->heap);
-    for (int64_t k = 0; k < expected->category_count; k++) {
-        const char *category = expected->categories[k];
-        int32_t code = mg_dictionary_code_exact(list, category, (int64_t)strlen(category));
-        if (code == MG_DICTIONARY_MEMORY)
-            return mg_no_memory(csv->heap, expected->category_count, sizeof(mg_dictionary_entry),
-                                "the categories of a column", csv->error);
-        MG_REQUIRE(code == k, csv->error, MARGIN_ERROR_ARGUMENT,
-                   "the expected categories of column '%s' contain '%s' twice", expected->name,
-                   category);
-    }
-    return MARGIN_OK;
-}
-
 /* A column whose categories a model knows. */
 static margin_status expect_categories(const mg_csv *csv, int64_t j, mg_csv_column *column) {
     const mg_column_plan *plan = &csv->plan[j];
@@ -54,7 +38,8 @@ static margin_status expect_categories(const mg_csv *csv, int64_t j, mg_csv_colu
     column->kind = unknown == MARGIN_UNKNOWN_KEEP ? MG_CSV_TEXT : MG_CSV_LISTED;
     column->refuses = unknown == MARGIN_UNKNOWN_ERROR;
     column->list = &csv->lists[j];
-    MG_TRY(make_list(csv, plan->expected, &csv->lists[j]));
+    mg_dictionary_init(column->list, csv->heap);
+    MG_TRY(mg_list_categories(plan->expected, column->list, csv->error));
     column->names_missing =
         plan->role == MG_ROLE_FEATURE &&
         mg_dictionary_find(column->list, MG_CSV_MISSING_NAME, MG_CSV_MISSING_LENGTH) >= 0;
@@ -64,11 +49,11 @@ static margin_status expect_categories(const mg_csv *csv, int64_t j, mg_csv_colu
 static margin_status choose_kind(const mg_csv *csv, int64_t j, bool text) {
     const mg_column_plan *plan = &csv->plan[j];
     mg_csv_column *column = &csv->cells[j];
-    *column = (mg_csv_column){.feature = plan->role == MG_ROLE_FEATURE,
-                              .wide = plan->role != MG_ROLE_FEATURE,
-                              .required = plan->role == MG_ROLE_TARGET
-                                              ? mg_target_is_required(csv->options)
-                                              : csv->options->missing == MARGIN_MISSING_ERROR};
+    *column = (mg_csv_column){
+        .feature = plan->role == MG_ROLE_FEATURE,
+        .narrow = plan->role == MG_ROLE_FEATURE && csv->table->x.view.value_type == MARGIN_F32,
+        .required = plan->role == MG_ROLE_TARGET ? mg_target_is_required(csv->options)
+                                                 : csv->options->missing == MARGIN_MISSING_ERROR};
     if (plan->role == MG_ROLE_IGNORED) {
         column->kind = MG_CSV_UNUSED;
     } else if (plan->role == MG_ROLE_WEIGHT) {

@@ -75,7 +75,7 @@ static bool csv_unescape_cell(mg_heap *heap, mg_csv_worker *worker, mg_csv_cell 
 static int32_t csv_find_listed(mg_heap *heap, const mg_dictionary *list, mg_csv_worker *worker,
                                mg_csv_cell cell, bool *refused) {
     int32_t code = mg_dictionary_find(list, cell.text, (uint32_t)cell.length);
-    if (MG_LIKELY(code >= 0) || mg_csv_is_utf8(cell.text, cell.length)) return code;
+    if (MG_LIKELY(code >= 0) || mg_is_utf8(cell.text, cell.length)) return code;
     /* The scratch may hold the text itself: write behind it. */
     bool own = cell.text == worker->scratch;
     int64_t behind = own ? cell.length : 0;

@@ -9,7 +9,6 @@ typedef struct walk {
     const mg_csv *csv;
     mg_csv_pass *pass;
     mg_csv_worker *workers;
-    void (*parse)(const mg_csv_pass *pass, int64_t block, mg_csv_worker *worker);
     int64_t first; /* block of the wave */
 } walk;
 
@@ -49,7 +48,7 @@ static margin_status parse_task(void *argument, int64_t task, int worker) {
     mg_csv_result *result = &pass->results[block];
     result->worker = worker;
     if (set_up_worker(pass, &walking->workers[worker]))
-        walking->parse(pass, block, &walking->workers[worker]);
+        walking->csv->kernels->parse(pass, block, &walking->workers[worker]);
     else
         result->reason = MG_CSV_MEMORY;
     if (result->reason != MG_CSV_FINE) return MARGIN_ERROR_FORMAT;
@@ -62,9 +61,7 @@ static margin_status parse_task(void *argument, int64_t task, int worker) {
  */
 static margin_status walk_blocks(const mg_csv *csv, mg_csv_pass *pass, mg_csv_worker *workers,
                                  const mg_csv_result **failed) {
-    bool narrow = csv->table->x.view.value_type == MARGIN_F32;
-    walk walking = {csv, pass, workers, narrow ? csv->kernels->parse_f32 : csv->kernels->parse_f64,
-                    0};
+    walk walking = {csv, pass, workers, 0};
     *failed = NULL;
     for (; walking.first < csv->block_count; walking.first += WAVE) {
         int64_t count = MG_MIN(csv->block_count - walking.first, (int64_t)WAVE);

@@ -150,23 +150,13 @@ void mg_row_expand(const margin_matrix *x, int64_t row, double *out) {
     if (mg_is_csr(x)) {
         int64_t first = mg_row_start(x, row), last = mg_row_start(x, row + 1);
         if (x->columns > 0) memset(out, 0, (size_t)x->columns * sizeof *out);
-        if (x->value_type == MARGIN_F32) {
-            const float *values = x->values;
-            for (int64_t k = first; k < last; k++)
-                out[mg_column_index(x, k)] = (double)values[k];
-        } else {
-            const double *values = x->values;
-            for (int64_t k = first; k < last; k++)
-                out[mg_column_index(x, k)] = values[k];
-        }
+        for (int64_t k = first; k < last; k++)
+            out[mg_column_index(x, k)] = mg_stored_value(x, k);
     } else if (mg_is_by_columns(x)) {
         mg_row_from_columns(x, row, 0, x->columns, out);
-    } else if (x->value_type == MARGIN_F32) {
-        const float *values = (const float *)x->values + row * x->stride;
+    } else {
         for (int64_t j = 0; j < x->columns; j++)
-            out[j] = (double)values[j];
-    } else if (x->columns > 0) {
-        memcpy(out, (const double *)x->values + row * x->stride, (size_t)x->columns * sizeof *out);
+            out[j] = mg_stored_value(x, row * x->stride + j);
     }
 }
 
@@ -191,13 +181,8 @@ void mg_rows_from_columns(const margin_matrix *x, const int64_t *rows, int64_t f
 }
 
 void mg_row_store(const margin_matrix *x, int64_t row, const double *values) {
-    if (x->value_type == MARGIN_F64) {
-        memcpy((double *)x->values + row * x->stride, values, (size_t)x->columns * sizeof *values);
-        return;
-    }
-    float *to = (float *)x->values + row * x->stride;
     for (int64_t j = 0; j < x->columns; j++)
-        to[j] = (float)values[j];
+        mg_store_value(x, row * x->stride + j, values[j]);
 }
 
 double mg_row_length(const margin_matrix *x) {

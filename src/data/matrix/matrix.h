@@ -4,6 +4,8 @@
 #include "base/sweep.h"
 #include "margin/data.h"
 
+#include <stdatomic.h>
+
 MG_INLINE bool mg_is_csr(const margin_matrix *x) {
     return x->row_starts != NULL;
 }
@@ -48,6 +50,13 @@ margin_status mg_matrix_check_finite(margin_context *context, const margin_data 
 
 /* Is one of the values of rows [row, row + count) infinite? NaNs are not. */
 bool mg_rows_have_infinity(const margin_matrix *x, int64_t row, int64_t count);
+
+/* Keeps the lowest row that tasks find; *first is INT64_MAX until then. */
+MG_INLINE void mg_note_row(_Atomic int64_t *first, int64_t row) {
+    int64_t least = *first;
+    while (row < least && !atomic_compare_exchange_weak(first, &least, row)) {
+    }
+}
 
 /* Number k of the values as stored: of a dense row, row * stride + column. */
 MG_INLINE double mg_stored_value(const margin_matrix *x, int64_t k) {

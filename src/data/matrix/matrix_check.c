@@ -5,7 +5,6 @@
 #include "base/text/number_text.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 
 typedef uint64_t bits_f64;
@@ -69,21 +68,13 @@ typedef struct row_scan {
     _Atomic int64_t wrong; /* INT64_MAX: none yet */
 } row_scan;
 
-static void report_row(row_scan *scan, int64_t row) {
-    int64_t least = atomic_load_explicit(&scan->wrong, memory_order_relaxed);
-    while (row < least &&
-           !atomic_compare_exchange_weak_explicit(&scan->wrong, &least, row, memory_order_relaxed,
-                                                  memory_order_relaxed)) {
-    }
-}
-
 static margin_status scan_starts(const mg_block *block, void *argument) {
     row_scan *scan = argument;
     int64_t previous = mg_row_start(scan->x, block->first);
     for (int64_t i = block->first; i < block->first + block->count; i++) {
         int64_t next = mg_row_start(scan->x, i + 1);
         if (next < previous) {
-            report_row(scan, i);
+            mg_note_row(&scan->wrong, i);
             break;
         }
         previous = next;
@@ -102,7 +93,7 @@ static margin_status scan_indices(const mg_block *block, void *argument) {
     row_scan *scan = argument;
     for (int64_t i = block->first; i < block->first + block->count; i++) {
         if (row_ascends(scan->x, i)) continue;
-        report_row(scan, i);
+        mg_note_row(&scan->wrong, i);
         break;
     }
     return MARGIN_OK;
@@ -403,7 +394,7 @@ static margin_status scan_values(const mg_block *block, void *argument) {
     if (!scan->selection && !rows_are_wrong(scan, block->first, block->count)) return MARGIN_OK;
     for (int64_t k = block->first; k < block->first + block->count; k++) {
         int64_t row = scan->selection ? scan->selection[k] : k;
-        if (rows_are_wrong(scan, row, 1)) report_row(scan, row);
+        if (rows_are_wrong(scan, row, 1)) mg_note_row(&scan->wrong, row);
     }
     return MARGIN_OK;
 }

@@ -22,7 +22,7 @@ static margin_status check_name(const mg_source *source, int64_t offset, int64_t
     const char *label = source->text + offset, *behind = label + length;
     const bool inside = offset + length < source->length;
     const bool cut = inside && (*behind == 0 || (*behind == '\r' && behind[1] != '\n'));
-    if (!cut && mg_csv_is_utf8(label, length)) return MARGIN_OK;
+    if (!cut && mg_is_utf8(label, length)) return MARGIN_OK;
     return mg_fail_source(error, source, offset, "the label is not text in UTF-8");
 }
 

@@ -10,20 +10,17 @@ enum { MOST_CATEGORIES = 1 << 24 }; /* codes must be exact in f32 */
 
 static const char purpose[] = "the categories of a column";
 
-/* The expected categories as the first ones of the dictionary. */
-static margin_status list_expected(const margin_column *expected, mg_encoder *encoder,
-                                   margin_error *error) {
-    for (int64_t k = 0; k < expected->category_count; k++) {
-        const char *name = expected->categories[k];
-        const int32_t code = mg_dictionary_code_exact(&encoder->texts, name, (int64_t)strlen(name));
+margin_status mg_list_categories(const margin_column *column, mg_dictionary *list,
+                                 margin_error *error) {
+    for (int64_t k = 0; k < column->category_count; k++) {
+        const char *name = column->categories[k];
+        const int32_t code = mg_dictionary_code_exact(list, name, (int64_t)strlen(name));
         if (code == MG_DICTIONARY_MEMORY)
-            return mg_no_memory(encoder->heap, expected->category_count,
-                                sizeof(mg_dictionary_entry), purpose, error);
+            return mg_no_memory(list->heap, column->category_count, sizeof(mg_dictionary_entry),
+                                purpose, error);
         MG_REQUIRE(code == k, error, MARGIN_ERROR_ARGUMENT,
-                   "the expected categories of column '%s' contain '%s' twice", expected->name,
-                   name);
+                   "the expected categories of column '%s' contain '%s' twice", column->name, name);
     }
-    encoder->listed = expected->category_count;
     return MARGIN_OK;
 }
 
@@ -37,7 +34,8 @@ margin_status mg_encoder_init(mg_heap *heap, const margin_column *expected,
     mg_dictionary_init(&made.texts, heap);
     if (expected && expected->kind == MARGIN_CATEGORICAL) {
         made.fixed = unknown != MARGIN_UNKNOWN_KEEP;
-        const margin_status status = list_expected(expected, &made, error);
+        const margin_status status = mg_list_categories(expected, &made.texts, error);
+        made.listed = expected->category_count;
         if (status < 0) mg_encoder_free(&made);
         MG_TRY(status);
     }
@@ -106,16 +104,10 @@ void mg_encoder_free(mg_encoder *encoder) {
 
 static void encoder_rank(const mg_encoder *encoder, void *codes, margin_type type, int64_t count,
                          int64_t step) {
-    double *f64 = codes;
-    float *f32 = codes;
+    const margin_matrix x = {.values = codes, .value_type = (int32_t)type};
     for (int64_t k = 0; encoder->ranks && k < count * step; k += step) {
-        double code = type == MARGIN_F64 ? f64[k] : (double)f32[k];
-        if (!(code >= 0)) continue;
-        int32_t rank = encoder->ranks[(int64_t)code];
-        if (type == MARGIN_F64)
-            f64[k] = (double)rank;
-        else
-            f32[k] = (float)rank;
+        const double code = mg_stored_value(&x, k);
+        if (code >= 0) mg_store_value(&x, k, (double)encoder->ranks[(int64_t)code]);
     }
 }
 

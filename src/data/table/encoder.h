@@ -22,6 +22,11 @@ typedef struct mg_encoder {
 margin_status mg_encoder_init(mg_heap *heap, const margin_column *expected,
                               const margin_read_options *options, bool target, mg_encoder *encoder,
                               margin_error *error);
+/* The categories of a column as a dictionary whose codes are their places. ARGUMENT: one is there
+ * twice. */
+margin_status mg_list_categories(const margin_column *column, mg_dictionary *list,
+                                 margin_error *error);
+
 /* The code of a text, -1 if it is unknown and not to be kept. */
 margin_status mg_encoder_code(mg_encoder *encoder, const char *text, int64_t length, int64_t *code,
                               margin_error *error);

@@ -12,15 +12,8 @@ void mg_missing_begin(mg_missing *missing) {
 
 static int64_t count_missing(const margin_matrix *x, int64_t row) {
     int64_t missing = 0;
-    if (x->value_type == MARGIN_F32) {
-        const float *values = (const float *)x->values + row * x->stride;
-        for (int64_t j = 0; j < x->columns; j++)
-            missing += isnan(values[j]);
-    } else {
-        const double *values = (const double *)x->values + row * x->stride;
-        for (int64_t j = 0; j < x->columns; j++)
-            missing += isnan(values[j]);
-    }
+    for (int64_t j = 0; j < x->columns; j++)
+        missing += isnan(mg_stored_value(x, row * x->stride + j));
     return missing;
 }
 
@@ -33,11 +26,7 @@ void mg_missing_note(mg_missing *missing, const margin_matrix *x, const mg_block
     }
     if (count == 0) return;
     atomic_fetch_add_explicit(&missing->count, count, memory_order_relaxed);
-    int64_t least = atomic_load_explicit(&missing->first, memory_order_relaxed);
-    while (first < least &&
-           !atomic_compare_exchange_weak_explicit(&missing->first, &least, first,
-                                                  memory_order_relaxed, memory_order_relaxed)) {
-    }
+    mg_note_row(&missing->first, first);
 }
 
 /* The first target that is missing in a row; `targets`: none. */

@@ -187,9 +187,7 @@ static margin_status read_block(const mg_block *block, void *argument) {
     for (int64_t i = block->first; i < block->first + block->count; i++) {
         if (r->made && !is_staged(r->index)) mg_row_expand(r->x, i, r->made + i * columns);
         if (mg_neighbors_usable(r->values + i * r->stride, columns)) continue;
-        int64_t before = r->bad;
-        while (i < before && !atomic_compare_exchange_weak(&r->bad, &before, i)) {
-        }
+        mg_note_row(&r->bad, i);
         return MARGIN_OK;
     }
     return MARGIN_OK;

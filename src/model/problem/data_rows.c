@@ -87,9 +87,7 @@ static margin_status scan_codes(const mg_block *block, void *argument) {
         const int64_t row = data->selection ? data->selection[i] : i;
         if (data->weights.values && !(mg_vector_f64(&data->weights, row) > 0)) continue;
         if (wrong_column(s, row, &minus) < 0) continue;
-        int64_t least = atomic_load(&s->wrong);
-        while (row < least && !atomic_compare_exchange_weak(&s->wrong, &least, row)) {
-        }
+        mg_note_row(&s->wrong, row);
         break;
     }
     if (minus) atomic_store(&s->minus, true);
