@@ -141,7 +141,7 @@ static void test_selected_rows(void **state) {
         double *all = scores_of(f->models[n], &x);
         double *some = malloc((size_t)(500 * functions) * sizeof *some);
         assert_int_equal(mg_predict_rows(f->context, f->models[n], &x, rows, 500,
-                                         MARGIN_OUTPUT_SCORES, some, &error),
+                                         MARGIN_OUTPUT_SCORES, false, some, &error),
                          MARGIN_OK);
         for (int i = 0; i < 500; i++)
             assert_memory_equal(some + i * functions, all + rows[i] * functions,

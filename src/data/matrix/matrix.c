@@ -180,6 +180,19 @@ void mg_rows_from_columns(const margin_matrix *x, const int64_t *rows, int64_t f
         rows_from_columns_f64(x, rows, first, count, out);
 }
 
+void mg_rows_together(const margin_matrix *x, const int64_t *rows, int64_t first, int64_t count,
+                      void *out) {
+    const int64_t size = mg_type_size(x->value_type), bytes = x->columns * size;
+    if (mg_is_by_columns(x)) {
+        mg_rows_from_columns(x, rows, first, count, out);
+        return;
+    }
+    for (int64_t i = 0; i < count && bytes > 0; i++)
+        memcpy((char *)out + i * bytes,
+               (const char *)x->values + (rows ? rows[i] : first + i) * x->stride * size,
+               (size_t)bytes);
+}
+
 void mg_row_store(const margin_matrix *x, int64_t row, const double *values) {
     for (int64_t j = 0; j < x->columns; j++)
         mg_store_value(x, row * x->stride + j, values[j]);
@@ -262,16 +275,7 @@ static margin_status gather_dense(mg_heap *heap, const margin_matrix *x, const i
                                   int64_t count, const char *purpose, mg_matrix_buffer *out,
                                   margin_error *error) {
     MG_TRY(mg_matrix_new_dense(heap, count, x->columns, x->value_type, purpose, out, error));
-    size_t size = (size_t)mg_type_size(x->value_type);
-    size_t row_bytes = (size_t)x->columns * size;
-    char *to = (char *)out->view.values;
-    if (mg_is_by_columns(x)) {
-        mg_rows_from_columns(x, rows, 0, count, to);
-        return MARGIN_OK;
-    }
-    for (int64_t i = 0; i < count && row_bytes > 0; i++)
-        memcpy(to + (size_t)i * row_bytes,
-               (const char *)x->values + (size_t)(rows[i] * x->stride) * size, row_bytes);
+    mg_rows_together(x, rows, 0, count, (void *)out->view.values);
     return MARGIN_OK;
 }
 

@@ -110,6 +110,20 @@ int64_t mg_column_index(const margin_matrix *x, int64_t k);
  * there is none. */
 int64_t mg_row_find(const margin_matrix *x, int64_t row, int64_t column);
 
+/* The numbers of a row that are there, of CSR those that are stored: values[first..last). */
+typedef struct mg_row_span {
+    int64_t first, last;
+    bool sparse;
+} mg_row_span;
+MG_INLINE mg_row_span mg_span_of(const margin_matrix *x, int64_t row) {
+    if (mg_is_csr(x)) return (mg_row_span){mg_row_start(x, row), mg_row_start(x, row + 1), true};
+    return (mg_row_span){row * x->stride, row * x->stride + x->columns, false};
+}
+/* The column of one of them. */
+MG_INLINE int64_t mg_span_column(const margin_matrix *x, mg_row_span s, int64_t k) {
+    return s.sparse ? mg_column_index(x, k) : k - s.first;
+}
+
 /* Values of a row in the mean. */
 double mg_row_length(const margin_matrix *x);
 
@@ -126,7 +140,11 @@ bool mg_rows_follow(const int64_t *rows, int64_t count);
 void mg_rows_from_columns(const margin_matrix *x, const int64_t *rows, int64_t first, int64_t count,
                           void *out);
 
-/* Values [first, first + count) of a row of them as f64. */
+/* The same of any dense data. */
+void mg_rows_together(const margin_matrix *x, const int64_t *rows, int64_t first, int64_t count,
+                      void *out);
+
+/* Values [first, first + count) of a row of columns as f64. */
 void mg_row_from_columns(const margin_matrix *x, int64_t row, int64_t first, int64_t count,
                          double *out);
 

@@ -122,7 +122,7 @@ static void make_npy_header(binary_file *file, const char *kind, int64_t rows, i
 static void put_row(const margin_matrix *x, int64_t row, size_t size, char *to) {
     const char *values = x->values;
     if (!mg_is_csr(x)) {
-        memcpy(to, values + (size_t)(row * x->stride) * size, (size_t)x->columns * size);
+        mg_rows_together(x, NULL, row, 1, to);
         return;
     }
     memset(to, 0, (size_t)x->columns * size);
@@ -275,12 +275,10 @@ static margin_status format_idx_rows(const mg_write_job *job, const void *layout
     memset(to, 0, (size_t)(count * x->columns));
     for (int64_t i = first; i < first + count; i++, to += x->columns) {
         const int64_t row = mg_written_row(job, i);
-        const bool sparse = mg_is_csr(x);
-        const int64_t begin = sparse ? mg_row_start(x, row) : row * x->stride;
-        const int64_t end = sparse ? mg_row_start(x, row + 1) : begin + x->columns;
-        for (int64_t k = begin; k < end; k++) {
+        const mg_row_span span = mg_span_of(x, row);
+        for (int64_t k = span.first; k < span.last; k++) {
             char name[32];
-            int64_t column = sparse ? mg_column_index(x, k) : k - begin;
+            int64_t column = mg_span_column(x, span, k);
             double value = mg_stored_value(x, k);
             MG_TRY(put_byte(job, value, row, mg_column_name(job->data->columns, column, name),
                             to + column, error));

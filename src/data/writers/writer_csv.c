@@ -259,12 +259,12 @@ static margin_status add_features(row_text *row, const mg_write_job *job, int64_
     const margin_data *data = job->data;
     const margin_matrix *x = &data->x;
     const category_cells *cells = row->layout->features;
-    const bool sparse = mg_is_csr(x), narrow = x->value_type == MARGIN_F32;
-    int64_t k = sparse ? mg_row_start(x, data_row) : data_row * x->stride;
-    const int64_t last = sparse ? mg_row_start(x, data_row + 1) : k + x->columns;
+    const bool narrow = x->value_type == MARGIN_F32;
+    const mg_row_span span = mg_span_of(x, data_row);
+    int64_t k = span.first;
     char name[32];
     for (int64_t j = 0; j < x->columns; j++) {
-        const bool stored = k < last && (!sparse || mg_column_index(x, k) == j);
+        const bool stored = k < span.last && mg_span_column(x, span, k) == j;
         const double value = stored ? mg_stored_value(x, k) : 0;
         k += stored;
         if (cells && cells[j].starts)

@@ -99,15 +99,13 @@ static margin_status fail_feature(const mg_write_job *job, int64_t row, int64_t 
 static margin_status add_pairs(const mg_write_job *job, int64_t row, mg_block_text *text,
                                margin_error *error) {
     const margin_matrix *x = &job->data->x;
-    const bool sparse = mg_is_csr(x);
     const int64_t base = job->options.zero_based ? 0 : 1;
-    const int64_t first = sparse ? mg_row_start(x, row) : row * x->stride;
-    const int64_t last = sparse ? mg_row_start(x, row + 1) : first + x->columns;
-    const int64_t bytes = (last - first) * PAIR_TEXT + 1;
+    const mg_row_span span = mg_span_of(x, row);
+    const int64_t bytes = (span.last - span.first) * PAIR_TEXT + 1;
     char *to = mg_block_room(text, bytes);
     if (!to) return mg_no_memory(text->heap, bytes, 1, "the output buffers", error);
-    for (int64_t k = first; k < last; k++) {
-        int64_t column = sparse ? mg_column_index(x, k) : k - first;
+    for (int64_t k = span.first; k < span.last; k++) {
+        int64_t column = mg_span_column(x, span, k);
         to = put_pair(to, x, k, column + base);
         if (!to) return fail_feature(job, row, k, column, error);
     }

@@ -28,12 +28,8 @@ static margin_status add_dense(mg_hypothesis *h, const row_source *sources, int6
     char *to = NULL;
     size_t bytes = (size_t)(h->columns * mg_type_size(type));
     MG_TRY(mg_bag_add(&h->bag, "support", type, count, h->columns, &to, error));
-    for (int64_t i = 0; i < count; i++) {
-        const margin_matrix *x = sources[i].x;
-        memcpy(to + (size_t)i * bytes,
-               (const char *)x->values + (size_t)(sources[i].row * x->stride * mg_type_size(type)),
-               bytes);
-    }
+    for (int64_t i = 0; i < count; i++)
+        mg_rows_together(sources[i].x, NULL, sources[i].row, 1, to + (size_t)i * bytes);
     return MARGIN_OK;
 }
 

@@ -29,17 +29,11 @@ static void add_value(scale_sums *sums, double value, double weight, const scale
 static void add_row(scale_sums *sums, int64_t row, double weight, const scale_work *work) {
     const margin_matrix *x = work->x;
     sums->weight += weight;
-    if (!mg_is_csr(x)) {
-        for (int64_t j = 0; j < x->columns; j++)
-            add_value(sums, mg_stored_value(x, row * x->stride + j), weight, work);
-        return;
-    }
-    const int64_t first = mg_row_start(x, row), last = mg_row_start(x, row + 1);
-    for (int64_t k = first; k < last; k++) {
-        const double value = mg_stored_value(x, k);
-        add_value(sums, value, weight, work);
-    }
-    add_value(sums, 0.0, weight * (double)(x->columns - (last - first)), work);
+    const mg_row_span span = mg_span_of(x, row);
+    for (int64_t k = span.first; k < span.last; k++)
+        add_value(sums, mg_stored_value(x, k), weight, work);
+    if (span.sparse)
+        add_value(sums, 0.0, weight * (double)(x->columns - (span.last - span.first)), work);
 }
 
 static margin_status scale_add(void *state, const mg_block *block, void *argument) {

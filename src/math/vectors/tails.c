@@ -5,6 +5,7 @@
 #include "math/vectors/tails.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 typedef long double real;
 
@@ -50,6 +51,17 @@ static real beta_leading(real a, real b, real x, real y) {
     return sqrtl(a / n * b / two_pi) * expl(stirling(n) - stirling(a) - stirling(b) - d);
 }
 
+/* One step of a continued fraction by Lentz's rule; false: the value stands. */
+static bool go_on(real over, real under, real *c, real *d, real *value) {
+    *d = under + over * *d;
+    *c = under + over / *c;
+    if (fabsl(*d) < tiny) *d = tiny;
+    if (fabsl(*c) < tiny) *c = tiny;
+    *d = 1.0L / *d;
+    *value *= *c * *d;
+    return fabsl(*c * *d - 1.0L) > 1e-19L;
+}
+
 /* I_x(a, b) divided by the leading term, in a form that takes y beside x, so that x near 1 loses
  * nothing. */
 static real beta_fraction(real a, real b, real x, real y) {
@@ -61,13 +73,7 @@ static real beta_fraction(real a, real b, real x, real y) {
         const real n = (real)k, e = a + 2 * n - 1;
         const real over = (a + n - 1) * (a + b + n - 1) / e * (n * (b - n) / e) * x * x;
         const real under = n + n * (b - n) * x / e + (a + n) * (lambda + 1 + n * (1 + y)) / (e + 2);
-        d = under + over * d;
-        c = under + over / c;
-        if (fabsl(d) < tiny) d = tiny;
-        if (fabsl(c) < tiny) c = tiny;
-        d = 1.0L / d;
-        value *= c * d;
-        if (fabsl(c * d - 1.0L) <= 1e-19L) break;
+        if (!go_on(over, under, &c, &d, &value)) break;
     }
     return 1.0L / value;
 }
@@ -101,15 +107,8 @@ static real gamma_upper(real a, real x) {
     }
     real b = x + 1.0L - a, c = 1.0L / tiny, d = 1.0L / b, value = d;
     for (int k = 1; k < MOST_TERMS; k++) {
-        const real term = -(real)k * ((real)k - a);
         b += 2.0L;
-        d = term * d + b;
-        c = b + term / c;
-        if (fabsl(d) < tiny) d = tiny;
-        if (fabsl(c) < tiny) c = tiny;
-        d = 1.0L / d;
-        value *= c * d;
-        if (fabsl(c * d - 1.0L) <= 1e-19L) break;
+        if (!go_on(-(real)k * ((real)k - a), b, &c, &d, &value)) break;
     }
     return leading * value;
 }

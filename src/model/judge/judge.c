@@ -63,7 +63,7 @@ static margin_status score_samples(mg_judged *judged, margin_error *error) {
     MG_NEW(judged->context->heap, judged->scores, samples->count * functions,
            "the scores of the rows", error);
     MG_TRY(mg_predict_rows(judged->context, judged->model, &judged->aligned.data.x, samples->rows,
-                           samples->count, MARGIN_OUTPUT_SCORES, judged->scores, error));
+                           samples->count, MARGIN_OUTPUT_SCORES, false, judged->scores, error));
     return check_scores(judged, error);
 }
 

@@ -29,6 +29,15 @@ margin_status mg_model_set_classes(margin_model *model, int64_t classes, bool nu
     return MARGIN_OK;
 }
 
+void mg_model_clear_classes(margin_model *model) {
+    for (int64_t c = 0; model->class_names && c < model->classes; c++)
+        mg_free(model->heap, model->class_names[c]);
+    MG_FREE(model->heap, model->class_names, model->class_values);
+    model->class_names = NULL;
+    model->class_values = NULL;
+    model->classes = 0;
+}
+
 margin_status mg_model_name_class(margin_model *model, int64_t c, const char *name, int64_t length,
                                   margin_error *error) {
     return mg_take_text(model->heap, name, length, "the names of the classes",
@@ -51,10 +60,8 @@ void margin_model_free(margin_model *model) {
     mg_free(heap, model->stages);
     mg_columns_free(&model->target);
     mg_columns_free(&model->inputs);
-    mg_free(heap, model->class_values);
-    for (int64_t c = 0; model->class_names && c < model->classes; c++)
-        mg_free(heap, model->class_names[c]);
-    MG_FREE(heap, model->class_names, model->spec);
+    mg_model_clear_classes(model);
+    mg_free(heap, model->spec);
     if (model->mapped) mg_source_close(model->mapped);
     MG_FREE(heap, model->mapped, model);
     mg_heap_release(heap);

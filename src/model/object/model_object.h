@@ -63,6 +63,7 @@ margin_status mg_model_new(mg_heap *heap, margin_model **model, margin_error *er
 /* Room for `classes` names (all NULL) and, if `numeric`, values. */
 margin_status mg_model_set_classes(margin_model *model, int64_t classes, bool numeric,
                                    margin_error *error);
+void mg_model_clear_classes(margin_model *model);
 
 /* Room for `count` stages, all zero. margin_model_free releases what was filled in. */
 /* length < 0: up to the final zero. */

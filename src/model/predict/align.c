@@ -177,11 +177,14 @@ done:
     return status;
 }
 
-bool mg_learner_sees_categories(const margin_model *model) {
-    const mg_columns *seen = mg_model_feature_columns(model);
-    for (int64_t k = 0; k < seen->count; k++)
-        if (seen->items[k].kind == MARGIN_CATEGORICAL) return true;
+bool mg_has_categories(const mg_columns *columns) {
+    for (int64_t j = 0; j < columns->count; j++)
+        if (columns->items[j].kind == MARGIN_CATEGORICAL) return true;
     return false;
+}
+
+bool mg_learner_sees_categories(const margin_model *model) {
+    return mg_has_categories(mg_model_feature_columns(model));
 }
 
 static margin_status align_codes(margin_context *context, const margin_model *model,

@@ -30,6 +30,7 @@ margin_status mg_align(margin_context *context, const margin_model *model, const
  * took more rows (model/train/update.c) is missing where it would have reached the learner. */
 margin_status mg_align_training(margin_context *context, const margin_model *model,
                                 const margin_data *data, mg_aligned *aligned, margin_error *error);
+bool mg_has_categories(const mg_columns *columns);
 bool mg_learner_sees_categories(const margin_model *model);
 
 void mg_aligned_free(mg_aligned *aligned); /* all zero is fine */

@@ -14,14 +14,14 @@ static margin_status find_labels(margin_context *context, const margin_matrix *x
     int64_t *rows = NULL, *predicted = NULL, count = 0;
     margin_status status;
     if (!known)
-        return mg_predict_finite(context, model, x, samples->rows, samples->count,
-                                 MARGIN_OUTPUT_LABELS, labels, error);
+        return mg_predict_rows(context, model, x, samples->rows, samples->count,
+                               MARGIN_OUTPUT_LABELS, true, labels, error);
     MG_GO_NEW(context->heap, rows, samples->count, "rows to predict", error);
     MG_GO_NEW(context->heap, predicted, samples->count, "the predicted classes", error);
     for (int64_t i = 0; i < samples->count; i++)
         if (known[i] == MG_IN_DOUBT) rows[count++] = mg_samples_row(samples, i);
-    MG_GO(
-        mg_predict_finite(context, model, x, rows, count, MARGIN_OUTPUT_LABELS, predicted, error));
+    MG_GO(mg_predict_rows(context, model, x, rows, count, MARGIN_OUTPUT_LABELS, true, predicted,
+                          error));
     for (int64_t i = 0, k = 0; i < samples->count; i++)
         labels[i] = known[i] == MG_IN_DOUBT ? predicted[k++] : known[i];
     if (mg_cancelled(context)) status = mg_fail_cancelled(error); /* where no row was left */
@@ -117,8 +117,8 @@ static margin_status score_regression(margin_context *context, const margin_data
     MG_GO_NEW(heap, targets, count * samples->count, "the targets", error);
     MG_GO_NEW(heap, each, count, "the scores of the targets", error);
     MG_GO(mg_target_values(context, data, samples, targets, error));
-    MG_GO(mg_predict_finite(context, model, &data->x, samples->rows, samples->count,
-                            MARGIN_OUTPUT_VALUES, values, error));
+    MG_GO(mg_predict_rows(context, model, &data->x, samples->rows, samples->count,
+                          MARGIN_OUTPUT_VALUES, true, values, error));
     MG_GO(mg_score_values(context, values, count, targets, samples->weights, samples->count, each,
                           error));
     const mg_value_score score = mg_score_all(each, count);

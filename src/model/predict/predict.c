@@ -316,30 +316,18 @@ static void forget_doubts(int64_t *labels, int64_t count) {
         if (labels[i] == MG_IN_DOUBT) labels[i] = -1;
 }
 
-static margin_status predict_all(margin_context *context, const mg_query *q, int64_t count,
-                                 margin_error *error) {
-    parallel_query p = {.q = *q};
-    if (q->model->hypothesis->kind->scores_batch) return predict_batches(context, q, count, error);
-    p.scores = start_rough(context, q, count);
-    const bool rough = p.scores != NULL;
-    margin_status status = predict_blocks(context, &p, count, error);
-    if (status >= 0 && p.doubts > 0) status = settle_doubts(context, q, count, p.doubts, error);
-    if (status < 0 && rough) forget_doubts(q->out, count);
-    return status;
-}
-
 margin_status mg_predict_rows(margin_context *context, const margin_model *model,
                               const margin_matrix *x, const int64_t *rows, int64_t count,
-                              margin_output what, void *out, margin_error *error) {
-    const mg_query q = {model, x, rows, what, out, context, NULL, false, NULL, NULL};
-    return predict_all(context, &q, count, error);
-}
-
-margin_status mg_predict_finite(margin_context *context, const margin_model *model,
-                                const margin_matrix *x, const int64_t *rows, int64_t count,
-                                margin_output what, void *out, margin_error *error) {
-    const mg_query q = {model, x, rows, what, out, context, NULL, true, NULL, NULL};
-    return predict_all(context, &q, count, error);
+                              margin_output what, bool finite, void *out, margin_error *error) {
+    parallel_query p = {.q = {model, x, rows, what, out, context, NULL, finite, NULL, NULL}};
+    if (model->hypothesis->kind->scores_batch) return predict_batches(context, &p.q, count, error);
+    const mg_query q = p.q;
+    p.scores = start_rough(context, &q, count);
+    const bool rough = p.scores != NULL;
+    margin_status status = predict_blocks(context, &p, count, error);
+    if (status >= 0 && p.doubts > 0) status = settle_doubts(context, &q, count, p.doubts, error);
+    if (status < 0 && rough) forget_doubts(out, count);
+    return status;
 }
 
 margin_status margin_predict_parallel(margin_context *context, const margin_model *model,
@@ -351,7 +339,7 @@ margin_status margin_predict_parallel(margin_context *context, const margin_mode
     MG_TRY(check_query(model, x, what, out, error));
     mg_context_call(context, &call);
     MG_GO(mg_matrix_check_any(&call, x, "x", error));
-    status = mg_predict_rows(&call, model, x, NULL, x->rows, what, out, error);
+    status = mg_predict_rows(&call, model, x, NULL, x->rows, what, false, out, error);
 done:
     return mg_call_status(&call, status, "before all rows were answered", error);
 }

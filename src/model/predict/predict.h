@@ -22,14 +22,11 @@ void mg_class_ranks(const margin_model *model, const double *scores, const doubl
 double mg_log_loss(const margin_model *model, const double *p, const double *ranks, int64_t label);
 
 /* Answers for the rows rows[0..count) of x (NULL: all), on the context's threads. x has passed
- * mg_matrix_check. `out` may be partly written after CANCELLED. */
+ * mg_matrix_check; finite: it holds no infinite values, and they are not looked for. `out` may be
+ * partly written after CANCELLED. */
 margin_status mg_predict_rows(margin_context *context, const margin_model *model,
                               const margin_matrix *x, const int64_t *rows, int64_t count,
-                              margin_output what, void *out, margin_error *error);
-/* The same for rows that are known to hold no infinite values: they are not looked for. */
-margin_status mg_predict_finite(margin_context *context, const margin_model *model,
-                                const margin_matrix *x, const int64_t *rows, int64_t count,
-                                margin_output what, void *out, margin_error *error);
+                              margin_output what, bool finite, void *out, margin_error *error);
 
 /* What the hypothesis sees of rows[0..count) of x (NULL: in order): count x its columns. x has
  * passed mg_matrix_check. */

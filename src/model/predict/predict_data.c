@@ -51,8 +51,8 @@ static margin_status predict_data(margin_context *context, const margin_model *m
     MG_REQUIRE(out || count == 0, error, MARGIN_ERROR_ARGUMENT,
                "there is nowhere to write the answers to: the output is NULL");
     MG_TRY(mg_align(context, model, data, &aligned, error));
-    status =
-        mg_predict_rows(context, model, &aligned.data.x, data->selection, count, what, out, error);
+    status = mg_predict_rows(context, model, &aligned.data.x, data->selection, count, what, false,
+                             out, error);
     mg_aligned_free(&aligned);
     return status;
 }
@@ -67,12 +67,6 @@ margin_status margin_predict_data(margin_context *context, const margin_model *m
                           "before all rows were answered", error);
 }
 
-static bool has_categories(const mg_columns *columns) {
-    for (int64_t j = 0; j < columns->count; j++)
-        if (columns->items[j].kind == MARGIN_CATEGORICAL) return true;
-    return false;
-}
-
 margin_unknown margin_model_unknown(const margin_model *model) {
     for (int s = 0; s < model->stage_count; s++) {
         const mg_fitted_stage *fitted = &model->stages[s];
@@ -80,8 +74,7 @@ margin_unknown margin_model_unknown(const margin_model *model) {
             return MARGIN_UNKNOWN_ERROR;
     }
     /* what the learner sees of them: categories that a stage encoded are the stage's business */
-    const bool sees =
-        has_categories(mg_model_feature_columns(model)) || !has_categories(&model->inputs);
+    const bool sees = mg_learner_sees_categories(model) || !mg_has_categories(&model->inputs);
     const mg_learner_more *more = mg_learner_more_of(model->learner);
     const bool refuses = sees && more->refuses_unknown && more->refuses_unknown(model->hypothesis);
     return refuses ? MARGIN_UNKNOWN_ERROR : MARGIN_UNKNOWN_KEEP;

@@ -239,14 +239,8 @@ static int64_t most_rows(const mg_query *q) {
 static mg_query gathered(const mg_query *q, int64_t at, int64_t count, void *room,
                          margin_matrix *x) {
     mg_query made = *q;
-    const int64_t columns = q->x->columns, size = mg_type_size(q->x->value_type);
-    if (mg_is_by_columns(q->x))
-        mg_rows_from_columns(q->x, q->rows ? q->rows + at : NULL, at, count, room);
-    else
-        for (int64_t i = 0; i < count; i++)
-            memcpy((char *)room + i * columns * size,
-                   (const char *)q->x->values + q->rows[at + i] * q->x->stride * size,
-                   (size_t)(columns * size));
+    const int64_t columns = q->x->columns;
+    mg_rows_together(q->x, q->rows ? q->rows + at : NULL, at, count, room);
     *x = q->x->value_type == MARGIN_F32 ? margin_dense_f32(room, count, columns, columns)
                                         : margin_dense_f64(room, count, columns, columns);
     made.x = x;

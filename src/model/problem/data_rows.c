@@ -11,14 +11,8 @@
 static margin_status copy_block(const mg_block *block, void *argument) {
     const margin_matrix *const *from_to = argument;
     const margin_matrix *x = from_to[0], *to = from_to[1];
-    const int64_t size = mg_type_size(x->value_type), row = x->columns * size;
-    char *values = (char *)to->values + block->first * row;
-    if (mg_is_by_columns(x)) {
-        mg_rows_from_columns(x, NULL, block->first, block->count, values);
-        return MARGIN_OK;
-    }
-    for (int64_t i = block->first; i < block->first + block->count; i++, values += row)
-        memcpy(values, (const char *)x->values + i * x->stride * size, (size_t)row);
+    const int64_t row = x->columns * mg_type_size(x->value_type);
+    mg_rows_together(x, NULL, block->first, block->count, (char *)to->values + block->first * row);
     return MARGIN_OK;
 }
 

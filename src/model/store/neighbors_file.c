@@ -41,8 +41,7 @@ static margin_status load_index(margin_context *context, const char *path, bool 
     margin_model *model = NULL;
     MG_REQUIRE(index, error, MARGIN_ERROR_ARGUMENT, "the place for the index is NULL");
     MG_GIVEN(error, {context, "context"}, {path, "path"});
-    MG_TRY(mapped ? mg_store_map(context, path, &model, error)
-                  : mg_store_load(context, path, &model, error));
+    MG_TRY(mg_store_load(context, path, mapped, &model, error));
     return index_over(model, path, index, error);
 }
 

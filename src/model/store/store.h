@@ -56,13 +56,11 @@ typedef struct mg_store_reader {
 margin_status mg_fail_stored(const mg_store_reader *reader, const char *format, ...)
     MG_PRINTF(2, 3);
 
-/* As margin_model_decode, _load and _map, which refuse an index without targets. */
+/* As margin_model_decode, and _load or _map (mapped), which refuse an index without targets. */
 margin_status mg_store_decode(margin_context *context, const void *bytes, int64_t length,
                               margin_model **model, margin_error *error);
-margin_status mg_store_load(margin_context *context, const char *path, margin_model **model,
-                            margin_error *error);
-margin_status mg_store_map(margin_context *context, const char *path, margin_model **model,
-                           margin_error *error);
+margin_status mg_store_load(margin_context *context, const char *path, bool mapped,
+                            margin_model **model, margin_error *error);
 
 /* Whether a text that begins so may be a model file (an mg_source_look): a pipe or a .gz that is
  * none is not read to its end. */

@@ -353,25 +353,8 @@ margin_status margin_model_decode(margin_context *context, const void *bytes, in
     return hand_out(made, "the model", model, error);
 }
 
-margin_status mg_store_load(margin_context *context, const char *path, margin_model **model,
-                            margin_error *error) {
-    mg_source source;
-    margin_model *made = NULL;
-    MG_TRY(mg_source_open(context, path, mg_store_look, &source, error));
-    margin_status status =
-        decode(context, source.name, source.text, source.length, false, false, &made, error);
-    if (status >= 0) status = mg_source_unchanged(&source, error);
-    mg_source_close(&source);
-    if (status < 0) {
-        margin_model_free(made);
-        return status;
-    }
-    *model = made;
-    return MARGIN_OK;
-}
-
-margin_status mg_store_map(margin_context *context, const char *path, margin_model **model,
-                           margin_error *error) {
+margin_status mg_store_load(margin_context *context, const char *path, bool mapped,
+                            margin_model **model, margin_error *error) {
     mg_source *source = NULL;
     margin_model *made = NULL;
     MG_NEW(context->heap, source, 1, "reading a model", error);
@@ -380,9 +363,10 @@ margin_status mg_store_map(margin_context *context, const char *path, margin_mod
         mg_free(context->heap, source);
         return status;
     }
-    status = decode(context, source->name, source->text, source->length, true, false, &made, error);
+    status =
+        decode(context, source->name, source->text, source->length, mapped, false, &made, error);
     if (status >= 0) status = mg_source_unchanged(source, error);
-    if (made) {
+    if (made && mapped) {
         made->mapped = source;
     } else {
         mg_source_close(source);
@@ -395,18 +379,20 @@ margin_status mg_store_map(margin_context *context, const char *path, margin_mod
     return status < 0 ? status : MARGIN_OK;
 }
 
-margin_status margin_model_load(margin_context *context, const char *path, margin_model **model,
-                                margin_error *error) {
+static margin_status load_model(margin_context *context, const char *path, bool mapped,
+                                margin_model **model, margin_error *error) {
     MG_GIVEN(error, {context, "context"}, {path, "path"}, {model, "place for the model"});
     margin_model *made = NULL;
-    MG_TRY(mg_store_load(context, path, &made, error));
+    MG_TRY(mg_store_load(context, path, mapped, &made, error));
     return hand_out(made, path, model, error);
+}
+
+margin_status margin_model_load(margin_context *context, const char *path, margin_model **model,
+                                margin_error *error) {
+    return load_model(context, path, false, model, error);
 }
 
 margin_status margin_model_map(margin_context *context, const char *path, margin_model **model,
                                margin_error *error) {
-    MG_GIVEN(error, {context, "context"}, {path, "path"}, {model, "place for the model"});
-    margin_model *made = NULL;
-    MG_TRY(mg_store_map(context, path, &made, error));
-    return hand_out(made, path, model, error);
+    return load_model(context, path, true, model, error);
 }

@@ -111,15 +111,6 @@ static margin_status recode(update *u) {
 
 /* ---- Classes --------------------------------------------------------------------------------- */
 
-static void free_classes(margin_model *model) {
-    for (int64_t c = 0; model->class_names && c < model->classes; c++)
-        mg_free(model->heap, model->class_names[c]);
-    MG_FREE(model->heap, model->class_names, model->class_values);
-    model->class_names = NULL;
-    model->class_values = NULL;
-    model->classes = 0;
-}
-
 /* -1: a is the earlier class; 0: they are the same. */
 static int compare_classes(const margin_model *a, int64_t i, const margin_model *b, int64_t j) {
     if (i >= a->classes) return 1;
@@ -141,7 +132,7 @@ static margin_status unite_classes(update *u, const margin_model *found) {
     MG_REQUIRE(total <= MG_MAX_CLASSES, u->error, MG_DATA(TARGET),
                "with this data there are %lld classes, more than the limit of %d", (long long)total,
                (int)MG_MAX_CLASSES);
-    free_classes(made);
+    mg_model_clear_classes(made);
     MG_TRY(mg_model_set_classes(made, total, old->class_values != NULL, u->error));
     for (int64_t i = 0, j = 0, c = 0; c < total; c++) {
         const int order = compare_classes(old, i, found, j);

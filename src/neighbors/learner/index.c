@@ -123,12 +123,11 @@ typedef struct copying {
 static margin_status copy_piece(void *argument, int64_t piece, int worker) {
     const copying *c = argument;
     const mg_neighbors_plan *plan = c->plan;
-    const int64_t size = mg_type_size(plan->x->value_type), bytes = plan->x->columns * size;
+    const int64_t bytes = plan->x->columns * mg_type_size(plan->x->value_type);
+    const int64_t first = plan->rows * piece / PIECES, last = plan->rows * (piece + 1) / PIECES;
     (void)worker;
-    for (int64_t i = plan->rows * piece / PIECES; i < plan->rows * (piece + 1) / PIECES; i++)
-        memcpy(c->to + i * bytes,
-               (const char *)plan->x->values + plan_row(plan, i) * plan->x->stride * size,
-               (size_t)bytes);
+    mg_rows_together(plan->x, plan->index ? plan->index + first : NULL, first, last - first,
+                     c->to + first * bytes);
     return MARGIN_OK;
 }
 

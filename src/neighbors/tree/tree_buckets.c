@@ -49,10 +49,8 @@ typedef struct state {
 static void copy_point(const mg_bucket *b, int64_t slot, int32_t number) {
     const mg_tree_source *source = b->source;
     const int64_t row = source->index ? source->index[number] : number;
-    const int64_t size = source->x->value_type == MARGIN_F32 ? 4 : 8;
-    memcpy((char *)b->copies + slot * b->columns * size,
-           (const char *)source->x->values + row * source->x->stride * size,
-           (size_t)(b->columns * size));
+    const int64_t size = mg_type_size(source->x->value_type);
+    mg_rows_together(source->x, NULL, row, 1, (char *)b->copies + slot * b->columns * size);
 }
 
 static int32_t make_leaf(state *s, int64_t first, int64_t last) {

@@ -41,16 +41,13 @@ static void add_term(rounded *r, double term) {
 static rounded product(const mg_problem *p, int64_t row, const double *w) {
     const margin_matrix *x = &p->x;
     rounded sum = {0.0L, 0.0};
-    if (mg_is_csr(x)) {
-        for (int64_t k = mg_row_start(x, row); k < mg_row_start(x, row + 1); k++)
-            add_term(&sum, mg_stored_value(x, k) *
-                               (w ? w[mg_column_index(x, k)] : mg_stored_value(x, k)));
-    } else {
-        for (int64_t j = 0; j < x->columns; j++) {
-            const double value = mg_stored_value(x, row * x->stride + j);
-            add_term(&sum, value * (w ? w[j] : value));
+    const mg_row_span span = mg_span_of(x, row);
+    for (int64_t k = span.first; k < span.last; k++) {
+        const int64_t j = mg_span_column(x, span, k);
+        const double value = mg_stored_value(x, k);
+        add_term(&sum, value * (w ? w[j] : value));
+        if (!span.sparse)
             sum.terms += fabs(w ? w[j] : 2.0 * value) * mg_column_blur(p, j) / MG_ROUNDING;
-        }
     }
     return sum;
 }
@@ -232,12 +229,9 @@ static bool makes_weights(const verification *v, double *sum, double *terms) {
         if (h->dual_rows[e] != mg_sample_original(p, i)) continue;
         const double update = h->dual_coefficients[e] * h->dual_signs[e];
         e++;
-        const bool sparse = mg_is_csr(&p->x);
-        const int64_t row = mg_sample_row(p, i);
-        const int64_t first = sparse ? mg_row_start(&p->x, row) : row * p->x.stride;
-        const int64_t last = sparse ? mg_row_start(&p->x, row + 1) : first + h->columns;
-        for (int64_t k = first; k < last; k++) {
-            const int64_t j = sparse ? mg_column_index(&p->x, k) : k - first;
+        const mg_row_span span = mg_span_of(&p->x, mg_sample_row(p, i));
+        for (int64_t k = span.first; k < span.last; k++) {
+            const int64_t j = mg_span_column(&p->x, span, k);
             const double term = update * mg_stored_value(&p->x, k);
             sum[j] += term;
             terms[j] += fabs(term);

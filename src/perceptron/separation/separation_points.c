@@ -181,13 +181,9 @@ static bool twin_less(mg_twin a, mg_twin b) {
 
 static mg_twin exact_dot(const margin_matrix *x, int64_t row, const double *w) {
     mg_twin sum = {0, 0};
-    if (mg_is_csr(x)) {
-        for (int64_t k = mg_row_start(x, row); k < mg_row_start(x, row + 1); k++)
-            sum = mg_twin_add_product(sum, mg_stored_value(x, k), w[mg_column_index(x, k)]);
-    } else {
-        for (int64_t j = 0; j < x->columns; j++)
-            sum = mg_twin_add_product(sum, mg_stored_value(x, row * x->stride + j), w[j]);
-    }
+    const mg_row_span span = mg_span_of(x, row);
+    for (int64_t k = span.first; k < span.last; k++)
+        sum = mg_twin_add_product(sum, mg_stored_value(x, k), w[mg_span_column(x, span, k)]);
     return sum;
 }
 

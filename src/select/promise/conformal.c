@@ -135,7 +135,8 @@ static margin_status fold_scores(const covering *c, double *scores, margin_error
     const int64_t functions = c->model->hypothesis->functions;
     for (int64_t k = 0; k < c->additions->fold_count; k++)
         MG_TRY(mg_predict_rows(c->context, c->additions->models[k], c->x, c->rows, c->count,
-                               MARGIN_OUTPUT_SCORES, scores + k * c->count * functions, error));
+                               MARGIN_OUTPUT_SCORES, false, scores + k * c->count * functions,
+                               error));
     return MARGIN_OK;
 }
 

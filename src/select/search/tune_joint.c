@@ -195,7 +195,7 @@ static margin_status predict_fold(joint_run *run, int64_t f, margin_error *error
     MG_GO_NEW(s->heap, fold->scores, fold->test.count * settings, "the predictions of a fold",
               error);
     MG_GO(mg_predict_rows(s->context, fold->model, &s->data->x, fold->test.rows, fold->test.count,
-                          MARGIN_OUTPUT_SCORES, values, error));
+                          MARGIN_OUTPUT_SCORES, false, values, error));
     for (int64_t i = 0; i < fold->test.count * settings; i++)
         fold->scores[i % settings * fold->test.count + i / settings] = values[i];
     mg_hypothesis_free(fold->model->hypothesis);

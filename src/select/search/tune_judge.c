@@ -64,7 +64,7 @@ static margin_status decide_given(const judgement *j, margin_output what, void *
 static margin_status ask(const judgement *j, margin_output what, void *out, margin_error *error) {
     if (j->given) return decide_given(j, what, out, error);
     return mg_predict_rows(j->context, j->model, &j->search->data->x, j->list->rows, j->list->count,
-                           what, out, error);
+                           what, false, out, error);
 }
 
 static margin_status predict_classes(judgement *j, margin_error *error) {
