@@ -403,9 +403,8 @@ static void a_call_has_one_deadline_and_its_callbacks(void **state) {
     (void)state;
     heard h;
     margin_context *context = make_heard(&h);
-    margin_context call, part;
     context->options.time_limit = 50;
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context), part;
     assert_true(call.deadline >= mg_clock() && call.deadline <= mg_clock() + 50);
     mg_stop stop = mg_stop_make(&call, -1);
     assert_true(stop.deadline == call.deadline);

@@ -269,11 +269,13 @@ void mg_context_part(const margin_context *context, double deadline, mg_shares s
     part->deadline = deadline;
 }
 
-void mg_context_call(const margin_context *context, margin_context *call) {
-    mg_context_copy(context, call);
-    call->deadline = mg_deadline(context);
-    call->end = call->deadline + MG_GRACE;
-    if (call->options.progress) begin_silence(call);
+margin_context mg_context_call(const margin_context *context) {
+    margin_context call;
+    mg_context_copy(context, &call);
+    call.deadline = mg_deadline(context);
+    call.end = call.deadline + MG_GRACE;
+    if (call.options.progress) begin_silence(&call);
+    return call;
 }
 
 void mg_context_extend(margin_context *context) {

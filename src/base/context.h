@@ -91,7 +91,7 @@ void mg_context_copy(const margin_context *context, margin_context *copy);
 void mg_context_part(const margin_context *context, double deadline, mg_shares shares,
                      margin_context *part);
 /* For a whole call, from the calling thread: its deadline is that of a call that starts now. */
-void mg_context_call(const margin_context *context, margin_context *call);
+margin_context mg_context_call(const margin_context *context);
 /* Seconds of grace from now on, or from the deadline if that is later, for what is done after a
  * learner was stopped. */
 void mg_context_extend(margin_context *context);

@@ -249,10 +249,9 @@ margin_status margin_table_read(margin_context *context, const char *path,
                                 margin_error *error) {
     MG_GIVEN(error, {context, "context"}, {path, "path"}, {table, "table"});
     margin_read_options known;
-    margin_context call;
     mg_source source;
     MG_TRY(take_options(options, &known, error));
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     margin_status status =
         mg_source_open(&call, path, look_of(path, (margin_format)known.format), &source, error);
     if (status == MARGIN_OK) status = read_source(&call, &source, path, &known, table, error);
@@ -264,10 +263,9 @@ margin_status margin_table_parse(margin_context *context, const void *bytes, int
                                  margin_table **table, margin_error *error) {
     MG_GIVEN(error, {context, "context"}, {table, "table"});
     margin_read_options known;
-    margin_context call;
     mg_source source;
     MG_TRY(take_options(options, &known, error));
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     margin_status status = mg_source_memory(&call, bytes, length, name, &source, error);
     if (status == MARGIN_OK)
         status = read_source(&call, &source, source.name, &known, table, error);
@@ -279,13 +277,12 @@ static margin_status read_arrow(margin_context *context, struct ArrowArrayStream
                                 margin_error *error) {
     MG_GIVEN(error, {context, "context"}, {stream, "stream"}, {table, "table"});
     margin_read_options known;
-    margin_context call;
     MG_REQUIRE(stream->release, error, MARGIN_ERROR_ARGUMENT,
                "the stream has been released already");
     MG_REQUIRE(stream->get_schema && stream->get_next && stream->get_last_error, error,
                MARGIN_ERROR_ARGUMENT, "the stream lacks some of its functions");
     MG_TRY(take_options(options, &known, error));
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     return mg_call_status(&call, mg_arrow_table(&call, stream, NULL, &known, table, error),
                           out_of_time, error);
 }

@@ -327,9 +327,8 @@ done:
 margin_status margin_table_summarize(margin_context *context, const margin_table *table,
                                      margin_column_summary *summaries, int64_t capacity,
                                      margin_error *error) {
-    margin_context call;
     MG_GIVEN(error, {context, "context"}, {table, "table"});
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     return mg_call_status(&call, summarize_table(&call, table, summaries, capacity, error),
                           "before all rows were read", error);
 }

@@ -102,9 +102,8 @@ static margin_status write_data(margin_context *context, const margin_data *data
 
 margin_status margin_data_write(margin_context *context, const margin_data *data, const char *path,
                                 const margin_write_options *options, margin_error *error) {
-    margin_context call;
     MG_GIVEN(error, {context, "context"}, {data, "data set"}, {path, "path"});
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     return mg_call_status(&call, write_data(&call, data, path, options, error),
                           "before all rows were written", error);
 }

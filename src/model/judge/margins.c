@@ -79,9 +79,8 @@ done:
 margin_status margin_margins(margin_context *context, const margin_model *model,
                              const margin_data *data, double *functional, double *geometric,
                              margin_error *error) {
-    margin_context call;
     MG_GIVEN(error, {context, "context"}, {model, "model"});
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     return mg_call_status(&call, measure_margins(&call, model, data, functional, geometric, error),
                           "before all rows were judged", error);
 }

@@ -258,9 +258,8 @@ done:
 margin_status margin_evaluate_with(margin_context *context, const margin_model *model,
                                    const margin_data *data, const margin_evaluate_options *given,
                                    margin_metrics *metrics, margin_error *error) {
-    margin_context call;
     MG_GIVEN(error, {context, "context"}, {model, "model"});
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     return mg_call_status(&call, evaluate(&call, model, data, given, metrics, error),
                           "before all rows were judged", error);
 }

@@ -118,14 +118,13 @@ margin_status margin_separable_with(margin_context *context, const margin_data *
     separation_owner *owner;
     mg_problem problem;
     margin_separation answer = {.rows = 0};
-    margin_context call;
     margin_status status, decided;
     margin_separable_options asked;
     mg_taken taken = {0};
     MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_separable_options, positive),
                            "margin_separable_options", &asked, sizeof asked, error));
     MG_NEW_OWNER(context->heap, owner, "the answer", error);
-    mg_context_call(context, &call); /* its searches share one time limit */
+    margin_context call = mg_context_call(context); /* its searches share one time limit */
     MG_GO(mg_data_take(&call, data, false, &taken, error));
     data = &taken.data;
     MG_GO(check_columns(data, error));

@@ -306,9 +306,8 @@ done:
 margin_status margin_statistics(margin_context *context, const margin_model *model,
                                 const margin_data *data, const margin_statistics_options *options,
                                 margin_statistics_result *result, margin_error *error) {
-    margin_context call;
     MG_GIVEN(error, {context, "context"}, {model, "model"});
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     return mg_call_status(&call, statistics(&call, model, data, options, result, error),
                           "before the statistics were there", error);
 }

@@ -547,9 +547,8 @@ done:
 margin_status margin_verify_parts(margin_context *context, const margin_model *model,
                                   const margin_data *data, margin_report *found,
                                   margin_report *parts, int64_t capacity, margin_error *error) {
-    margin_context call;
     MG_GIVEN(error, {context, "context"}, {model, "model"});
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     return mg_call_status(&call, verify_with(&call, model, data, found, parts, capacity, error),
                           "before all was compared", error);
 }

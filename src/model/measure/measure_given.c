@@ -233,9 +233,8 @@ static margin_status measure(margin_context *context, const margin_predictions *
 margin_status mg_measure_losses(margin_context *context, const margin_predictions *given,
                                 const double *loss, const margin_measure_options *options,
                                 margin_metrics *metrics, margin_error *error) {
-    margin_context call;
     MG_GIVEN(error, {context, "context"}, {given, "place of the predictions"});
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     return mg_call_status(&call, measure(&call, given, loss, options, metrics, error),
                           "before all rows were judged", error);
 }

@@ -102,9 +102,8 @@ done:
 margin_status margin_neighbors_build(margin_context *context, const margin_matrix *x,
                                      const margin_neighbors_options *options,
                                      margin_neighbors **index, margin_error *error) {
-    margin_context call;
     MG_GIVEN(error, {context, "context"}, {x, "matrix"}, {index, "place for the index"});
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     return mg_call_status(&call, build(&call, x, options, index, error),
                           "before the index was built", error);
 }
@@ -290,9 +289,8 @@ static margin_status nearest(margin_context *context, const margin_neighbors *in
 margin_status margin_neighbors_nearest(margin_context *context, const margin_neighbors *index,
                                        const margin_matrix *queries, int64_t k, int64_t *rows,
                                        double *distances, margin_error *error) {
-    margin_context call;
     MG_GIVEN(error, {context, "context"}, {index, "index"});
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     return mg_call_status(&call, nearest(&call, index, queries, k, rows, distances, error),
                           "before all rows were answered", error);
 }
@@ -414,9 +412,8 @@ static margin_status within_radius(margin_context *context, const margin_neighbo
 margin_status margin_neighbors_within(margin_context *context, const margin_neighbors *index,
                                       const margin_matrix *queries, double radius,
                                       margin_neighbors_lists *lists, margin_error *error) {
-    margin_context call;
     MG_GIVEN(error, {context, "context"}, {index, "index"});
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     return mg_call_status(&call, within_radius(&call, index, queries, radius, lists, error),
                           "before all rows were answered", error);
 }

@@ -333,11 +333,10 @@ margin_status mg_predict_rows(margin_context *context, const margin_model *model
 margin_status margin_predict_parallel(margin_context *context, const margin_model *model,
                                       const margin_matrix *x, margin_output what, void *out,
                                       margin_error *error) {
-    margin_context call;
     margin_status status;
     MG_REQUIRE(context, error, MARGIN_ERROR_ARGUMENT, "the context is NULL");
     MG_TRY(check_query(model, x, what, out, error));
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     MG_GO(mg_matrix_check_any(&call, x, "x", error));
     status = mg_predict_rows(&call, model, x, NULL, x->rows, what, false, out, error);
 done:

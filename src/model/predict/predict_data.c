@@ -60,9 +60,8 @@ static margin_status predict_data(margin_context *context, const margin_model *m
 margin_status margin_predict_data(margin_context *context, const margin_model *model,
                                   const margin_data *data, margin_output what, void *out,
                                   margin_error *error) {
-    margin_context call;
     MG_GIVEN(error, {context, "context"}, {model, "model"});
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     return mg_call_status(&call, predict_data(&call, model, data, what, out, error),
                           "before all rows were answered", error);
 }

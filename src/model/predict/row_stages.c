@@ -94,8 +94,7 @@ margin_status margin_model_transform(margin_context *context, const margin_model
     MG_REQUIRE(features || x->rows == 0, error, MARGIN_ERROR_ARGUMENT,
                "there is nowhere to write the features to: the output is NULL");
     MG_TRY(mg_matrix_check(NULL, x, "x", error));
-    margin_context call;
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     return mg_call_status(&call, mg_model_features(&call, model, x, NULL, x->rows, features, error),
                           "before all rows were through the stages", error);
 }

@@ -56,7 +56,6 @@ margin_status margin_transform(margin_context *context, const margin_model *mode
                                margin_error *error) {
     mg_aligned aligned = {0};
     mg_matrix_buffer copy = {0};
-    margin_context call;
     owner *o = NULL;
     margin_status status;
     MG_GIVEN(error, {context, "context"}, {model, "model"}, {data, "data set"});
@@ -65,7 +64,7 @@ margin_status margin_transform(margin_context *context, const margin_model *mode
     rows.y.values = rows.weights.values = NULL;
     rows.targets = 0;
     rows.target = NULL;
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     MG_GO(mg_data_check_columns(&call, &rows, error));
     MG_GO(mg_align(&call, model, &rows, &aligned, error));
     MG_GO(mg_data_in_rows(&call, &aligned.data, &copy, error));

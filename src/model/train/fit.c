@@ -102,7 +102,6 @@ margin_status mg_fit_task(margin_context *context, margin_task task, const margi
     double started = mg_clock();
     margin_model *made = NULL;
     margin_fit_options chosen;
-    margin_context call;
     mg_trainer trainer = {0};
     mg_trace trace = {0};
     margin_spec *weighed = NULL;
@@ -115,7 +114,7 @@ margin_status mg_fit_task(margin_context *context, margin_task task, const margi
     if (report) MG_TRY(mg_result_check(report, MG_REPORT, error));
     if (chosen.trace)
         trace = (mg_trace){.context = context, .step = chosen.trace, .user = chosen.user};
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
 
     MG_GO(mg_data_check_columns(&call, data, error));
     MG_GO(mg_pipeline_rows(&call, spec, data, &seen, &rows, error));

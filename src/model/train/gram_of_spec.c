@@ -79,13 +79,12 @@ done:
 
 margin_status margin_gram(margin_context *context, const margin_spec *spec, const margin_data *data,
                           int64_t capacity, double *values, int64_t *rows, margin_error *error) {
-    margin_context call;
     MG_GIVEN(error, {context, "context"}, {spec, "spec"}, {values, "place for the matrix"},
              {rows, "place for the matrix"});
     MG_REQUIRE(spec->variants == 1, error, MARGIN_ERROR_SPEC,
                "'%s' stands for %lld specs; choose one", spec->text, (long long)spec->variants);
     MG_TRY(check_learner(mg_spec_learner(spec), error));
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     mg_taken taken;
     margin_status status = mg_data_take(&call, data, false, &taken, error);
     if (status >= 0) status = gram_run(&call, spec, &taken.data, capacity, values, rows, error);

@@ -235,7 +235,6 @@ margin_status margin_path(margin_context *context, const margin_spec *spec, cons
     const mg_result_type type = MG_RESULT(margin_path_result, inner);
     margin_path_result made = {0};
     path_store *store;
-    margin_context call;
     mg_taken taken = {0};
     margin_status status;
     MG_GIVEN(error, {context, "context"}, {spec, "spec"});
@@ -246,7 +245,7 @@ margin_status margin_path(margin_context *context, const margin_spec *spec, cons
                (long long)data->targets);
     MG_TRY(check_spec(spec, error));
     MG_NEW_OWNER(context->heap, store, "the path", error);
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     variant_list list = {.heap = context->heap};
     MG_GO(mg_data_take(&call, data, false, &taken, error));
     MG_GO(make_variants(spec, &list, error));

@@ -246,7 +246,6 @@ margin_status margin_update(margin_context *context, const margin_model *model,
                             const margin_data *data, margin_model **updated, margin_report *report,
                             margin_error *error) {
     const double started = mg_clock();
-    margin_context call;
     margin_spec *spec = NULL;
     mg_samples samples = {0};
     mg_taken taken = {0};
@@ -260,7 +259,7 @@ margin_status margin_update(margin_context *context, const margin_model *model,
     MG_REQUIRE(!model->additions, error, MARGIN_ERROR_ARGUMENT,
                "the model has calibrated probabilities, a threshold, costs or a coverage, which "
                "come from its training rows alone; train it on all of them");
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     update u = {.context = &call, .old = model, .error = error};
     MG_GO(mg_data_take(&call, data, false, &taken, error));
     MG_GO(mg_align_columns(&call, model, &taken.data, &u.aligned, error));

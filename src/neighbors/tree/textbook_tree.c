@@ -74,10 +74,9 @@ done:
 margin_status margin_textbook_tree(margin_context *context, const margin_matrix *x,
                                    margin_textbook_node *nodes, int64_t *root,
                                    margin_error *error) {
-    margin_context call;
     margin_status status;
     MG_REQUIRE(context, error, MARGIN_ERROR_ARGUMENT, "the context is NULL");
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     MG_GO(check_rows(&call, x, nodes, root, error));
     status = make_tree(&call, x, nodes, root, error);
 done:

@@ -236,9 +236,8 @@ margin_status margin_importance_measure(margin_context *context, const margin_mo
                                         const margin_data *data,
                                         const margin_importance_options *given,
                                         margin_importance **importance, margin_error *error) {
-    margin_context call;
     MG_GIVEN(error, {context, "context"}, {model, "model"});
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     return mg_call_status(&call, weigh_columns(&call, model, data, given, importance, error),
                           "before all columns had been shuffled", error);
 }

@@ -200,7 +200,6 @@ margin_status margin_search_nested(margin_context *context, const margin_spec *c
                                    const margin_search_options *options, int32_t one_se,
                                    margin_nested_result **result, margin_error *error) {
     nested_run run = {.inner = inner, .one_se = one_se != 0};
-    margin_context call;
     MG_GIVEN(error, {context, "context"}, {data, "data set"}, {outer, "outer split"},
              {inner, "description of the inner splits"}, {result, "place for the result"});
     MG_TRY(mg_tune_check_specs(specs, count, error));
@@ -208,7 +207,7 @@ margin_status margin_search_nested(margin_context *context, const margin_spec *c
                            "margin_search_options", &run.options, sizeof run.options, error));
     MG_REQUIRE(!run.options.journal, error, MARGIN_ERROR_ARGUMENT,
                "a nested search is many searches and has no journal");
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     call.end = (double)INFINITY; /* each fit has an end of its own */
     run.context = &call;
     run.outer = (mg_tune){.context = &call,

@@ -191,9 +191,8 @@ static margin_status cover(margin_context *context, const margin_model *model,
 static margin_status cover_call(margin_context *context, const margin_model *model,
                                 const margin_data *data, double *lower, double *upper,
                                 uint8_t *sets, margin_error *error) {
-    margin_context call;
     MG_GIVEN(error, {context, "context"}, {model, "model"});
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     return mg_call_status(&call, cover(&call, model, data, lower, upper, sets, error),
                           "before all rows were answered", error);
 }
@@ -281,9 +280,8 @@ static margin_status coverage(margin_context *context, const margin_model *model
 margin_status margin_coverage(margin_context *context, const margin_model *model,
                               const margin_data *data, margin_coverage_found *given,
                               margin_error *error) {
-    margin_context call;
     MG_GIVEN(error, {context, "context"}, {model, "model"});
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     return mg_call_status(&call, coverage(&call, model, data, given, error),
                           "before all rows were judged", error);
 }

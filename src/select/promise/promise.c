@@ -141,7 +141,6 @@ margin_status margin_promise(margin_context *context, const margin_model *model,
     margin_model *made = NULL, *whole = NULL;
     mg_crossed crossed = {0};
     mg_taken taken = {0};
-    margin_context call;
     margin_status status;
     ARGUMENT(context && model && data && given && promised, "margin_promise: %s is NULL",
              !context ? "the context"
@@ -151,7 +150,7 @@ margin_status margin_promise(margin_context *context, const margin_model *model,
                       : "the options");
     MG_TRY(mg_options_take(given, MG_SIZE_UP_TO(margin_promise_options, groups),
                            "margin_promise_options", &o, sizeof o, error));
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     MG_GO(mg_data_take(&call, data, true, &taken, error));
     data = &taken.data;
     MG_GO(mg_columns_check(model, &data->x, error));

@@ -156,10 +156,9 @@ static margin_status run_cell(chain_run *run, margin_context *part, mg_cell *cel
                               margin_error *error) {
     mg_tune *s = run->search;
     mg_slot *slot = &cell->slots[run->split];
-    margin_context call;
     margin_error own = {0};
     mg_slot_clear(s->heap, slot);
-    mg_context_call(part, &call);
+    margin_context call = mg_context_call(part);
     margin_status status = fit_and_judge(run, &call, cell, slot, &own);
     status = mg_call_status(&call, status,
                             s->options.cell_seconds > 0 && s->split_count > 1

@@ -116,12 +116,11 @@ margin_status mg_tune_search(margin_context *context, margin_task task,
                  .splits = splits,
                  .started = mg_clock(),
                  .share = 1};
-    margin_context call;
     mg_taken taken = {0};
     margin_status status;
     MG_TRY(check_call(context, specs, count, data, splits, result, error));
     MG_TRY(take_options(options, &s, error));
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     call.end = (double)INFINITY; /* each fit has an end of its own */
     s.context = &call;
     s.heap = context->heap;

@@ -100,13 +100,12 @@ margin_status margin_usual_specs(margin_context *context, const margin_data *dat
     kind_of_data kind = {0};
     int64_t made = 0;
     margin_status status;
-    margin_context call;
     MG_REQUIRE(context && data && count && (specs || capacity == 0), error, MARGIN_ERROR_ARGUMENT,
                "%s is NULL",
                !context ? "the context"
                : !data  ? "the data set"
                         : "a place for the specs");
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     MG_GO(mg_data_check_columns(&call, data, error));
     MG_GO(mg_target_require(data, NULL, error));
     MG_GO(mg_samples_make(context->heap, data, &samples, error));

@@ -336,10 +336,9 @@ done:
 margin_status margin_split(margin_context *context, const margin_data *data,
                            const margin_split_options *given, margin_splits **splits,
                            margin_error *error) {
-    margin_context call;
     MG_GIVEN(error, {context, "context"}, {splits, "place for the splits"},
              {given, "options of a split"});
-    mg_context_call(context, &call);
+    margin_context call = mg_context_call(context);
     return mg_call_status(&call, split(&call, data, given, splits, error),
                           "before the rows were split", error);
 }
