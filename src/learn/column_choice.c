@@ -6,11 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const mg_option_value *mg_stage_option(const mg_stage *stage, const mg_option_value *options,
-                                       const char *name) {
-    return &options[mg_option_index(&stage->info, name)];
-}
-
 bool mg_is_categorical(const margin_column *columns, int64_t column) {
     return columns && columns[column].kind == MARGIN_CATEGORICAL;
 }

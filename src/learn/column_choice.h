@@ -3,9 +3,11 @@
 
 #include "learn/learner.h"
 
-/* Option k of the stage's table, by name. The name must exist. */
-const mg_option_value *mg_stage_option(const mg_stage *stage, const mg_option_value *options,
-                                       const char *name);
+/* An option of the stage's table. The name must exist. */
+MG_INLINE const mg_option_value *mg_stage_option(const mg_stage *stage,
+                                                 const mg_option_value *options, const char *name) {
+    return mg_option_named(&stage->info, options, name);
+}
 
 /* Marks chosen[j] for the columns of `list`, separated by commas (empty items are passed over): a
  * name or, where no column is called so, a number from 1, negative numbers from the end. NULL:

@@ -12,10 +12,6 @@
 static const char *const words[] = {"auto", "categorical", "gaussian", "multinomial", "bernoulli"};
 enum { AUTO, CATEGORICAL, GAUSSIAN, MULTINOMIAL, BERNOULLI, WORDS };
 
-static const mg_option_value *option_of(const mg_option_value *options, const char *name) {
-    return &options[mg_option_index(&mg_learner_naive_bayes.info, name)];
-}
-
 static int32_t kind_of(int word, bool categorical) {
     switch (word) {
     case AUTO:
@@ -42,7 +38,8 @@ static margin_status fail_categories(const margin_column *column, int word, marg
 static margin_status choose_named(mg_heap *heap, const mg_problem *problem,
                                   const mg_option_value *options, int word, bool *named,
                                   int *chosen, margin_error *error) {
-    const mg_option_value *list = option_of(options, words[word]);
+    const mg_option_value *list =
+        mg_option_named(&mg_learner_naive_bayes.info, options, words[word]);
     if (!list->text) return MARGIN_OK;
     const margin_data data = {.x = problem->x, .columns = problem->columns};
     memset(named, 0, (size_t)data.x.columns * sizeof *named);
@@ -63,7 +60,8 @@ margin_status mg_bayes_choose_kinds(mg_heap *heap, const mg_problem *problem,
                                     const mg_option_value *options, int32_t *kinds,
                                     margin_error *error) {
     const int64_t n = problem->x.columns;
-    const int rest = (int)option_of(options, "distribution")->integer;
+    const int rest =
+        (int)mg_option_named(&mg_learner_naive_bayes.info, options, "distribution")->integer;
     bool *named = NULL;
     int *chosen = NULL;
     margin_status status;

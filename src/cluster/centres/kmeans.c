@@ -8,10 +8,6 @@ enum { LEAST_BLOCK = 2048 };
 
 /* ---- Empty clusters -------------------------------------------------------------------------- */
 
-static double kmeans_weight_of(const mg_kmeans_run *run, int64_t i) {
-    return run->task->weight ? run->task->weight[i] : 1.0;
-}
-
 static margin_status distance_block(const mg_block *block, void *argument) {
     const mg_kmeans_run *run = argument;
     for (int64_t i = block->first; i < block->first + block->count; i++)
@@ -26,7 +22,7 @@ static int64_t farthest_row(const mg_kmeans_run *run) {
     double square = 0;
     for (int64_t i = 0; i < run->task->count; i++) {
         if (!(run->near[i] > square)) continue;
-        if (!(run->weights[run->labels[i]] > kmeans_weight_of(run, i))) continue;
+        if (!(run->weights[run->labels[i]] > mg_kmeans_weight(run, i))) continue;
         square = run->near[i];
         farthest = i;
     }
@@ -37,7 +33,7 @@ static int64_t farthest_row(const mg_kmeans_run *run) {
 static void relocate(mg_kmeans_run *run, int64_t c, int64_t i) {
     const int64_t n = run->n, old = run->labels[i];
     const double *x = mg_kmeans_row(run, i, 0);
-    const double weight = kmeans_weight_of(run, i), rest = run->weights[old] - weight;
+    const double weight = mg_kmeans_weight(run, i), rest = run->weights[old] - weight;
     for (int64_t j = 0; j < n; j++) {
         const double mean = run->means[old * n + j];
         run->means[old * n + j] = mean + (mean - x[j]) * (weight / rest);
@@ -102,7 +98,7 @@ static margin_status is_done(mg_kmeans_run *run, int64_t moved, bool *done) {
     MG_TRY(mg_sweep_each(task->context, task->count, run->block_rows, distance_block, run,
                          task->error));
     for (int64_t i = 0; i < task->count; i++)
-        inertia += kmeans_weight_of(run, i) * run->near[i];
+        inertia += mg_kmeans_weight(run, i) * run->near[i];
     *done = relative(gain, inertia) <= task->tolerance;
     return MARGIN_OK;
 }

@@ -105,6 +105,9 @@ typedef struct mg_kmeans_run {
 /* Row i as f64: the caller's memory, or copied to that of the worker. */
 const double *mg_kmeans_row(const mg_kmeans_run *run, int64_t i, int worker);
 double mg_kmeans_square(const double *a, const double *b, int64_t n);
+MG_INLINE double mg_kmeans_weight(const mg_kmeans_run *run, int64_t i) {
+    return run->task->weight ? run->task->weight[i] : 1.0;
+}
 
 /* Chooses the first centres. `round`: number of the restart. */
 margin_status mg_kmeans_choose(mg_kmeans_run *run, int64_t round);

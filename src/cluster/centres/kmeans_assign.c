@@ -246,7 +246,7 @@ static nearest look_sifted(const mg_kmeans_run *run, mg_kmeans_tile *tile, int64
 
 static void add_measured(const mg_kmeans_run *run, chunk *c, int64_t i, nearest best,
                          double *sums) {
-    const double weight = run->task->weight ? run->task->weight[i] : 1.0;
+    const double weight = mg_kmeans_weight(run, i);
     sums[INERTIA] += weight * best.square;
     if (best.second > 0 && best.second < (double)INFINITY)
         sums[SECOND] += weight * (1 - sqrt(best.square / best.second));
@@ -295,7 +295,7 @@ static void assign_add_chunk(const pass *p, const chunk *c, double *sums) {
     const int64_t n = run->n;
     double *weights = sums + HEAD, *totals = weights + run->task->k;
     for (int64_t i = c->first; i < c->first + c->count; i++) {
-        const double weight = run->task->weight ? run->task->weight[i] : 1.0;
+        const double weight = mg_kmeans_weight(run, i);
         const int32_t old = run->labels[i], label = c->labels[i - c->first];
         const int64_t row = run->task->index ? run->task->index[i] : i;
         if (label < 0 || label >= run->task->k) {

@@ -32,10 +32,6 @@ typedef struct draws {
     uint8_t *may; /* of a row: bit l is set where candidate l may be nearer than `near` */
 } draws;
 
-static double kmeans_start_weight_of(const mg_kmeans_run *run, int64_t i) {
-    return run->task->weight ? run->task->weight[i] : 1.0;
-}
-
 /* ---- Drawing --------------------------------------------------------------------------------- */
 
 /* The row at which the running sum of weight x near passes a random part of the whole. */
@@ -48,7 +44,7 @@ static int64_t draw_row(const draws *d, double total, uint64_t index) {
     for (;; b--) { /* rounding may lead behind the last row that can be drawn */
         const int64_t end = MG_MIN((b + 1) * run->block_rows, run->task->count);
         for (int64_t i = b * run->block_rows; i < end; i++) {
-            const double share = kmeans_start_weight_of(run, i) * run->near[i];
+            const double share = mg_kmeans_weight(run, i) * run->near[i];
             if (share > 0) last = i;
             if (share > target) return i;
             target -= share;
@@ -93,7 +89,7 @@ static void prepare_candidates(draws *d) {
 /* Exactly what candidates gain from a row. */
 static void gain_of_row(const draws *d, int64_t i, int worker, double *gains) {
     const mg_kmeans_run *run = d->run;
-    const double near = run->near[i], weight = kmeans_start_weight_of(run, i);
+    const double near = run->near[i], weight = mg_kmeans_weight(run, i);
     double squares[MG_TILE];
     int may = 0;
     run->distances(mg_kmeans_row(run, i, worker), d->tile, run->n, squares);
@@ -109,7 +105,7 @@ static void gain_of_row(const draws *d, int64_t i, int worker, double *gains) {
 static bool ask(const draws *d, int64_t i, int64_t r, mg_filter_draw *tile) {
     const mg_kmeans_run *run = d->run;
     const float square = run->squares[i], slack = mg_filter_slack(&run->frame, square);
-    const double scale = run->frame.scale, weight = kmeans_start_weight_of(run, i);
+    const double scale = run->frame.scale, weight = mg_kmeans_weight(run, i);
     const double near = MG_MIN(run->near[i] * scale * scale * (1 + 1e-6), (double)FLT_MAX);
     const bool rough =
         !(100 * (double)(slack + 2 * d->most_share) < near) || !(weight > 1e-15 && weight < 1e15);
@@ -199,7 +195,7 @@ static margin_status settle_block(const mg_block *block, void *argument) {
             else
                 settle_sample(d, i, block->worker);
         }
-        sum += kmeans_start_weight_of(run, i) * run->near[i];
+        sum += mg_kmeans_weight(run, i) * run->near[i];
     }
     d->block_sums[block->index] = sum;
     return MARGIN_OK;
@@ -289,7 +285,7 @@ static margin_status start_draws(draws *d) {
     for (int64_t i = 0; i < task->count; i++) {
         run->near[i] = 1;
         run->labels[i] = 0;
-        d->block_sums[i / run->block_rows] += kmeans_start_weight_of(run, i);
+        d->block_sums[i / run->block_rows] += mg_kmeans_weight(run, i);
     }
     return MARGIN_OK;
 }

@@ -248,19 +248,23 @@ static margin_status check_k(const margin_neighbors *index, int64_t k, margin_er
     return MARGIN_OK;
 }
 
+/* Where neighbours go; NULL: nowhere. */
 typedef struct outputs {
     int64_t *rows;
     double *distances;
 } outputs;
 
+static void put_found(const outputs *o, int64_t at, const mg_neighbor *list, int64_t count) {
+    for (int64_t n = 0; n < count; n++) {
+        if (o->rows) o->rows[at + n] = list[n].row;
+        if (o->distances) o->distances[at + n] = list[n].distance;
+    }
+}
+
 static void take_nearest(void *argument, int64_t query, const double *q, mg_neighbor *list,
                          int64_t count, int64_t room) {
-    const outputs *o = argument;
     (void)q;
-    for (int64_t n = 0; n < count; n++) {
-        if (o->rows) o->rows[query * room + n] = list[n].row;
-        if (o->distances) o->distances[query * room + n] = list[n].distance;
-    }
+    put_found(argument, query * room, list, count);
 }
 
 static margin_status nearest(margin_context *context, const margin_neighbors *index,
@@ -309,10 +313,7 @@ margin_status margin_neighbors_one(const margin_neighbors *index, const double *
     for (int64_t done = 0; done < k; done += search.count) { /* a list at a time */
         search.k = MG_MIN(k - done, MG_NEIGHBORS_LIST);
         mg_neighbors_find(index->view, &search);
-        for (int64_t n = 0; n < search.count; n++) {
-            if (rows) rows[done + n] = list[n].row;
-            if (distances) distances[done + n] = list[n].distance;
-        }
+        put_found(&(outputs){rows, distances}, done, list, search.count);
         search.after = list[search.count - 1];
     }
     return MARGIN_OK;
@@ -352,10 +353,7 @@ static margin_status within_block(const mg_block *block, void *argument) {
             continue;
         }
         mg_neighbors_sort(list, search.count);
-        for (int64_t n = 0; n < search.count; n++) {
-            owner->rows[owner->starts[i] + n] = list[n].row;
-            owner->distances[owner->starts[i] + n] = list[n].distance;
-        }
+        put_found(&(outputs){owner->rows, owner->distances}, owner->starts[i], list, search.count);
     }
     return MARGIN_OK;
 }

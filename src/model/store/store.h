@@ -98,6 +98,7 @@ void mg_store_write_text(mg_text *out, const char *key, const char *value);
 void mg_store_write_integer(mg_text *out, const char *key, int64_t value);
 void mg_store_write_number(mg_text *out, const char *key, double value);
 void mg_store_write_raw(mg_text *out, const char *key, const char *json);
+void mg_store_write_texts(mg_text *out, const char *key, const char *const *values, int64_t count);
 
 void mg_store_write_columns(mg_text *out, const char *key, const margin_column *columns,
                             int64_t count);

@@ -18,12 +18,8 @@ static void write_column(mg_text *out, const margin_column *column) {
     }
     mg_text_puts(out, "{");
     mg_store_write_text(out, "name", column->name);
-    mg_store_write_raw(out, "categories", "[");
-    for (int64_t k = 0; k < column->category_count; k++) {
-        if (k) mg_text_puts(out, ",");
-        mg_text_json_string(out, column->categories[k], (int64_t)strlen(column->categories[k]));
-    }
-    mg_text_puts(out, "]}");
+    mg_store_write_texts(out, "categories", column->categories, column->category_count);
+    mg_text_puts(out, "}");
 }
 
 void mg_store_write_columns(mg_text *out, const char *key, const margin_column *columns,

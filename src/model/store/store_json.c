@@ -99,3 +99,12 @@ void mg_store_write_raw(mg_text *out, const char *key, const char *json) {
     write_key(out, key);
     mg_text_puts(out, json);
 }
+
+void mg_store_write_texts(mg_text *out, const char *key, const char *const *values, int64_t count) {
+    mg_store_write_raw(out, key, "[");
+    for (int64_t k = 0; k < count; k++) {
+        if (k) mg_text_puts(out, ",");
+        mg_text_json_string(out, values[k], (int64_t)strlen(values[k]));
+    }
+    mg_text_puts(out, "]");
+}

@@ -94,25 +94,16 @@ static void write_stages(mg_text *out, const margin_model *model) {
     mg_text_puts(out, "]");
 }
 
-static void write_classes(mg_text *out, const margin_model *model) {
-    if (!model->class_names) {
-        mg_store_write_integer(out, "classes", model->classes);
-        return;
-    }
-    mg_store_write_raw(out, "classes", "[");
-    for (int64_t c = 0; c < model->classes; c++) {
-        if (c) mg_text_puts(out, ",");
-        mg_text_json_string(out, model->class_names[c], (int64_t)strlen(model->class_names[c]));
-    }
-    mg_text_puts(out, "]");
-}
-
 static void write_details(mg_text *out, const margin_model *model) {
     const mg_hypothesis *h = model->hypothesis;
     mg_text_puts(out, "{");
     mg_store_write_text(out, "task", mg_store_tasks[model->task - 1]);
     mg_store_write_text(out, "decision", mg_store_decisions[model->decision - 1]);
-    write_classes(out, model);
+    if (model->class_names)
+        mg_store_write_texts(out, "classes", (const char *const *)model->class_names,
+                             model->classes);
+    else
+        mg_store_write_integer(out, "classes", model->classes);
     mg_store_write_columns(out, "target", model->target.items, model->target.count);
     mg_store_write_columns(out, "inputs", model->inputs.items, model->inputs.count);
     if (model->inputs.count > 0 && model->inputs.items[0].index_base)

@@ -16,10 +16,6 @@ margin_status mg_tree_make(margin_context *context, const mg_tree_source *source
                            bool *exact, margin_error *error);
 
 /* Points while building: `stride` floats each, columns coordinates and, last, the row's number. */
-typedef struct mg_build_points {
-    int64_t columns, stride;
-} mg_build_points;
-
 MG_INLINE int32_t mg_build_row(const float *point, int64_t stride) {
     int32_t row;
     __builtin_memcpy(&row, point + stride - 1, sizeof row);

@@ -130,11 +130,8 @@ static bool keep_folds(const nested_run *run, owned_nested *own) {
 static void measure(const nested_run *run, margin_nested_result *r) {
     const mg_tune *s = &run->outer;
     const mg_cell all = {.slots = run->slots};
-    margin_search_result table = {.splits = s->split_count};
-    for (int64_t k = 0; k < s->split_count; k++)
-        table.test_share += (double)margin_splits_size(s->splits, k, MARGIN_PART_TEST) /
-                            (double)margin_splits_size(s->splits, k, MARGIN_PART_TRAIN) /
-                            (double)s->split_count;
+    const margin_search_result table = {.splits = s->split_count,
+                                        .test_share = mg_tune_test_share(s)};
     r->mean = mg_cell_mean(&all, s->split_count, &r->deviation);
     r->low = r->high = r->gain = r->gain_low = r->gain_high = (double)NAN;
     margin_search_difference d = {.size = sizeof d};

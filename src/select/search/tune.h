@@ -133,6 +133,11 @@ void mg_slot_clear(mg_heap *heap, mg_slot *slot);
 /* Tries all active cells. */
 margin_status mg_tune_round(mg_tune *search, margin_error *error);
 
+/* Where the predictions of a cell on a split go: the table of its repeat; NULL: not kept. */
+MG_INLINE double *mg_cell_predictions(const mg_tune *search, const mg_cell *cell, int64_t split) {
+    const int64_t numbers = search->data->x.rows * mg_data_targets(search->data);
+    return cell->predictions ? cell->predictions + split / search->folds * numbers : NULL;
+}
 /* Mean and deviation of a cell. */
 double mg_cell_mean(const mg_cell *cell, int64_t splits, double *deviation);
 /* Worst status of its fits, and the slot that has it. */
@@ -143,6 +148,8 @@ bool mg_cell_before(const mg_tune *search, const mg_cell *a, const mg_cell *b);
 bool mg_cells_near(const mg_tune *search, const mg_cell *a, const mg_cell *b);
 /* Whether it may be best, or go on to the next round: all fits converged. */
 bool mg_cell_counts(const mg_tune *search, const mg_cell *cell);
+/* Test rows to one training row, the mean of all splits. */
+double mg_tune_test_share(const mg_tune *search);
 /* Best cell and the simplest within one standard error of it; -1: none. */
 void mg_tune_choose(const mg_tune *search, int64_t *best, int64_t *best_one_se);
 

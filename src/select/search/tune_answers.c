@@ -77,14 +77,12 @@ static margin_status answers_judge(const answers_run *run, int64_t k, int64_t fi
     mg_cell *cell = run->chain->cells[k];
     mg_slot *slot = &cell->slots[split];
     const mg_row_list list = {run->rows.rows + first, count};
-    double *predictions = cell->predictions;
-    if (predictions) predictions += split / s->folds * s->data->x.rows * mg_data_targets(s->data);
     mg_slot_clear(s->heap, slot);
     slot->gap = run->model->report.gap;
     slot->fit_seconds = (float)seconds;
     return mg_tune_judge(s, run->context, run->model, &list,
                          run->scores[k] + first * run->model->hypothesis->functions, &slot->value,
-                         predictions, error);
+                         mg_cell_predictions(s, cell, split), error);
 }
 
 /* What concerns the whole search; the rest means: one after the other. */

@@ -116,11 +116,8 @@ static margin_status fit_and_judge(chain_run *run, margin_context *context, mg_c
     slot->gap = run->model->report.gap;
     slot->fit_seconds = (float)(run->opening + fitted - started);
     mg_context_extend(context);
-    double *predictions = cell->predictions;
-    if (predictions)
-        predictions += run->split / s->folds * s->data->x.rows * mg_data_targets(s->data);
-    MG_TRY(
-        mg_tune_judge(s, context, run->model, &run->test, NULL, &slot->value, predictions, error));
+    MG_TRY(mg_tune_judge(s, context, run->model, &run->test, NULL, &slot->value,
+                         mg_cell_predictions(s, cell, run->split), error));
     slot->predict_seconds = (float)(mg_clock() - fitted);
     if (s->options.training) {
         mg_context_extend(context);

@@ -169,12 +169,10 @@ static margin_status judge_setting(void *argument, int64_t k, int worker) {
                                         : a->run->fits[a->split * a->run->chain->count + k].scores;
     mg_cell *cell = a->run->chain->cells[k];
     mg_slot *slot = &cell->slots[a->split];
-    double *predictions = cell->predictions;
     (void)worker;
-    if (predictions) predictions += a->split / s->folds * s->data->x.rows;
     mg_slot_clear(s->heap, slot);
-    return mg_tune_judge(s, s->context, fold->model, &fold->test, scores, &slot->value, predictions,
-                         NULL);
+    return mg_tune_judge(s, s->context, fold->model, &fold->test, scores, &slot->value,
+                         mg_cell_predictions(s, cell, a->split), NULL);
 }
 
 /* One model with a function for each setting answers for all of them in one pass. */

@@ -54,8 +54,7 @@ static void add_matrix(mg_crc64 *crc, const margin_matrix *x) {
         return;
     }
     const int64_t start_size = mg_type_size(x->start_type);
-    const int64_t stored = x->start_type == MARGIN_I32 ? ((const int32_t *)x->row_starts)[x->rows]
-                                                       : ((const int64_t *)x->row_starts)[x->rows];
+    const int64_t stored = mg_row_start(x, x->rows);
     mg_crc64_add(crc, x->row_starts, (x->rows + 1) * start_size);
     mg_crc64_add(crc, x->column_indices, stored * mg_type_size(x->index_type));
     mg_crc64_add(crc, x->values, stored * size);

@@ -93,6 +93,15 @@ static bool keep_classes(const mg_tune *s, mg_arena *arena, margin_search_result
     return kept;
 }
 
+double mg_tune_test_share(const mg_tune *s) {
+    double share = 0;
+    for (int64_t k = 0; k < s->split_count; k++)
+        share += (double)margin_splits_size(s->splits, k, MARGIN_PART_TEST) /
+                 (double)margin_splits_size(s->splits, k, MARGIN_PART_TRAIN) /
+                 (double)s->split_count;
+    return share;
+}
+
 static bool fill(const mg_tune *s, owned_result *own) {
     margin_search_result *table = &own->table;
     own->cells = mg_arena_new(&own->arena, s->count, sizeof *own->cells);
@@ -106,11 +115,7 @@ static bool fill(const mg_tune *s, owned_result *own) {
     }
     if (s->baseline) table->baseline = keep_numbers(&own->arena, s->baseline, s->split_count);
     if (s->baseline && !table->baseline) return false;
-    for (int64_t k = 0; k < s->split_count; k++) {
-        const int64_t train = margin_splits_size(s->splits, k, MARGIN_PART_TRAIN),
-                      test = margin_splits_size(s->splits, k, MARGIN_PART_TEST);
-        table->test_share += (double)test / (double)train / (double)s->split_count;
-    }
+    table->test_share = mg_tune_test_share(s);
     table->count = s->count;
     table->splits = s->split_count;
     table->rows = s->samples.count;
