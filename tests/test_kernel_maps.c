@@ -84,6 +84,66 @@ static void test_series(void **state) {
     regression_free(&r);
 }
 
+/* A prediction takes the weights through the inverse in place of the row: against the features
+ * themselves, and with the same bits for one row and many. `data` has 50 rows. */
+static void assert_predicts(const char *spec, const margin_data *data) {
+    margin_error error = {0};
+    double scores[50 * 3], alone[3];
+    int64_t count, functions;
+    margin_model *model = fit_text(context, spec, data, NULL);
+    margin_model_features(model, &count);
+    functions = margin_model_score_count(model);
+    double *features = malloc((size_t)(50 * count) * sizeof *features);
+    assert_int_equal(margin_model_transform(context, model, &data->x, features, &error), 0);
+    assert_int_equal(
+        margin_predict_parallel(context, model, &data->x, MARGIN_OUTPUT_SCORES, scores, &error),
+        MARGIN_OK);
+    for (int64_t i = 0; i < 50; i++) {
+        margin_matrix row = data->x;
+        row.values = (const double *)row.values + i * row.stride;
+        row.rows = 1;
+        assert_int_equal(margin_scores(model, &row, alone, &error), MARGIN_OK);
+        assert_memory_equal(alone, scores + i * functions, (size_t)functions * sizeof *alone);
+        for (int64_t f = 0; f < functions; f++) {
+            long double sum = margin_model_intercept(model, f), terms = fabsl(sum);
+            for (int64_t j = 0; j < count; j++) {
+                const long double term =
+                    (long double)margin_model_weights(model, f)[j] * features[i * count + j];
+                sum += term;
+                terms += fabsl(term);
+            }
+            assert_true(fabsl(sum - alone[f]) <= 1e-10L * terms);
+        }
+    }
+    free(features);
+    margin_model_free(model);
+}
+
+static void test_predictions(void **state) {
+    (void)state;
+    static const char *const specs[] = {
+        "nystroem(centres=20) | ridge(intercept=no)",
+        "nystroem(centres=21, kernel=laplacian) | standardize | least-squares",
+        "standardize | minmax | nystroem(centres=20, kernel=poly) | ridge"};
+    static const char *const classifiers[] = {
+        "nystroem(centres=13) | logistic", "nystroem(centres=20) | softmax",
+        "minmax | nystroem(centres=30) | standardize | svm(multiclass=ovo)"};
+    for (int columns = 3; columns < 100; columns += 90) {
+        regression r = regression_make(50, columns, 0, 1, 6);
+        const margin_data values = regression_data(&r);
+        for (int k = 0; k < 3; k++)
+            assert_predicts(specs[k], &values);
+        for (int classes = 2; classes <= 3; classes++) {
+            sample *s = sample_make(50, columns, classes, 0.1, 4);
+            const margin_data data = sample_data(s, DENSE_F64);
+            for (int k = 0; k < 3; k++)
+                if (k > 0 || classes == 2) assert_predicts(classifiers[k], &data);
+            sample_free(s);
+        }
+        regression_free(&r);
+    }
+}
+
 /* Sparse rows have the features of dense ones. */
 static void test_sparse(void **state) {
     (void)state;
@@ -269,11 +329,17 @@ static void test_failing_allocations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_power),        cmocka_unit_test(test_series),
-        cmocka_unit_test(test_sparse),       cmocka_unit_test(test_all_rows_are_exact),
-        cmocka_unit_test(test_ridge_behind), cmocka_unit_test(test_inducing_points),
-        cmocka_unit_test(test_fourier),      cmocka_unit_test(test_gram),
-        cmocka_unit_test(test_refused),      cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_power),
+        cmocka_unit_test(test_series),
+        cmocka_unit_test(test_predictions),
+        cmocka_unit_test(test_sparse),
+        cmocka_unit_test(test_all_rows_are_exact),
+        cmocka_unit_test(test_ridge_behind),
+        cmocka_unit_test(test_inducing_points),
+        cmocka_unit_test(test_fourier),
+        cmocka_unit_test(test_gram),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -342,6 +342,10 @@ typedef struct mg_stage {
      * each by apply_row. */
     void (*apply_rows)(const mg_fitted_stage *fitted, const double *in, int64_t count,
                        double *scratch, double *out);
+    /* Of a stage with rows L v, where L is its tensor `inverse`, a lower triangle, and v costs much
+     * less: v of at most MG_ROWS_AT_ONCE rows, count x columns_out. A linear function of its rows
+     * is one of v: see mg_stage_to_inner. NULL: it is none. */
+    void (*inner)(const mg_fitted_stage *fitted, const double *in, int64_t count, double *out);
     /* The same row as its entries that are not 0, columns ascending: at most columns_in of them.
      * Returns how many; -1: all of it is NaN. NULL: most entries are not 0. */
     int64_t (*entries)(const mg_fitted_stage *fitted, const double *in, int64_t *columns,
@@ -417,6 +421,11 @@ bool mg_stage_same_indicated(const mg_fitted_stage *fitted, int64_t a, int64_t b
 /* How many rows to hand to the next function at a time: 1 where several gain nothing. */
 enum { MG_ROWS_AT_ONCE = 16 };
 int64_t mg_stage_at_once(const mg_fitted_stage *fitted);
+/* The same for `inner`, which gains by several rows of few columns only. */
+enum { MG_INNER_COLUMNS = 64 };
+MG_INLINE int64_t mg_inner_at_once(const mg_fitted_stage *fitted) {
+    return fitted->columns_in > MG_INNER_COLUMNS ? 1 : MG_ROWS_AT_ONCE;
+}
 /* So many rows, or fewer, through apply_rows or apply_row; scratch: see there, unused for 1. */
 void mg_stage_apply_rows(const mg_fitted_stage *fitted, const double *in, int64_t count,
                          double *scratch, double *out);
@@ -425,6 +434,13 @@ void mg_stage_apply_rows(const mg_fitted_stage *fitted, const double *in, int64_
 margin_status mg_stage_rows(margin_context *context, const mg_fitted_stage *fitted,
                             const margin_matrix *in, const char *purpose, mg_matrix_buffer *out,
                             margin_error *error);
+/* Of a stage with `inner`: weights v = L'w, so that v.inner is w.row but for rounding, and such
+ * functions of `count` inner values, with the same bits on every instruction set. */
+void mg_stage_to_inner(const mg_fitted_stage *fitted, const double *w, double *v);
+void mg_inner_scores(const double *values, int64_t count, int64_t columns, const double *v,
+                     const double *intercept, int64_t functions, double *scores);
+/* No number of a row is larger than this times the largest of its inner values. */
+double mg_stage_inner_growth(const mg_fitted_stage *fitted);
 /* Of the same stage fitted again, with its view: *differs becomes the name of the tensor `inverse`
  * where there is one and the two make different features of the centres; else it stays. */
 margin_status mg_stage_compare_inverse(margin_context *context, const mg_fitted_stage *fitted,
@@ -453,6 +469,8 @@ void mg_rows_make(const mg_row_maker *maker, const int64_t *rows, int64_t count,
 void mg_rows_make_stored(const mg_row_maker *maker, const int64_t *rows, int64_t count,
                          double *scratch, void *out);
 int64_t mg_row_maker_scratch(const mg_row_maker *maker);
+/* Inner values of so many rows. */
+void mg_rows_make_inner(const mg_row_maker *maker, const int64_t *rows, int64_t count, double *out);
 /* The shape of what is made: a dense view without values. */
 margin_matrix mg_row_maker_shape(const mg_row_maker *maker);
 

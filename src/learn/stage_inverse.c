@@ -1,10 +1,61 @@
-/* Inverses of factors of two stages that are alike. Their numbers may be large and cancel, and say
- * little: they agree if what they make of the centres does, to the rounding of kernel values. The
- * inverse of a factor times the Gram matrix is that factor again, and no other matrix gives it. */
+/* Stages whose rows are the inverse of a factor times values that cost much less. */
 #include "learn/learner.h"
 
 #include <math.h>
 #include <string.h>
+
+static const double *inverse_of(const mg_fitted_stage *fitted) {
+    return mg_bag_find(&fitted->bag, "inverse")->data;
+}
+
+void mg_stage_to_inner(const mg_fitted_stage *fitted, const double *w, double *v) {
+    const int64_t n = fitted->columns_out;
+    const double *row = inverse_of(fitted);
+    memset(v, 0, (size_t)n * sizeof *v);
+    for (int64_t k = 0; k < n; k++, row += n)
+        for (int64_t j = 0; j <= k; j++)
+            v[j] += w[k] * row[j];
+}
+
+static double ordered_dot(const double *a, const double *b, int64_t count) {
+    enum { SUMS = 8 };
+    double sums[SUMS] = {0};
+    int64_t j = 0;
+    for (; j + SUMS <= count; j += SUMS)
+        for (int64_t s = 0; s < SUMS; s++)
+            sums[s] += a[j + s] * b[j + s];
+    for (; j < count; j++)
+        sums[j % SUMS] += a[j] * b[j];
+    for (int64_t half = SUMS / 2; half > 0; half /= 2)
+        for (int64_t s = 0; s < half; s++)
+            sums[s] += sums[s + half];
+    return sums[0];
+}
+
+void mg_inner_scores(const double *values, int64_t count, int64_t columns, const double *v,
+                     const double *intercept, int64_t functions, double *scores) {
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t f = 0; f < functions; f++)
+            *scores++ = ordered_dot(values + i * columns, v + f * columns, columns) + intercept[f];
+}
+
+double mg_stage_inner_growth(const mg_fitted_stage *fitted) {
+    const int64_t n = fitted->columns_out;
+    const double *row = inverse_of(fitted);
+    double most = 0;
+    for (int64_t k = 0; k < n; k++, row += n) {
+        double sum = 0;
+        for (int64_t j = 0; j <= k; j++)
+            sum += fabs(row[j]);
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
+/* ---- Two stages that are alike ---------------------------------------------------------------
+ * The numbers of their inverses may be large and cancel, and say little: they agree if what they
+ * make of the centres does, to the rounding of kernel values. The inverse of a factor times the
+ * Gram matrix is that factor again, and no other matrix gives it. */
 
 /* Whether two alike tensors, if there are any, have other bits. */
 static bool differ_in(const mg_fitted_stage *fitted, const mg_fitted_stage *stored,

@@ -144,6 +144,19 @@ void mg_rows_make_stored(const mg_row_maker *maker, const int64_t *rows, int64_t
     }
 }
 
+void mg_rows_make_inner(const mg_row_maker *maker, const int64_t *rows, int64_t count,
+                        double *out) {
+    const mg_fitted_stage *stage = maker->stage;
+    const int64_t columns = stage->columns_in, most = mg_inner_at_once(stage);
+    double near[MADE_ON_STACK];
+    for (int64_t first = 0; first < count; first += most, out += most * stage->columns_out) {
+        const int64_t some = MG_MIN(most, count - first);
+        for (int64_t i = 0; i < some; i++)
+            mg_row_expand(&maker->source, rows[first + i], near + i * columns);
+        stage->stage->inner(stage, near, some, out);
+    }
+}
+
 margin_matrix mg_row_maker_shape(const mg_row_maker *maker) {
     margin_matrix shape = maker->source;
     shape.values = NULL;

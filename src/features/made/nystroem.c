@@ -317,6 +317,16 @@ static margin_status check_kernel(const mg_fitted_stage *fitted, const double *n
     return MARGIN_OK;
 }
 
+/* |x|^2 of a dense row, as inner_products has it. */
+static double square_of(const nystroem_view *view, const double *x) {
+    const int64_t columns = view->centres.columns;
+    const margin_matrix row = margin_dense_f64(x, 1, columns, columns);
+    double square;
+    if (columns > MG_INNER_COLUMNS) return view->ops->square(&row, 0);
+    view->triangle->one(x, columns, 1, columns, x, &square);
+    return square;
+}
+
 static margin_status nystroem_attach(mg_fitted_stage *fitted, margin_error *error) {
     const int64_t n = fitted->columns_out, columns = fitted->columns_in;
     const double *centres, *inverse, *numbers;
@@ -339,17 +349,44 @@ static margin_status nystroem_attach(mg_fitted_stage *fitted, margin_error *erro
     view->triangle = mg_triangle_ops_for(view->isa);
     view->zero = view->squares + n;
     for (int64_t k = 0; k < n; k++)
-        view->squares[k] = view->ops->square(&view->centres, k);
+        view->squares[k] = square_of(view, centres + k * columns);
     fitted->view = view;
     return MARGIN_OK;
 }
 
-/* k(z_k, x) of dense rows. */
-static void kernel_values(const nystroem_view *view, const double *x, int64_t count, double *out) {
+/* x.z_k of rows side by side, for which the centres are read once: the same bits for one. Of long
+ * rows by vectors along them. */
+static void inner_products(const nystroem_view *view, const double *x, int64_t count, double *out) {
     const int64_t n = view->centres.rows, columns = view->centres.columns;
     const margin_matrix rows = margin_dense_f64(x, count, columns, columns);
+    const double *centres = view->centres.values;
+    double side[MG_INNER_COLUMNS * MG_ROWS_AT_ONCE], part[GROUP * MG_ROWS_AT_ONCE];
+    if (columns > MG_INNER_COLUMNS) {
+        view->ops->scores(&rows, 0, count, centres, view->zero, n, out);
+        return;
+    }
+    for (int64_t j = 0; j < columns && count > 1; j++)
+        for (int64_t i = 0; i < MG_ROWS_AT_ONCE; i++)
+            side[j * MG_ROWS_AT_ONCE + i] = i < count ? x[i * columns + j] : 0.0;
+    for (int64_t k = 0; k < n; k += GROUP) {
+        const int64_t some = MG_MIN(GROUP, n - k);
+        if (count == 1)
+            view->triangle->one(centres + k * columns, columns, some, columns, x, out + k);
+        else
+            view->triangle->many(centres + k * columns, columns, some, columns, side, part);
+        for (int64_t i = 0; i < count && count > 1; i++)
+            for (int64_t r = 0; r < some; r++)
+                out[i * n + k + r] = part[r * MG_ROWS_AT_ONCE + i];
+    }
+}
+
+/* k(z_k, x) of dense rows. */
+static void nystroem_inner(const mg_fitted_stage *fitted, const double *x, int64_t count,
+                           double *out) {
+    const nystroem_view *view = fitted->view;
+    const int64_t n = view->centres.rows, columns = view->centres.columns;
     const bool distances = mg_kernel_basis_of(view->kernel.kind) == MG_OF_DISTANCES;
-    if (!distances) view->ops->scores(&rows, 0, count, view->centres.values, view->zero, n, out);
+    if (!distances) inner_products(view, x, count, out);
     for (int64_t i = 0; i < count; i++, x += columns, out += n) {
         for (int64_t k = 0; k < n && distances; k++) {
             const double *z = (const double *)view->centres.values + k * columns;
@@ -357,7 +394,7 @@ static void kernel_values(const nystroem_view *view, const double *x, int64_t co
             for (int64_t j = 0; j < columns; j++)
                 out[k] += fabs(x[j] - z[j]);
         }
-        const double square = view->ops->square(&rows, i);
+        const double square = square_of(view, x);
         mg_kernel_finish(view->isa, &view->kernel, square, view->squares, out, n);
         /* A distance clipped at 0 hides a missing value; and sums of one row and of many, which end
          * at other zeros of the inverse, would not agree on a value beyond all numbers. */
@@ -375,7 +412,7 @@ static void nystroem_apply_row(const mg_fitted_stage *fitted, const double *in, 
     const int64_t n = view->centres.rows;
     const double *inverse = view->inverse.values;
     double part[GROUP];
-    kernel_values(view, in, 1, out);
+    nystroem_inner(fitted, in, 1, out);
     for (int64_t k = (n - 1) / GROUP * GROUP; k >= 0; k -= GROUP) {
         const int64_t rows = MG_MIN(GROUP, n - k);
         view->triangle->one(inverse + k * n, n, rows, k + rows, out, part);
@@ -391,7 +428,7 @@ static void nystroem_apply_rows(const mg_fitted_stage *fitted, const double *in,
     const int64_t n = view->centres.rows;
     const double *inverse = view->inverse.values;
     double part[GROUP * MG_ROWS_AT_ONCE];
-    kernel_values(view, in, count, out);
+    nystroem_inner(fitted, in, count, out);
     for (int64_t k = 0; k < n; k++)
         for (int64_t i = 0; i < MG_ROWS_AT_ONCE; i++)
             scratch[k * MG_ROWS_AT_ONCE + i] = i < count ? out[i * n + k] : 0.0;
@@ -411,12 +448,11 @@ static void nystroem_apply_rows(const mg_fitted_stage *fitted, const double *in,
 static void nystroem_blur(const mg_fitted_stage *fitted, const double *in, double *scratch,
                           double *most) {
     const nystroem_view *view = fitted->view;
-    const int64_t n = view->centres.rows, columns = view->centres.columns;
-    const margin_matrix row = margin_dense_f64(in, 1, columns, columns);
-    const double norm = sqrt(view->ops->square(&row, 0));
+    const int64_t n = view->centres.rows;
+    const double norm = sqrt(square_of(view, in));
     const double most_blur = 1e-6; /* whatever a file says that the inverse is */
     const double *inverse = view->inverse.values;
-    kernel_values(view, in, 1, scratch);
+    nystroem_inner(fitted, in, 1, scratch);
     for (int64_t k = 0; k < n; k++)
         scratch[k] = mg_kernel_terms(&view->kernel, scratch[k], norm, sqrt(view->squares[k]));
     for (int64_t k = 0; k < n; k++, inverse += n) {
@@ -447,5 +483,6 @@ const mg_stage mg_stage_nystroem = {
     .attach = nystroem_attach,
     .apply_row = nystroem_apply_row,
     .apply_rows = nystroem_apply_rows,
+    .inner = nystroem_inner,
     .blur = nystroem_blur,
     .kept_bytes = KEPT_BYTES};

@@ -30,17 +30,17 @@ void mg_design_from_rows(const mg_design *d, double total, double *gradient) {
 
 /* ---- Rows that are made ---------------------------------------------------------------------- */
 
-/* Columns are put together many rows at a time, so that each is read on for a while: not fewer than
- * MG_CHUNK_ROWS, and as many as divide a block of a pass. */
+/* As many as a stage makes at once. Columns are put together many rows at a time, so that each is
+ * read on for a while: at least MG_CHUNK_ROWS, and as many as divide a block of a pass. */
 static int64_t rows_together(const mg_design *d) {
-    return mg_block_rows(mg_row_bytes(&d->problem->x));
+    const mg_row_maker *maker = d->problem->maker;
+    return maker ? mg_stage_at_once(maker->stage) : mg_block_rows(mg_row_bytes(&d->problem->x));
 }
 
 margin_status mg_made_rows_new(mg_design *d, margin_error *error) {
     const bool by_columns = mg_is_by_columns(&d->problem->x);
     const int64_t workers = mg_threads(d->context);
-    const int64_t most = MG_MAX(rows_together(d), d->walk_rows + MG_COLUMN_GAP);
-    const int64_t room = by_columns ? most : d->chunk_rows;
+    const int64_t room = MG_MAX(rows_together(d), d->walk_rows + MG_COLUMN_GAP);
     if (!d->problem->maker && !by_columns) return MARGIN_OK;
     const int64_t scratch = by_columns ? d->columns : mg_row_maker_scratch(d->problem->maker);
     const int64_t numbers = room * d->columns + scratch;
@@ -59,26 +59,26 @@ static void list_rows(const mg_visit_list *list, int64_t first, int64_t count,
         rows[k] = mg_design_row(list->design, mg_visit_sample(list, first + k));
 }
 
+static void put(const mg_design *d, mg_made_rows *made, const int64_t *numbers, int64_t first,
+                int64_t count) {
+    made->plain = false;
+    made->first = first;
+    made->count = count;
+    if (d->problem->maker)
+        mg_rows_make_stored(d->problem->maker, numbers, count, made->scratch, made->rows);
+    else
+        mg_rows_from_columns(&d->problem->x, numbers, first, count, made->rows);
+}
+
 /* Of all samples, up to where those that are put together with the first one end, and all `count`:
  * a chunk may reach over that end. */
 static void put_together(const mg_design *d, mg_made_rows *made, int64_t first, int64_t count) {
-    const mg_problem *p = d->problem;
     const int64_t rows = rows_together(d), end = MG_MAX((first / rows + 1) * rows, first + count);
-    made->plain = false;
-    made->first = first;
-    made->count = MG_MIN(end, d->samples) - first;
-    mg_rows_from_columns(&p->x, p->index ? p->index + first : NULL, first, made->count, made->rows);
-}
-
-static void make_listed(const mg_design *d, mg_made_rows *made, const int64_t *numbers,
-                        int64_t count) {
-    const mg_problem *p = d->problem;
-    made->plain = false;
-    made->first = -1;
-    made->count = count;
-    memcpy(made->numbers, numbers, (size_t)count * sizeof *numbers);
-    if (mg_is_by_columns(&p->x)) mg_rows_from_columns(&p->x, numbers, 0, count, made->rows);
-    if (p->maker) mg_rows_make_stored(p->maker, numbers, count, made->scratch, made->rows);
+    const int64_t *numbers = d->problem->index ? d->problem->index + first : NULL;
+    count = MG_MIN(end, d->samples) - first;
+    for (int64_t k = 0; d->problem->maker && k < count; k++)
+        made->numbers[k] = numbers ? numbers[k] : first + k;
+    put(d, made, d->problem->maker ? made->numbers : numbers, first, count);
 }
 
 static void make_rows(const mg_visit_list *list, int64_t first, int64_t count,
@@ -86,8 +86,8 @@ static void make_rows(const mg_visit_list *list, int64_t first, int64_t count,
     const mg_design *d = list->design;
     mg_made_rows *made = &d->made[mg_worker(d->context)];
     const int64_t bytes = d->columns * mg_type_size(d->problem->x.value_type);
-    int64_t numbers[MG_CHUNK_ROWS], skipped = 0;
-    if (!list->chosen && mg_is_by_columns(&d->problem->x)) {
+    int64_t numbers[MG_CHUNK_ROWS] = {0}, skipped = 0;
+    if (!list->chosen) {
         const bool there = !made->plain && made->first >= 0 && first >= made->first &&
                            first + count <= made->first + made->count;
         if (!there) put_together(d, made, first, count);
@@ -96,7 +96,7 @@ static void make_rows(const mg_visit_list *list, int64_t first, int64_t count,
         list_rows(list, first, count, numbers);
         const bool there = made->first < 0 && made->count == count &&
                            memcmp(made->numbers, numbers, (size_t)count * sizeof *numbers) == 0;
-        if (!there) make_listed(d, made, numbers, count);
+        if (!there) put(d, made, memcpy(made->numbers, numbers, sizeof numbers), -1, count);
     }
     for (int64_t k = 0; k < count; k++)
         rows[k] = (const char *)made->rows + (skipped + k) * bytes;

@@ -54,6 +54,7 @@ void margin_model_free(margin_model *model) {
     if (!model) return;
     mg_heap *heap = model->heap;
     mg_additions_free(model->additions);
+    mg_free(heap, model->inner);
     mg_hypothesis_free(model->hypothesis);
     for (int s = 0; s < model->stage_count; s++)
         mg_fitted_stage_clear(&model->stages[s]);
@@ -65,6 +66,21 @@ void margin_model_free(margin_model *model) {
     if (model->mapped) mg_source_close(model->mapped);
     MG_FREE(heap, model->mapped, model);
     mg_heap_release(heap);
+}
+
+margin_status mg_model_make_inner(margin_model *model, margin_error *error) {
+    enum { FEW = 16 }; /* functions, each of which takes as long as a row */
+    const mg_hypothesis *h = model->hypothesis;
+    const mg_fitted_stage *last = model->active > 0 ? &model->stages[model->active - 1] : NULL;
+    const bool linear = h->kind == &mg_hypothesis_linear && h->functions <= FEW;
+    mg_free(model->heap, model->inner);
+    model->inner = NULL;
+    if (!last || !last->stage->inner || !linear) return MARGIN_OK;
+    MG_NEW(model->heap, model->inner, h->functions * h->columns, "the model", error);
+    for (int64_t f = 0; f < h->functions; f++)
+        mg_stage_to_inner(last, h->view.linear.weights + f * h->columns,
+                          model->inner + f * h->columns);
+    return MARGIN_OK;
 }
 
 /* ---- What a model knows ---------------------------------------------------------------------- */

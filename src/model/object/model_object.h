@@ -45,9 +45,11 @@ struct margin_model {
     struct mg_source *mapped; /* the file that borrowed tensors lie in; owned; NULL: none */
 
     mg_hypothesis *hypothesis; /* takes rows as they leave stage active - 1 */
-    mg_additions *additions;   /* what was settled after the fit; NULL: nothing */
-    margin_report report;      /* of the fit, with threads and seconds 0: they are of the run, not
-                                  of the model, and would make equal models differ */
+    double *inner;           /* its weights over inner values of that stage (mg_stage), which answer
+                                in its place; NULL: none */
+    mg_additions *additions; /* what was settled after the fit; NULL: nothing */
+    margin_report report;    /* of the fit, with threads and seconds 0: they are of the run, not
+                                of the model, and would make equal models differ */
 };
 
 /* An item of the report of a model with stages that took more rows later: how many rows its stages
@@ -113,6 +115,9 @@ bool mg_can_task(const mg_spec_component *learner, margin_task task);
  * that uses a model needs to doubt it, or to trust its report. MODEL on failure. */
 margin_status mg_model_check(const margin_model *model, const mg_spec_component *learner,
                              margin_error *error);
+
+/* Follows it: makes `inner` where predictions are quicker by it. */
+margin_status mg_model_make_inner(margin_model *model, margin_error *error);
 
 /* Through bytes, in model/store: a model is what its file says. CANCELLED too. */
 margin_status mg_model_copy(margin_context *context, const margin_model *model, margin_model **copy,

@@ -51,6 +51,9 @@ mg_layout mg_layout_of(const margin_model *model, margin_output what, const marg
         need.features = 2 * entering->columns_in + 2; /* values, columns, where rows start */
     } else if (model->active > 0) {
         need.way = MG_MIN(model->active, 2) * mg_model_row_width(model);
+        if (model->inner)
+            need.way +=
+                mg_inner_at_once(&model->stages[model->active - 1]) * mg_width_before(model);
     }
     if (mg_may_take_refusals(model)) need.way += mg_model_row_width(model);
     if (!entering && (model->active > 0 || model->hypothesis->kind->dense))
@@ -81,7 +84,7 @@ bool mg_query_takes_rows(const margin_model *model, const margin_matrix *x) {
 
 const mg_fitted_stage *mg_joint_stage(const margin_model *model) {
     const mg_fitted_stage *last = model->active > 0 ? &model->stages[model->active - 1] : NULL;
-    return last && mg_stage_at_once(last) > 1 ? last : NULL;
+    return last && !model->inner && mg_stage_at_once(last) > 1 ? last : NULL;
 }
 
 int64_t mg_together_room(const mg_fitted_stage *stage) {
@@ -89,6 +92,21 @@ int64_t mg_together_room(const mg_fitted_stage *stage) {
 }
 
 /* ---- Features -------------------------------------------------------------------------------- */
+
+/* As they come to the last stage, and what it makes its features of. */
+static void inner_rows(const mg_query *q, int64_t row, int64_t count, double *way, double *values) {
+    const margin_model *model = q->model;
+    const mg_fitted_stage *last = &model->stages[model->active - 1];
+    const int64_t most = mg_inner_at_once(last);
+    double *in = way + MG_MIN(model->active, 2) * mg_model_row_width(model);
+    for (int64_t first = 0; first < count; first += most) {
+        const int64_t some = MG_MIN(most, count - first);
+        for (int64_t i = 0; i < some; i++)
+            mg_stage_row(model, model->active - 1, q->x, row + first + i, way,
+                         in + i * last->columns_in);
+        last->stage->inner(last, in, some, values + first * last->columns_out);
+    }
+}
 
 static void stage_rows(const mg_query *q, int64_t row, int64_t count, double *way,
                        double *features) {
@@ -177,6 +195,13 @@ static margin_status score_rows(const mg_query *q, int64_t row, int64_t count,
     if (entering) {
         const margin_matrix entries = enter_rows(q, entering, row, count, scratch, features);
         return ask_scores(q, &entries, 0, count, scores);
+    }
+    if (model->inner) {
+        const mg_hypothesis *h = model->hypothesis;
+        inner_rows(q, row, count, scratch, features);
+        mg_inner_scores(features, count, h->columns, model->inner, h->view.linear.intercept,
+                        h->functions, scores);
+        return MARGIN_OK;
     }
     stage_rows(q, row, count, scratch, features);
     margin_matrix staged = margin_dense_f64(features, count, need->features, need->features);

@@ -298,7 +298,8 @@ static margin_status read_parts(mg_store_reader *r, const margin_spec *spec, mar
     MG_TRY(mg_store_read_report(r, r->details, &model->report));
     MG_TRY(read_additions(r, model));
     MG_TRY(check_all_taken(r));
-    return mg_model_check(model, mg_spec_learner(spec), r->error);
+    MG_TRY(mg_model_check(model, mg_spec_learner(spec), r->error));
+    return mg_model_make_inner(model, r->error);
 }
 
 /* Errors of parts that know nothing of files get the file's name before them. */

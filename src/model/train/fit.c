@@ -54,7 +54,7 @@ static margin_status check_call(const margin_context *context, const margin_spec
 static margin_status score(margin_context *context, const margin_data *data,
                            const mg_trainer *trainer, margin_model *model, margin_error *error) {
     margin_report *report = &model->report;
-    const bool as_seen = model->active == 0 || data->x.value_type == MARGIN_F64;
+    const bool as_seen = !model->inner && (model->active == 0 || data->x.value_type == MARGIN_F64);
     const bool known =
         model->task == MARGIN_REGRESS
             ? model->stage_count == 0 && model->target.count == 1 && !isnan(report->train_rmse) &&
@@ -64,7 +64,8 @@ static margin_status score(margin_context *context, const margin_data *data,
     if (known && !mg_cancelled(context)) return MARGIN_OK;
     report->train_rmse = report->train_r2 = (double)NAN; /* those of a part */
     const margin_status status =
-        mg_fit_score(context, data, &trainer->samples, trainer->labels, model, report, NULL, error);
+        mg_fit_score(context, data, &trainer->samples, model->inner ? NULL : trainer->labels, model,
+                     report, NULL, error);
     if (!mg_timed_out(context, status)) return status;
     if (report->status == MARGIN_OK)
         mg_report_reason(report,

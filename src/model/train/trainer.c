@@ -273,6 +273,7 @@ margin_status mg_trainer_fit(mg_trainer *t, margin_context *context, const margi
     MG_GO(refuse_overflow(mg_hypothesis_attach(model->hypothesis, error), error));
     describe_fit(t->data, &t->samples, model);
     MG_GO(mg_model_check(model, learner, error));
+    MG_GO(mg_model_make_inner(model, error));
 done:
     mg_split_free(&split);
     mg_free(model->heap, options);

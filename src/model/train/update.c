@@ -227,6 +227,7 @@ static margin_status learn(update *u, const margin_spec *spec, const mg_samples 
     u->made->hypothesis = fit.hypothesis;
     update_describe(u, &fit, samples->count);
     MG_GO(mg_model_check(u->made, mg_spec_learner(spec), u->error));
+    MG_GO(mg_model_make_inner(u->made, u->error));
 done:
     mg_split_free(&split);
     mg_staged_free(&staged);
