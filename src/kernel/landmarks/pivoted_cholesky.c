@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { BLOCK = 64, MOST_EMPTY = 8 }; /* candidates; blocks without a pivot before it ends */
+enum { WIDTH = MG_TRIANGLE_WIDTH, GROUP = MG_TRIANGLE_GROUP };
 
 /* What is left of a diagonal element below this part of it is rounding. */
 static const double rounding = 1e-13;
@@ -23,9 +24,9 @@ typedef struct pivot_run {
     double *diagonal; /* count: what is left of it */
     double *sums;     /* count: running sums of it */
     double *values;   /* count x BLOCK: kernel values with the new pivots */
-    double *kept;     /* BLOCK x most: rows of the factor at the new pivots */
+    double *kept;     /* rows of the factor at the new pivots: WIDTH of them side by side, rank x
+                         WIDTH, and so on */
     double *small;    /* BLOCK x BLOCK: what is left among the candidates; then its factor */
-    double *zero;     /* BLOCK */
     int64_t candidates[BLOCK];         /* samples */
     int64_t rows[BLOCK], right[BLOCK]; /* of x: those of the candidates, and what is right of k */
     int64_t added;
@@ -67,12 +68,14 @@ static mg_kernel_block block_of(const pivot_run *run, const int64_t *rows, int64
                              .z_squares = task->squares};
 }
 
-static void keep_rows(pivot_run *run) {
+static const double *factor_row(const pivot_run *run, int64_t sample) {
+    return run->factor + sample * run->task->most;
+}
+
+static void name_rows(pivot_run *run) {
     for (int64_t k = 0; k < run->added; k++) {
         run->rows[k] = mg_point_row(&run->task->points, run->candidates[k]);
         run->right[k] = mg_point_right(run->task->kernel, &run->task->points, run->candidates[k]);
-        memcpy(run->kept + k * run->rank, run->factor + run->candidates[k] * run->task->most,
-               (size_t)run->rank * sizeof *run->kept);
     }
 }
 
@@ -80,15 +83,16 @@ static void keep_rows(pivot_run *run) {
 static margin_status compare_candidates(pivot_run *run) {
     const mg_vector_ops *ops = mg_vector_ops_for(run->isa);
     const int64_t n = run->added;
-    keep_rows(run);
+    name_rows(run);
     const mg_kernel_block block = block_of(run, run->rows, n);
     MG_TRY(mg_kernel_fill_with(run->scratch, &block, run->small, BLOCK));
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
-            run->small[i * BLOCK + j] =
-                run->small[i * BLOCK + j] * scale_of(run->task, run->candidates[i]) *
-                    scale_of(run->task, run->candidates[j]) -
-                ops->dot(run->kept + i * run->rank, run->kept + j * run->rank, run->rank);
+            run->small[i * BLOCK + j] = run->small[i * BLOCK + j] *
+                                            scale_of(run->task, run->candidates[i]) *
+                                            scale_of(run->task, run->candidates[j]) -
+                                        ops->dot(factor_row(run, run->candidates[i]),
+                                                 factor_row(run, run->candidates[j]), run->rank);
     return MARGIN_OK;
 }
 
@@ -127,33 +131,52 @@ static void reject(pivot_run *run) {
 
 /* ---- New columns ----------------------------------------------------------------------------- */
 
-static margin_status pivots_add_rows(const mg_block *block, void *argument) {
-    const pivot_run *run = argument;
+static void keep_rows(pivot_run *run) {
+    const int64_t width = WIDTH * run->rank;
+    for (int64_t k = 0; k < (run->added + WIDTH - 1) / WIDTH * WIDTH; k++) {
+        const double *row = factor_row(run, run->candidates[MG_MIN(k, run->added - 1)]);
+        double *to = run->kept + k / WIDTH * width + k % WIDTH;
+        for (int64_t j = 0; j < run->rank; j++)
+            to[j * WIDTH] = row[j];
+    }
+}
+
+/* Of sample i: what is left of its values with the new pivots, given the products of its row with
+ * theirs, becomes its new numbers. */
+static void add_row(const pivot_run *run, int64_t i, const double *product) {
     const mg_pivoting *task = run->task;
     const int64_t t = run->added;
-    const margin_matrix factor =
-        margin_dense_f64(run->factor, task->points.count, run->rank, task->most);
-    const mg_row_ops *ops = mg_row_ops_for(&factor, run->isa);
-    double product[BLOCK];
-    for (int64_t i = block->first; i < block->first + block->count; i++) {
-        double *to = run->factor + i * task->most + run->rank, square = 0.0;
-        memset(product, 0, sizeof product);
-        if (run->rank > 0) ops->scores(&factor, i, 1, run->kept, run->zero, t, product);
-        for (int64_t k = 0; k < t; k++)
-            to[k] = run->values[i * BLOCK + k] * scale_of(task, i) *
-                        scale_of(task, run->candidates[k]) -
-                    product[k];
-        mg_cholesky_solve_lower(run->isa, t, run->small, BLOCK, to);
-        for (int64_t k = 0; k < t; k++)
-            square += to[k] * to[k];
-        const double rest = run->diagonal[i] - square;
-        run->diagonal[i] = rest > rounding * run->start[i] ? rest : 0.0;
+    double *to = run->factor + i * task->most + run->rank, square = 0.0;
+    for (int64_t k = 0; k < t; k++)
+        to[k] =
+            run->values[i * BLOCK + k] * scale_of(task, i) * scale_of(task, run->candidates[k]) -
+            product[k / WIDTH * GROUP * WIDTH + k % WIDTH];
+    mg_cholesky_solve_lower(run->isa, t, run->small, BLOCK, to);
+    for (int64_t k = 0; k < t; k++)
+        square += to[k] * to[k];
+    const double rest = run->diagonal[i] - square;
+    run->diagonal[i] = rest > rounding * run->start[i] ? rest : 0.0;
+}
+
+static margin_status pivots_add_rows(const mg_block *block, void *argument) {
+    const pivot_run *run = argument;
+    const int64_t most = run->task->most, end = block->first + block->count;
+    const mg_triangle_ops *ops = mg_triangle_ops_for(run->isa);
+    double products[BLOCK * GROUP];
+    for (int64_t first = block->first; first < end; first += GROUP) {
+        const int64_t rows = MG_MIN(GROUP, end - first);
+        for (int64_t k = 0; k < run->added; k += WIDTH)
+            ops->many(run->factor + first * most, most, rows, run->rank, run->kept + k * run->rank,
+                      products + k * GROUP);
+        for (int64_t i = 0; i < rows; i++)
+            add_row(run, first + i, products + i * WIDTH);
     }
     return MARGIN_OK;
 }
 
 static margin_status add_columns(pivot_run *run) {
     const mg_pivoting *task = run->task;
+    name_rows(run);
     keep_rows(run);
     mg_kernel_block block = block_of(run, task->points.rows, task->points.count);
     MG_TRY(mg_kernel_fill_with(run->scratch, &block, run->values, BLOCK));
@@ -172,8 +195,7 @@ static margin_status take_memory(pivot_run *run, mg_arena *arena) {
     MG_TRY(MG_PIECES(arena, "columns of the Gram matrix", task->error, MG_PIECE(run->start, m),
                      MG_PIECE(run->diagonal, m), MG_PIECE(run->sums, m),
                      MG_PIECE(run->values, m * BLOCK), MG_PIECE(run->kept, BLOCK * task->most),
-                     MG_PIECE(run->small, BLOCK * BLOCK), MG_PIECE(run->zero, BLOCK)));
-    memset(run->zero, 0, BLOCK * sizeof *run->zero);
+                     MG_PIECE(run->small, BLOCK * BLOCK)));
     for (int64_t i = 0; i < m; i++) {
         const double s = scale_of(task, i);
         run->start[i] = s * s * mg_kernel_pair(task->context, task->kernel, &task->points, i, i);
