@@ -27,6 +27,7 @@ typedef struct pivot_run {
     double *kept;     /* rows of the factor at the new pivots: WIDTH of them side by side, rank x
                          WIDTH, and so on */
     double *small;    /* BLOCK x BLOCK: what is left among the candidates; then its factor */
+    double *inverse;  /* BLOCK x BLOCK: of that factor */
     int64_t candidates[BLOCK];         /* samples */
     int64_t rows[BLOCK], right[BLOCK]; /* of x: those of the candidates, and what is right of k */
     int64_t added;
@@ -141,36 +142,62 @@ static void keep_rows(pivot_run *run) {
     }
 }
 
-/* Of sample i: what is left of its values with the new pivots, given the products of its row with
- * theirs, becomes its new numbers. */
-static void add_row(const pivot_run *run, int64_t i, const double *product) {
+/* The inverse of the factor of what is left among the new pivots, zeros included. */
+static void invert_small(pivot_run *run) {
+    memset(run->inverse, 0, BLOCK * BLOCK * sizeof *run->inverse);
+    for (int64_t j = 0; j < run->added; j++) {
+        double column[BLOCK] = {[0] = 1.0};
+        mg_cholesky_solve_lower(run->isa, run->added - j, run->small + j * (BLOCK + 1), BLOCK,
+                                column);
+        for (int64_t i = j; i < run->added; i++)
+            run->inverse[i * BLOCK + j] = column[i - j];
+    }
+}
+
+/* What the columns before leave of the values of at most WIDTH samples with the new pivots: BLOCK x
+ * WIDTH. */
+static void find_left(const pivot_run *run, int64_t first, int64_t rows, double *left) {
     const mg_pivoting *task = run->task;
-    const int64_t t = run->added;
-    double *to = run->factor + i * task->most + run->rank, square = 0.0;
-    for (int64_t k = 0; k < t; k++)
-        to[k] =
-            run->values[i * BLOCK + k] * scale_of(task, i) * scale_of(task, run->candidates[k]) -
-            product[k / WIDTH * GROUP * WIDTH + k % WIDTH];
-    mg_cholesky_solve_lower(run->isa, t, run->small, BLOCK, to);
-    for (int64_t k = 0; k < t; k++)
-        square += to[k] * to[k];
-    const double rest = run->diagonal[i] - square;
-    run->diagonal[i] = rest > rounding * run->start[i] ? rest : 0.0;
+    const mg_triangle_ops *ops = mg_triangle_ops_for(run->isa);
+    double product[GROUP * WIDTH];
+    memset(left, 0, BLOCK * WIDTH * sizeof *left);
+    for (int64_t at = 0; at < rows; at += GROUP)
+        for (int64_t k = 0; k < run->added; k += WIDTH) {
+            const int64_t some = MG_MIN(GROUP, rows - at), pivots = MG_MIN(WIDTH, run->added - k);
+            ops->many(run->factor + (first + at) * task->most, task->most, some, run->rank,
+                      run->kept + k * run->rank, product);
+            for (int64_t i = 0; i < some; i++)
+                for (int64_t l = 0; l < pivots; l++)
+                    left[(k + l) * WIDTH + at + i] = run->values[(first + at + i) * BLOCK + k + l] *
+                                                         scale_of(task, first + at + i) *
+                                                         scale_of(task, run->candidates[k + l]) -
+                                                     product[i * WIDTH + l];
+        }
+}
+
+static void add_rows(const pivot_run *run, int64_t first, int64_t rows) {
+    const mg_triangle_ops *ops = mg_triangle_ops_for(run->isa);
+    double left[BLOCK * WIDTH], part[GROUP * WIDTH], squares[WIDTH] = {0.0};
+    find_left(run, first, rows, left);
+    for (int64_t k = 0; k < run->added; k += GROUP) {
+        const int64_t some = MG_MIN(GROUP, run->added - k);
+        double *to = run->factor + first * run->task->most + run->rank + k;
+        ops->many(run->inverse + k * BLOCK, BLOCK, some, k + some, left, part);
+        for (int64_t i = 0; i < rows; i++, to += run->task->most)
+            for (int64_t r = 0; r < some; r++) {
+                to[r] = part[r * WIDTH + i];
+                squares[i] += to[r] * to[r];
+            }
+    }
+    for (int64_t i = 0; i < rows; i++) {
+        const double rest = run->diagonal[first + i] - squares[i];
+        run->diagonal[first + i] = rest > rounding * run->start[first + i] ? rest : 0.0;
+    }
 }
 
 static margin_status pivots_add_rows(const mg_block *block, void *argument) {
-    const pivot_run *run = argument;
-    const int64_t most = run->task->most, end = block->first + block->count;
-    const mg_triangle_ops *ops = mg_triangle_ops_for(run->isa);
-    double products[BLOCK * GROUP];
-    for (int64_t first = block->first; first < end; first += GROUP) {
-        const int64_t rows = MG_MIN(GROUP, end - first);
-        for (int64_t k = 0; k < run->added; k += WIDTH)
-            ops->many(run->factor + first * most, most, rows, run->rank, run->kept + k * run->rank,
-                      products + k * GROUP);
-        for (int64_t i = 0; i < rows; i++)
-            add_row(run, first + i, products + i * WIDTH);
-    }
+    for (int64_t k = 0; k < block->count; k += WIDTH)
+        add_rows(argument, block->first + k, MG_MIN(WIDTH, block->count - k));
     return MARGIN_OK;
 }
 
@@ -178,6 +205,7 @@ static margin_status add_columns(pivot_run *run) {
     const mg_pivoting *task = run->task;
     name_rows(run);
     keep_rows(run);
+    invert_small(run);
     mg_kernel_block block = block_of(run, task->points.rows, task->points.count);
     MG_TRY(mg_kernel_fill_with(run->scratch, &block, run->values, BLOCK));
     MG_TRY(mg_sweep_each(task->context, task->points.count, 256, pivots_add_rows, run, NULL));
@@ -195,7 +223,7 @@ static margin_status take_memory(pivot_run *run, mg_arena *arena) {
     MG_TRY(MG_PIECES(arena, "columns of the Gram matrix", task->error, MG_PIECE(run->start, m),
                      MG_PIECE(run->diagonal, m), MG_PIECE(run->sums, m),
                      MG_PIECE(run->values, m * BLOCK), MG_PIECE(run->kept, BLOCK * task->most),
-                     MG_PIECE(run->small, BLOCK * BLOCK)));
+                     MG_PIECE(run->small, BLOCK * BLOCK), MG_PIECE(run->inverse, BLOCK * BLOCK)));
     for (int64_t i = 0; i < m; i++) {
         const double s = scale_of(task, i);
         run->start[i] = s * s * mg_kernel_pair(task->context, task->kernel, &task->points, i, i);
