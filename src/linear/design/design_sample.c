@@ -12,8 +12,8 @@ margin_status mg_step_row_new(const mg_design *design, const double *shift, bool
                          .vectors = mg_vector_ops_for(design->isa),
                          .sparse = sparse};
     if (!design->made && !mg_is_by_columns(x)) row->prefetch = mg_dual_rows_for(x)->prefetch;
-    row->in_place =
-        row->prefetch && !mg_is_csr(x) && x->value_type == MARGIN_F64 && !design->scale && !shift;
+    row->as_is = row->prefetch && !design->scale && !shift;
+    row->in_place = row->as_is && !mg_is_csr(x) && x->value_type == MARGIN_F64;
     MG_TRY(MG_PIECES(arena, "a row", error, MG_PIECE(row->room, design->columns),
                      MG_PIECE(row->at, sparse ? design->columns : 1)));
     row->values = row->room;
@@ -21,9 +21,9 @@ margin_status mg_step_row_new(const mg_design *design, const double *shift, bool
     return MARGIN_OK;
 }
 
-static void read_stored(mg_step_row *row, int64_t sample) {
+static void read_stored(mg_step_row *row) {
     const mg_design *d = row->design;
-    row->stored = mg_sparse_row(&d->problem->x, mg_design_row(d, sample), row->at, row->room);
+    row->stored = mg_sparse_row(&d->problem->x, row->number, row->at, row->room);
     for (int64_t e = 0; d->scale && e < row->stored; e++)
         row->room[e] *= d->scale[row->at[e]];
     row->along_shift = 0.0;
@@ -34,12 +34,14 @@ static void read_stored(mg_step_row *row, int64_t sample) {
 void mg_step_row_read(mg_step_row *row, int64_t sample) {
     const mg_design *d = row->design;
     const margin_matrix *x = &d->problem->x;
+    row->number = mg_design_row(d, sample);
+    if (row->as_is) return;
     if (row->sparse) {
-        read_stored(row, sample);
+        read_stored(row);
         return;
     }
     if (row->in_place) {
-        row->values = (const double *)x->values + mg_design_row(d, sample) * x->stride;
+        row->values = (const double *)x->values + row->number * x->stride;
         return;
     }
     mg_sample_values(d->problem, sample, row->room);
@@ -49,9 +51,31 @@ void mg_step_row_read(mg_step_row *row, int64_t sample) {
         row->room[j] += row->shift[j];
 }
 
+double mg_step_row_dot(const mg_step_row *row, const double *w) {
+    const mg_design *d = row->design;
+    double sum = 0.0;
+    if (row->as_is) return d->ops->dot(&d->problem->x, row->number, w);
+    if (!row->sparse) return row->vectors->dot(row->values, w, d->columns);
+    for (int64_t e = 0; e < row->stored; e++)
+        sum += row->values[e] * w[row->at[e]];
+    return sum;
+}
+
+void mg_step_row_add(const mg_step_row *row, double by, double *w) {
+    const mg_design *d = row->design;
+    if (row->as_is)
+        d->ops->add(&d->problem->x, row->number, by, w);
+    else if (!row->sparse)
+        row->vectors->add(w, by, row->values, d->columns);
+    for (int64_t e = 0; e < row->stored; e++)
+        w[row->at[e]] += by * row->values[e];
+}
+
 double mg_step_row_square(const mg_step_row *row, bool intercept) {
+    const mg_design *d = row->design;
     double square = intercept ? 1.0 : 0.0;
-    if (!row->sparse) return square + row->vectors->square(row->values, row->design->columns);
+    if (row->as_is) return square + d->ops->square(&d->problem->x, row->number);
+    if (!row->sparse) return square + row->vectors->square(row->values, d->columns);
     square += row->shift_square;
     for (int64_t e = 0; e < row->stored; e++)
         square += row->values[e] * row->values[e];

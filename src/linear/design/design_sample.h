@@ -10,6 +10,8 @@ typedef struct mg_step_row {
     const double *shift; /* columns; NULL: 0 */
     const mg_vector_ops *vectors;
     bool sparse, in_place; /* dense values are those of the matrix */
+    bool as_is;            /* products take the row of the matrix, and nothing is copied */
+    int64_t number;        /* of that row */
     void (*prefetch)(const margin_matrix *x, int64_t row); /* NULL: there is nothing to fetch */
     const double *values;
     double *room;        /* columns */
@@ -23,5 +25,8 @@ typedef struct mg_step_row {
 margin_status mg_step_row_new(const mg_design *design, const double *shift, bool sparse,
                               mg_arena *arena, mg_step_row *row, margin_error *error);
 void mg_step_row_read(mg_step_row *row, int64_t sample);
+/* Product with w, and w += by row; of a sparse one without the shift. */
+double mg_step_row_dot(const mg_step_row *row, const double *w);
+void mg_step_row_add(const mg_step_row *row, double by, double *w);
 /* |(a, 1)|^2, without an intercept |a|^2. */
 double mg_step_row_square(const mg_step_row *row, bool intercept);

@@ -286,7 +286,9 @@ static margin_status find_shift(crammer_singer *m) {
         MG_TRY(mg_design_moments(m->o->design, true, m->mean, deviation, m->job->error));
     for (int64_t j = 0; j < m->columns; j++)
         m->shift[j] = (d->shift ? d->shift[j] : 0.0) - m->mean[j];
-    return mg_step_row_new(d, m->shift, !m->rows, m->arena, &m->row, m->job->error);
+    MG_TRY(mg_step_row_new(d, m->shift, !m->rows, m->arena, &m->row, m->job->error));
+    m->row.as_is = false; /* the weights of all classes of a column lie side by side */
+    return MARGIN_OK;
 }
 
 static margin_status find_tau(crammer_singer *m) {

@@ -25,26 +25,34 @@ static margin_status new_point(mg_descent *d, bool with_gradient, mg_descent_poi
 }
 
 static margin_status descent_new_vectors(mg_descent *d) {
-    const bool dual = d->solution->alpha, residual = d->job->residual;
+    const bool dual = d->solution->alpha;
     MG_TRY(new_point(d, true, &d->here));
     MG_TRY(new_point(d, false, &d->best));
     if (d->adapts) MG_TRY(new_point(d, true, &d->there));
     if (dual) MG_TRY(new_numbers(d, d->samples, &d->alpha));
-    if (dual) MG_TRY(new_numbers(d, d->samples, &d->slopes));
-    if (residual) MG_TRY(new_numbers(d, d->columns, &d->mean));
-    return residual ? new_numbers(d, d->columns, &d->norm) : MARGIN_OK;
+    if (dual || d->late) MG_TRY(new_numbers(d, d->samples, &d->slopes));
+    return d->job->residual ? new_numbers(d, 2 * d->columns, &d->norm) : MARGIN_OK;
 }
 
 /* ---- Points ---------------------------------------------------------------------------------- */
 
 margin_status mg_descent_evaluate(mg_descent *d, mg_descent_point *point) {
-    mg_loss_point pass = {.gradient = point->gradient,
+    mg_loss_point pass = {.gradient = d->late ? NULL : point->gradient,
                           .intercept_gradient = point->gradient_b,
                           .slopes = point == &d->here ? d->slopes : NULL};
     MG_TRY(mg_objective_pass(d->objective, point->w, point->b, &pass, d->job->error));
     d->solution->passes++;
     point->value = pass.value;
     point->errors = pass.errors;
+    return MARGIN_OK;
+}
+
+margin_status mg_descent_gradient(mg_descent *d) {
+    const mg_descent_point *p = &d->here;
+    double total;
+    if (!d->late) return MARGIN_OK;
+    MG_TRY(mg_objective_gradient(d->objective, d->slopes, p->gradient, &total, d->job->error));
+    d->vectors->add(p->gradient, d->objective->penalty.rho, p->w, d->columns);
     return MARGIN_OK;
 }
 
@@ -80,6 +88,7 @@ static margin_status find_l1_limit(mg_descent *d) {
     MG_TRY(new_numbers(d, 2 * d->columns, &centre));
     MG_TRY(mg_design_coordinates(d->design, intercept, centre, centre + d->columns, d->job->error));
     MG_TRY(mg_descent_evaluate(d, &d->here)); /* w = 0 and the best constant */
+    MG_TRY(mg_descent_gradient(d));
     for (int64_t j = 0; j < d->columns; j++) {
         const double rest = intercept ? centre[j] * d->here.gradient_b[0] : 0.0;
         d->solution->l1_limit = fmax(d->solution->l1_limit, fabs(d->here.gradient[j] - rest));
@@ -127,6 +136,7 @@ static mg_descent descent_of(mg_linear_job *job, mg_linear_solution *solution, b
                         .is_default = is_default,
                         .curvature = (double)NAN,
                         .noisy = !loss->smooth,
+                        .late = by_rows && o->functions == 1,
                         .adapts = isnan(job->descent.rate) && loss->smooth &&
                                   !isfinite(loss->curvature_bound),
                         .goal = {.job = job, .solution = solution, .strictness = 0.95}};
@@ -164,7 +174,7 @@ margin_status mg_descend(mg_linear_job *job, mg_linear_solution *solution) {
     MG_SCOPED_ARENA(arena, d.design->heap);
     d.arena = &arena;
     MG_TRY(descent_new_vectors(&d));
-    MG_TRY(mg_descent_measure_columns(&d));
+    mg_descent_measure_target(&d);
     const double began = mg_clock();
     MG_TRY(go_to_start(&d));
     job->stop.deadline -= mg_clock() - began; /* the proof takes as long */

@@ -37,6 +37,7 @@ typedef struct mg_descent {
     mg_descent_point here, best;                  /* the best one without a gradient */
     mg_descent_point there;                       /* adapts: the next one */
     double *slopes;                               /* samples, of `here`; NULL: not needed */
+    bool late;          /* the gradient of `here` is found from the slopes when it is asked for */
     double *alpha;      /* samples: dual variables whose sum of rows is rho w; NULL: not needed */
     double start_value; /* P at the start */
     double mass, mu;    /* M; rho / M */
@@ -53,7 +54,7 @@ typedef struct mg_descent {
     bool adapts;  /* the rate is chosen anew in every step */
     /* least squares without a penalty: the residual of the normal equations tells
      * when a proof is due */
-    double *mean, *norm; /* columns; NULL: not so */
+    double *mean, *norm; /* columns; norm NULL: not so, mean NULL: not yet */
     double spread;       /* of the target */
     /* proof */
     mg_goal goal;       /* of the best point */
@@ -67,6 +68,8 @@ margin_status mg_descend(mg_linear_job *job, mg_linear_solution *solution);
 
 /* Value, gradient and errors of a point: one pass. With slopes if d->slopes and point is &here. */
 margin_status mg_descent_evaluate(mg_descent *d, mg_descent_point *point);
+/* That of `here`, where it is late. */
+margin_status mg_descent_gradient(mg_descent *d);
 
 /* ---- Rate (descent_rate.c) ---- */
 /* Sets rate, schedule and decay; needs noisy, adapts and rows_curvature. Up to 100 passes. */
@@ -79,7 +82,7 @@ double mg_loss_most_curvature(const mg_loss *loss);
 margin_status mg_descent_curvature(mg_descent *d, int64_t passes);
 
 /* ---- Proof (descent_proof.c) ---- */
-margin_status mg_descent_measure_columns(mg_descent *d);
+void mg_descent_measure_target(mg_descent *d);
 margin_status mg_descent_prove(mg_descent *d);
 /* Without a penalty a proof needs a matrix: it costs many times the units made so far. */
 bool mg_descent_is_dear(const mg_descent *d);
@@ -111,11 +114,12 @@ typedef struct mg_descent_rows {
     double *slopes;      /* batch x functions: of the scores, divided by the rows of the batch */
     double *lengths;     /* adapts: samples, |(a_i, 1)|^2 */
     double alpha_factor; /* the dual variables are alpha times this */
+    int64_t at;          /* the row of x at hand */
     mg_step_row row;     /* dense if there is |w|_1, which changes all weights */
     /* sparse rows: w_k = factor u_k + along_k shift; u is here.w during a pass */
     double factor;
     double *along, *shift_u; /* functions; shift . u_k */
-    int64_t until_poll;      /* multiplications */
+    int64_t price, done;     /* multiplications of a row, in the mean, and since the last poll */
 } mg_descent_rows;
 
 /* Memory from d->arena; measures the rows: sets d->noisy and d->rows_curvature. */

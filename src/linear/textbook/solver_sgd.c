@@ -20,45 +20,31 @@
 
 #include <string.h>
 
-enum { POLL = 1 << 22 }; /* multiplications */
+enum { POLL = 1 << 22 }; /* multiplications of rows */
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 static margin_status sgd_read_row(mg_descent_rows *m, int64_t sample) {
-    const mg_descent *d = m->d;
     mg_step_row_read(&m->row, sample);
-    m->until_poll -=
-        (d->functions + 1) * (m->row.sparse ? m->row.stored + 1 : d->columns) + d->functions;
-    if (m->until_poll > 0) return MARGIN_OK;
-    m->until_poll = POLL;
-    return mg_cancelled(d->job->context) ? mg_fail_cancelled(d->job->error) : MARGIN_OK;
+    m->done += m->price;
+    if (m->done < POLL) return MARGIN_OK;
+    m->done = 0;
+    return mg_cancelled(m->d->job->context) ? mg_fail_cancelled(m->d->job->error) : MARGIN_OK;
 }
 
 static double sgd_score(const mg_descent_rows *m, int64_t k) {
-    const mg_descent *d = m->d;
-    const double *w = d->here.w + k * d->columns;
-    if (!m->row.sparse) return d->vectors->dot(m->row.values, w, d->columns) + d->here.b[k];
-    double of_u = m->shift_u[k];
-    for (int64_t e = 0; e < m->row.stored; e++)
-        of_u += m->row.values[e] * w[m->row.at[e]];
+    const mg_descent_point *p = &m->d->here;
+    const double of_u = mg_step_row_dot(&m->row, p->w + k * m->d->columns) + m->shift_u[k];
     const double along_shift = m->row.shift_square + m->row.along_shift; /* shift . a */
-    return m->factor * of_u + m->along[k] * along_shift + d->here.b[k];
+    return m->factor * of_u + m->along[k] * along_shift + p->b[k];
 }
 
 /* w_k += by x row at hand */
 static void sgd_add_row(mg_descent_rows *m, int64_t k, double by) {
-    mg_descent *d = m->d;
-    const double *shift = d->design->shift;
-    double *w = d->here.w + k * d->columns;
-    if (!m->row.sparse) {
-        d->vectors->add(w, by, m->row.values, d->columns);
-        return;
-    }
     const double each = by / m->factor;
-    for (int64_t e = 0; e < m->row.stored; e++) {
-        w[m->row.at[e]] += each * m->row.values[e];
-        if (shift) m->shift_u[k] += each * m->row.values[e] * shift[m->row.at[e]];
-    }
+    mg_step_row_add(&m->row, each, m->d->here.w + k * m->d->columns);
+    if (!m->row.sparse) return;
+    m->shift_u[k] += each * m->row.along_shift;
     m->along[k] += by;
 }
 
@@ -181,22 +167,27 @@ static margin_status sgd_one_batch(mg_descent_rows *m, const int64_t *samples, i
     return MARGIN_OK;
 }
 
-/* Asks for a row that comes soon: in a random order the processor does not. */
-static void fetch_row(const mg_descent_rows *m, int64_t sample) {
-    const mg_design *design = m->d->design;
+/* Asks for a row that comes soon, and where one after it starts: in a random order the processor
+ * does not. */
+static void fetch_rows(const mg_descent_rows *m, int64_t sample, int64_t after) {
+    const mg_problem *problem = m->d->design->problem;
+    const margin_matrix *x = &problem->x;
+    const int64_t start = mg_sample_row(problem, after) * mg_type_size(x->start_type);
     __builtin_prefetch(m->d->objective->c + sample);
-    if (design->problem->target) __builtin_prefetch(design->problem->target + sample);
-    if (m->row.prefetch) m->row.prefetch(&design->problem->x, mg_design_row(design, sample));
+    if (problem->target) __builtin_prefetch(problem->target + sample);
+    if (m->row.prefetch) m->row.prefetch(x, mg_sample_row(problem, sample));
+    if (x->row_starts) __builtin_prefetch((const char *)x->row_starts + start);
 }
 
 margin_status mg_descent_rows_pass(mg_descent_rows *m) {
     mg_descent *d = m->d;
     enum { AHEAD = 8 }; /* rows */
+    const int64_t *order = m->order;
     margin_status status = MARGIN_OK;
     mg_random_shuffle(d->job->seed, MG_RANDOM_SHUFFLE, (uint64_t)d->units, m->order, d->samples);
-    for (int64_t first = 0; status >= 0 && first < d->samples; first += m->batch) {
-        if (first + AHEAD < d->samples) fetch_row(m, m->order[first + AHEAD]);
-        status = sgd_one_batch(m, m->order + first, MG_MIN(m->batch, d->samples - first));
+    for (int64_t at = 0; status >= 0 && at < d->samples; at += m->batch) {
+        if (at + 2 * AHEAD < d->samples) fetch_rows(m, order[at + AHEAD], order[at + 2 * AHEAD]);
+        status = sgd_one_batch(m, order + at, MG_MIN(m->batch, d->samples - at));
     }
     sgd_settle(m); /* of a pass that the clock cut, too: its dual variables go into the proof */
     return status >= 0 ? mg_descent_evaluate(d, &d->here) : status;
@@ -206,8 +197,9 @@ margin_status mg_descent_rows_pass(mg_descent_rows *m) {
 
 static margin_status rows_memory(mg_descent_rows *m) {
     mg_descent *d = m->d;
-    const bool sparse =
-        !d->design->made && mg_is_csr(&d->design->problem->x) && d->objective->penalty.kappa == 0.0;
+    const margin_matrix *x = &d->design->problem->x;
+    const bool sparse = !d->design->made && mg_is_csr(x) && d->objective->penalty.kappa == 0.0;
+    const int64_t length = sparse ? (int64_t)mg_row_length(x) : d->columns;
     const char *purpose = "the rows of a solver";
     margin_error *error = d->job->error;
     MG_TRY(MG_PIECES(d->arena, purpose, error, MG_PIECE(m->order, d->samples),
@@ -215,6 +207,7 @@ static margin_status rows_memory(mg_descent_rows *m) {
                      MG_PIECE(m->along, 2 * d->functions)));
     if (d->adapts) MG_ARENA_NEW(d->arena, m->lengths, d->samples, purpose, error);
     MG_TRY(mg_step_row_new(d->design, d->design->shift, sparse, d->arena, &m->row, error));
+    m->price = (d->functions + 1) * (length + 1);
     m->shift_u = m->along + d->functions;
     memset(m->along, 0, (size_t)(2 * d->functions) * sizeof *m->along);
     for (int64_t i = 0; i < d->samples; i++)
@@ -225,11 +218,8 @@ static margin_status rows_memory(mg_descent_rows *m) {
 margin_status mg_descent_rows_begin(mg_descent *d, int64_t batch, mg_descent_rows *m) {
     const mg_objective *o = d->objective;
     double most = 0.0; /* the greatest n c_i / M |(a_i, 1)|^2 */
-    *m = (mg_descent_rows){.d = d,
-                           .batch = MG_MIN(batch, d->samples),
-                           .factor = 1.0,
-                           .alpha_factor = 1.0,
-                           .until_poll = POLL};
+    *m = (mg_descent_rows){
+        .d = d, .batch = MG_MIN(batch, d->samples), .factor = 1.0, .alpha_factor = 1.0};
     MG_TRY(rows_memory(m));
     sgd_settle(m); /* for shift_u */
     for (int64_t i = 0; i < d->samples; i++) {
