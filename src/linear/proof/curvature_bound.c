@@ -21,6 +21,10 @@
  * l is bounded by the greatest 1/sqrt(curvature of sample i), because H holds that sample's part;
  * where this is too much, e_i'H^-1 e_i is computed.
  *
+ * Of many sparse columns without a penalty H is not made: conjugate gradients find g'H^-1 g from
+ * below, what is left of g and a bound of the least eigenvalue (learn/exact/least_curvature.h) how
+ * far; e_i'H^-1 e_i is at most |e_i|^2 over that bound.
+ *
  * Without a penalty dependent columns make H singular, and g has nothing in its null space: of them
  * a basis is kept, chosen without rounding (exact_columns.h) and from all rows with a part in g.
  * Nothing is added to H. Rounding of H changes it by `error` of its least eigenvalue; if that is
@@ -29,6 +33,7 @@
 #include "linear/proof/goal.h"
 
 #include "learn/exact/exact_columns.h"
+#include "learn/exact/least_curvature.h"
 #include "linear/proof/newton_matrix.h"
 
 #include "math/products/cholesky.h"
@@ -52,6 +57,8 @@ typedef struct curvature_bound {
     bool *independent;                     /* columns + 1 */
     double primal, error_of_matrix, ratio; /* ratio: of the greatest offset to a deviation, or 1 */
     mg_newton_matrix newton;
+    bool by_products; /* which has no matrix, but all else */
+    bool too_early;   /* no bound is near */
 } curvature_bound;
 
 static margin_status take_memory(curvature_bound *m, mg_arena *arena) {
@@ -68,19 +75,23 @@ static margin_status take_memory(curvature_bound *m, mg_arena *arena) {
 
 /* ---- The matrix ------------------------------------------------------------------------------ */
 
-static margin_status make_matrix(curvature_bound *m, const bool *independent) {
+/* Whether H can be told from a singular one. */
+static bool is_definite(curvature_bound *m) {
     const mg_objective *o = m->o;
     const double *shift = o->design->centre ? NULL : o->design->shift;
-    const mg_newton_weights curvature = {
-        .weights = m->weights, .exact = true, .independent = independent};
-    MG_TRY(mg_newton_matrix_make(o, &curvature, &m->newton, m->error));
     m->ratio = 1.0;
     for (int64_t j = 0; j < o->columns; j++) {
         const double offset = fabs(m->newton.mean[j]) + (shift ? fabs(shift[j]) : 0.0);
         m->ratio = fmax(m->ratio, offset * m->newton.factor[j]);
     }
     m->error_of_matrix = 10.0 * DBL_EPSILON * (double)m->newton.size * m->ratio / m->newton.least;
-    return MARGIN_OK;
+    return m->error_of_matrix <= most_error;
+}
+
+static margin_status make_matrix(curvature_bound *m, const bool *independent) {
+    const mg_newton_weights curvature = {
+        .weights = m->weights, .exact = true, .independent = independent};
+    return mg_newton_matrix_make(m->o, &curvature, &m->newton, m->error);
 }
 
 /* Samples with a part in g. */
@@ -121,26 +132,10 @@ static double hidden_step(const curvature_bound *m) {
            (slopes * m->ratio * sqrt(square / n->least) + 2.0 * terms * sqrt(curvature));
 }
 
-/* s^2, or INFINITY where H cannot be told from a singular one. */
-static margin_status squared_step(curvature_bound *m, double *square) {
-    const mg_objective *o = m->o;
-    double own = 0.0;
-    MG_TRY(make_matrix(m, NULL));
-    if (!(m->error_of_matrix <= most_error) && o->penalty.rho == 0.0) { /* else each one counts */
-        MG_TRY(find_independent(m));
-        MG_TRY(make_matrix(m, m->independent));
-    }
-    *square = (double)INFINITY;
-    if (!(m->error_of_matrix <= most_error)) return MARGIN_OK;
-    mg_newton_matrix_solve(o, &m->newton, m->gradient, m->sums, m->step, m->step_b);
-    for (int64_t k = 0; k < o->functions; k++) {
-        own += m->sums[k] * m->step_b[k];
-        for (int64_t j = 0; j < o->columns; j++)
-            own += m->gradient[k * o->columns + j] * m->step[k * o->columns + j];
-    }
+/* From g'H^-1 g. */
+static double square_of(const curvature_bound *m, double own) {
     const double step = sqrt(fmax(own, 0.0) / (1.0 - m->error_of_matrix)) + hidden_step(m);
-    if (own >= -DBL_EPSILON * m->primal) *square = step * step;
-    return MARGIN_OK;
+    return own >= -DBL_EPSILON * m->primal ? step * step : (double)INFINITY;
 }
 
 /* ---- Leverages ------------------------------------------------------------------------------- */
@@ -177,7 +172,8 @@ static void read_sample(const curvature_bound *m, int64_t i, double *z) {
             z[k * (n->size + block) + j] = n->scale[k * block + j] * z[j];
 }
 
-/* The greatest e'H^-1 e over the differences e of the functions of a sample, from L^-1 e_i. */
+/* The greatest e'H^-1 e over the differences e of the functions of a sample, from L^-1 e_i; by
+ * products no less than that, from e_i. */
 static double exact_leverage(const curvature_bound *m, const double *solved) {
     const mg_vector_ops *v = mg_vector_ops_for(m->o->design->isa);
     const int64_t size = m->newton.size;
@@ -190,7 +186,7 @@ static double exact_leverage(const curvature_bound *m, const double *solved) {
             most = fmax(most, own + v->square(y, size) - 2.0 * v->dot(y, z, size));
         }
     }
-    return most / (1.0 - m->error_of_matrix);
+    return most / (1.0 - m->error_of_matrix) / (m->by_products ? m->newton.least : 1.0);
 }
 
 /* The squared hinge: takes out the samples that are not well inside the margin. */
@@ -211,12 +207,14 @@ static bool counts(const curvature_bound *m, int64_t i) {
     return m->o->c[i] > 0.0 && !(m->scores && m->weights[i] == 0.0);
 }
 
-/* Samples of which the curvature alone says too little. */
-static int64_t count_open(const curvature_bound *m, double square) {
+/* Too many samples of which the curvature alone says too little. */
+static bool is_too_early(curvature_bound *m, double square) {
+    static const double most_work = 1e10;
+    const double size = (double)m->newton.size, work = size * size * (double)m->newton.blocks;
     int64_t open = 0;
-    for (int64_t i = 0; i < m->o->samples; i++)
+    for (int64_t i = 0; m->o->loss->kind != MG_LOSS_SQUARED && i < m->o->samples; i++)
         open += counts(m, i) && !(plain_leverage(m, i) <= reach(m, i) / square);
-    return open;
+    return m->too_early = (double)open * work > most_work;
 }
 
 /* Raises l^2 to the exact leverage of a batch of samples. */
@@ -229,8 +227,9 @@ static margin_status add_batch(const curvature_bound *m, const int64_t *batch, i
     if (isinf(*most)) return MARGIN_OK;
     for (int64_t k = 0; k < count; k++)
         read_sample(m, batch[k], m->solved + k * numbers);
-    mg_cholesky_solve_lower_many(d->isa, m->newton.size, m->newton.matrix, m->newton.size,
-                                 m->solved, count * m->newton.blocks);
+    if (!m->by_products)
+        mg_cholesky_solve_lower_many(d->isa, m->newton.size, m->newton.matrix, m->newton.size,
+                                     m->solved, count * m->newton.blocks);
     for (int64_t k = 0; k < count; k++) {
         const double own = exact_leverage(m, m->solved + k * numbers);
         *most = own <= reach(m, batch[k]) / square ? fmax(*most, own) : (double)INFINITY;
@@ -240,13 +239,11 @@ static margin_status add_batch(const curvature_bound *m, const int64_t *batch, i
 
 /* l^2, or INFINITY where it reaches too far or would take too long to find: a fit that the clock
  * has stopped does without. */
-static margin_status greatest_leverage(const curvature_bound *m, double square, double *most) {
-    static const double most_work = 1e10;
+static margin_status greatest_leverage(curvature_bound *m, double square, double *most) {
     const mg_objective *o = m->o;
-    const double size = (double)m->newton.size, work = size * size * (double)m->newton.blocks;
     const int64_t room = MG_MAX(BATCH / m->newton.blocks, 1);
     int64_t batch[BATCH], count = 0;
-    *most = (double)count_open(m, square) * work <= most_work ? 0.0 : (double)INFINITY;
+    *most = is_too_early(m, square) ? (double)INFINITY : 0.0;
     for (int64_t i = 0; i < o->samples && isfinite(*most); i++) {
         if (!counts(m, i)) continue;
         const double plain = plain_leverage(m, i);
@@ -261,15 +258,125 @@ static margin_status greatest_leverage(const curvature_bound *m, double square, 
     return add_batch(m, batch, count, square, most);
 }
 
+/* ---- The step -------------------------------------------------------------------------------- */
+
+/* Where it costs less, for the most products that are made. */
+static bool may_use_products(const mg_objective *o) {
+    static const double price = 15e3; /* of a product, in steps of a factor, for a stored value */
+    const mg_problem *problem = o->design->problem;
+    const double n = (double)o->columns;
+    return mg_is_csr(&problem->x) && !o->design->made && o->functions == 1 &&
+           o->penalty.rho == 0.0 && o->design->shift == problem->shift &&
+           n * n * n > price * mg_row_length(&problem->x) * (double)o->samples;
+}
+
+/* Between steps: g'H^-1 g is below this. */
+static bool is_near(const void *state, double left, double fallen, double least) {
+    static const double little = 1e-6;
+    double *const *most = state;
+    **most = fallen + left / least;
+    return left / least <= little * fallen;
+}
+
+/* Means, units and the gradient for the products: columns and the intercept have nothing in common,
+ * and the same curvature. */
+static margin_status set_units(curvature_bound *m, double *norm, double *right, double *total) {
+    const mg_objective *o = m->o;
+    mg_newton_matrix *n = &m->newton;
+    double *mean = right;
+    MG_TRY(mg_design_moments(o->design, true, mean, norm, m->error));
+    MG_TRY(mg_objective_gradient(o, m->weights, n->mean, total, m->error));
+    const double root = sqrt(*total);
+    for (int64_t j = 0; j < o->columns; j++) {
+        n->mean[j] = o->intercept ? n->mean[j] / *total : 0.0;
+        const double deviation = o->intercept ? norm[j] : hypot(mean[j], norm[j]);
+        norm[j] = root * deviation;
+        n->factor[j] = deviation > 0.0 ? 1.0 / deviation : 0.0;
+        n->scale[j] = 1.0 / root;
+        right[j] = norm[j] > 0.0 ? (m->gradient[j] - n->mean[j] * m->sums[0]) / norm[j] : 0.0;
+    }
+    n->scale[o->columns] = o->intercept ? 1.0 / root : 0.0;
+    return MARGIN_OK;
+}
+
+/* s^2 is at least what one step along g finds of it. */
+static margin_status first_step(curvature_bound *m, const double *norm, const double *right,
+                                double *room, double *least) {
+    const mg_objective *o = m->o;
+    double *image = m->step, offset = 0.0, total, square = 0.0, curvature;
+    for (int64_t j = 0; j < o->columns; j++) {
+        room[j] = norm[j] > 0.0 ? right[j] / norm[j] : 0.0;
+        offset -= m->newton.mean[j] * room[j];
+        square += right[j] * right[j];
+    }
+    MG_TRY(mg_design_product(o->design, NULL, o->samples, m->weights, room, offset, image, &total,
+                             m->error));
+    curvature = offset * total;
+    for (int64_t j = 0; j < o->columns; j++)
+        curvature += image[j] * room[j];
+    *least = curvature > 0.0 ? square * square / curvature : 0.0;
+    return MARGIN_OK;
+}
+
+static margin_status step_by_products(curvature_bound *m, double *square) {
+    enum { MOST = 64, STEPS = 1024 };
+    const mg_objective *o = m->o;
+    const mg_stop stop = {
+        .context = o->design->context, .deadline = (double)INFINITY, .max_iterations = -1};
+    double *norm, *right, *x, total, most = (double)INFINITY, *found = &most;
+    MG_SCOPED_ARENA(arena, o->design->heap);
+    MG_TRY(MG_PIECES(&arena, purpose, m->error, MG_PIECE(norm, o->columns),
+                     MG_PIECE(right, o->columns), MG_PIECE(x, o->columns)));
+    MG_TRY(set_units(m, norm, right, &total));
+    MG_TRY(first_step(m, norm, right, x, square));
+    const bool too_early = is_too_early(m, *square);
+    *square = (double)INFINITY;
+    if (too_early) return MARGIN_OK;
+    mg_least_equation equation = {
+        .right = right, .x = x, .most = STEPS, .enough = is_near, .state = &found};
+    const mg_column_curvature curvature = {.context = o->design->context,
+                                           .stop = &stop,
+                                           .problem = o->design->problem,
+                                           .weights = m->weights,
+                                           .mean = m->newton.mean,
+                                           .norm = norm,
+                                           .equation = &equation};
+    const margin_status status = mg_least_curvature(&curvature, MOST, &m->newton.least, m->error);
+    if (status != MARGIN_OK)
+        return status == MARGIN_ERROR_CANCELLED ? mg_fail_cancelled(m->error) : status;
+    m->newton.least = fmin(m->newton.least, 1.0); /* that of the intercept */
+    if (!is_definite(m)) return MARGIN_OK;
+    *square = square_of(m, most + (o->intercept ? m->sums[0] * m->sums[0] / total : 0.0));
+    return MARGIN_OK;
+}
+
+/* s^2, or INFINITY where H cannot be told from a singular one. */
+static margin_status squared_step(curvature_bound *m, double *square) {
+    const mg_objective *o = m->o;
+    double own = 0.0;
+    if (m->by_products) return step_by_products(m, square);
+    MG_TRY(make_matrix(m, NULL));
+    bool is_sure = is_definite(m);
+    if (!is_sure && o->penalty.rho == 0.0) { /* else each one counts */
+        MG_TRY(find_independent(m));
+        MG_TRY(make_matrix(m, m->independent));
+        is_sure = is_definite(m);
+    }
+    *square = (double)INFINITY;
+    if (!is_sure) return MARGIN_OK;
+    mg_newton_matrix_solve(o, &m->newton, m->gradient, m->sums, m->step, m->step_b);
+    for (int64_t k = 0; k < o->functions; k++) {
+        own += m->sums[k] * m->step_b[k];
+        for (int64_t j = 0; j < o->columns; j++)
+            own += m->gradient[k * o->columns + j] * m->step[k * o->columns + j];
+    }
+    *square = square_of(m, own);
+    return MARGIN_OK;
+}
+
 static margin_status find_bound(curvature_bound *m, double *above) {
     const mg_objective *o = m->o;
     double square, leverage = 0.0;
-    mg_loss_point point = {
-        .scores = m->scores, .gradient = m->gradient, .intercept_gradient = m->sums};
-    *(o->functions == 1 ? &point.curvatures : &point.shares) = m->weights;
-    MG_TRY(mg_objective_pass(o, m->at->w, m->at->b, &point, m->error));
-    m->primal = point.value;
-    keep_inside(m);
     MG_TRY(squared_step(m, &square));
     if (!isfinite(square)) return MARGIN_OK;
     if (o->loss->kind != MG_LOSS_SQUARED && square > 0.0)
@@ -281,6 +388,17 @@ static margin_status find_bound(curvature_bound *m, double *above) {
     return MARGIN_OK;
 }
 
+static margin_status look_at_point(curvature_bound *m) {
+    const mg_objective *o = m->o;
+    mg_loss_point point = {
+        .scores = m->scores, .gradient = m->gradient, .intercept_gradient = m->sums};
+    *(o->functions == 1 ? &point.curvatures : &point.shares) = m->weights;
+    MG_TRY(mg_objective_pass(o, m->at->w, m->at->b, &point, m->error));
+    m->primal = point.value;
+    keep_inside(m);
+    return MARGIN_OK;
+}
+
 margin_status mg_bound_by_curvature(const mg_objective *objective, const mg_linear_solution *at,
                                     double *above, margin_error *error) {
     curvature_bound m = {.o = objective, .at = at, .error = error};
@@ -289,5 +407,9 @@ margin_status mg_bound_by_curvature(const mg_objective *objective, const mg_line
         return MARGIN_OK;
     MG_SCOPED_ARENA(arena, objective->design->heap);
     MG_TRY(take_memory(&m, &arena));
-    return find_bound(&m, above);
+    MG_TRY(look_at_point(&m));
+    m.by_products = may_use_products(objective);
+    if (m.by_products) MG_TRY(find_bound(&m, above));
+    m.by_products = false;
+    return isinf(*above) && !m.too_early ? find_bound(&m, above) : MARGIN_OK;
 }
