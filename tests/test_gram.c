@@ -260,7 +260,7 @@ static void f32_errors(void **unused) {
     static const int64_t columns[] = {1, 9, 130, WIDE};
     static const double gammas[] = {1e-6, 1e-3, 0.05, 2.0};
     margin_context *context = support_context(NULL, 1);
-    double *x = calloc(M * WIDE, sizeof *x), lengths[M];
+    double *x = calloc(M * WIDE, sizeof *x), off[M];
     uint64_t state = 5;
     for (int k = 0; k < 32; k++) {
         const int64_t width = columns[k / 4 % 4];
@@ -283,19 +283,20 @@ static void f32_errors(void **unused) {
         }
         for (int64_t j = 0; j < M; j++) {
             mg_gram_error error;
-            assert_false(mg_gram_error_start(gram[1], &error, lengths));
-            assert_true(mg_gram_error_start(gram[0], &error, lengths));
-            mg_gram_error_add(&error, 1.0, lengths[j]);
+            assert_false(mg_gram_error_start(gram[1], &error, off));
+            assert_true(mg_gram_error_start(gram[0], &error, off));
+            mg_gram_error_add(&error, 1.0, off[j]);
             for (int64_t i = 0; i < M; i++) {
                 const double narrow = (double)((const float *)values[0])[i * ld[0] + j];
                 const double exact = ((const double *)values[1])[i * ld[1] + j];
-                const double bound = mg_gram_error_at(&error, lengths[i]);
+                const double bound = mg_gram_error_at(&error, off[i]);
                 assert_true(fabs(narrow - exact) <= bound);
                 most = fmax(most, bound);
             }
         }
-        assert_true(k >= 16 || most < 1e-7 * (double)(width + 10) *
-                                          (1.0 + 200.0 * kernel.gamma * (double)width));
+        const double far = width == WIDE ? 20.0 : 200.0; /* of many columns no point is */
+        assert_true(k >= 16 || most < 1e-7 * (fmin((double)width, 64.0) + 10.0) *
+                                          (1.0 + far * kernel.gamma * (double)width));
         for (int t = 0; t < 2; t++)
             mg_gram_free(gram[t]);
     }

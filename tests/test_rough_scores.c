@@ -19,7 +19,7 @@ static double power_of_ten(uint64_t *state, double low, double high) {
 }
 
 static rough_case draw_case(uint64_t *state) {
-    static const int64_t widths[] = {1, 2, 7, 50, 255, 256, 257, 600};
+    static const int64_t widths[] = {1, 2, 7, 50, 64, 65, 257, 600};
     rough_case c = {.columns = widths[support_random(state) % 8],
                     .support = 1 + (int64_t)(support_random(state) % 260),
                     .count = 1 + (int64_t)(support_random(state) % MG_ROUGH_ROWS),

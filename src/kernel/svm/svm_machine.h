@@ -108,7 +108,7 @@ typedef struct mg_svm_shared {
     int64_t *position; /* of a row of x, in the gram */
     int64_t *rows, *places, *samples; /* of the gram's points */
     mg_gram_error error;              /* how far its values may be off, by no weights, and */
-    double *lengths;                  /* of its points */
+    double *off;                      /* what its points add */
 } mg_svm_shared;
 
 /* The machine of the last fit to these rows, if it will do, or a new one. */

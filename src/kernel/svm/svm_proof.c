@@ -9,8 +9,8 @@ typedef struct proof_lists {
     int64_t *rows, *variables; /* rows of x, and the variables they belong to */
     int64_t *support;          /* rows of x; of a precomputed matrix its columns */
     double *weights, *products;
-    double *lengths; /* of the gram's points */
-    double *errors;  /* of each variable: what f32 may have done to its gradient; NULL: anything */
+    double *off;    /* of the gram's points: what f32 adds to errors */
+    double *errors; /* of each variable: what f32 may have done to its gradient; NULL: anything */
     int64_t count, support_count;
 } proof_lists;
 
@@ -33,17 +33,16 @@ static void list_changes(const mg_svm_machine *m, const double *base, proof_list
  * those of the last proof in f64. */
 static void find_errors(const mg_svm_machine *m, proof_lists *lists) {
     const int64_t n = m->smo.count, *place = m->smo.place;
-    const double *lengths = lists->lengths;
     double *errors = lists->errors;
     mg_gram_error error;
     lists->errors = NULL;
     if (m->whole_proof || m->type != MARGIN_F32) return;
-    if (!mg_gram_error_start(mg_svm_gram(m), &error, lists->lengths)) return;
+    if (!mg_gram_error_start(mg_svm_gram(m), &error, lists->off)) return;
     for (int64_t v = 0; v < n; v++)
         mg_gram_error_add(&error, fabs(mg_svm_beta(m, v)) + m->reach[v],
-                          lengths[place ? place[v] : v]);
+                          lists->off[place ? place[v] : v]);
     for (int64_t v = 0; v < n; v++)
-        errors[v] = mg_gram_error_at(&error, lengths[place ? place[v] : v]);
+        errors[v] = mg_gram_error_at(&error, lists->off[place ? place[v] : v]);
     lists->errors = errors;
 }
 
@@ -184,7 +183,7 @@ static margin_status prove_changes(mg_svm_machine *m) {
     MG_GO(MG_PIECES(&arena, proof_purpose, error, MG_PIECE(lists.rows, n),
                     MG_PIECE(lists.variables, n), MG_PIECE(lists.support, n),
                     MG_PIECE(lists.weights, n), MG_PIECE(lists.products, n),
-                    MG_PIECE(lists.errors, n), MG_PIECE(lists.lengths, gram->points.count)));
+                    MG_PIECE(lists.errors, n), MG_PIECE(lists.off, gram->points.count)));
     status = prove_rows(m, &lists, gram->squares);
 done:
     mg_arena_free(&arena);

@@ -11,7 +11,7 @@ static void shared_free(mg_heap *heap, void *data) {
     mg_svm_shared *s = data;
     if (!s) return;
     mg_gram_free(s->gram);
-    MG_FREE(heap, s->position, s->rows, s->places, s->samples, s->lengths, s);
+    MG_FREE(heap, s->position, s->rows, s->places, s->samples, s->off, s);
 }
 
 /* Samples in the order of their classes, each class in its own order. */
@@ -24,7 +24,7 @@ static margin_status list_by_class(const mg_problem *p, mg_heap *heap, mg_svm_sh
     MG_NEW(heap, s->rows, p->count, purpose, error);
     MG_NEW(heap, s->places, p->count, purpose, error);
     MG_NEW(heap, s->samples, p->count, purpose, error);
-    MG_NEW(heap, s->lengths, p->count, purpose, error);
+    MG_NEW(heap, s->off, p->count, purpose, error);
     for (int c = 0; c < p->classes; c++)
         for (int64_t i = 0; i < p->count; i++) {
             if (p->code[i] != c) continue;
@@ -72,7 +72,7 @@ static void list_weights(const rough_work *work) {
             const int64_t place = work->shared->position[key];
             work->weights[k] = h->view.expansion.coefficients[k] / gram->factor;
             work->rows[k] = values + place * ld;
-            mg_gram_error_add(error, fabs(work->weights[k]), work->shared->lengths[place]);
+            mg_gram_error_add(error, fabs(work->weights[k]), work->shared->off[place]);
         }
         work->rounding[f] = DBL_EPSILON * (double)(last - first + 2) *
                             (error->sum + fabs(h->view.expansion.intercept[f]));
@@ -100,7 +100,7 @@ static margin_status rough_task(void *argument, int64_t task, int worker) {
         for (int64_t f = 0; f < h->functions; f++) {
             scores[f] = block[f * ROUGH_COLUMNS + j];
             errors[f] = work->rounding[f] +
-                        mg_gram_error_at(&work->errors[f], work->shared->lengths[first + j]);
+                        mg_gram_error_at(&work->errors[f], work->shared->off[first + j]);
         }
         work->visit(&(mg_rough){work->shared->samples[first + j], worker, scores, errors},
                     work->argument);
@@ -152,7 +152,7 @@ static margin_status make_gram(mg_shared *shared, mg_svm_shared *s) {
                                      .type = MARGIN_F32,
                                      .bytes = plan.says.matrix};
     MG_TRY(mg_gram_create(shared->context, &request, &s->gram, shared->error));
-    if (mg_gram_error_start(s->gram, &s->error, s->lengths)) shared->rough = svm_rough;
+    if (mg_gram_error_start(s->gram, &s->error, s->off)) shared->rough = svm_rough;
     return mg_gram_fill(s->gram, shared->context, shared->error);
 }
 

@@ -2,13 +2,13 @@
  * asked for and few rows are in doubt.
  *
  * K = e^-t, t = |x' - s'|^2 / 2 of points that are centred and scaled. Let u be the unit roundoff
- * of f32 and T = (|x'| + |s'|)^2 / 2. A dot product is made of chains of at most DEPTH products,
- * whose sums are then added: off by at most (chain + chains) u |x'||s'| <= (chain + chains) u T /
- * 2; the points are rounded (2 u T), and the squares, their sum and the difference are (3 u T).
- * What the scores in f64 lose themselves is rounding of |x|^2, |s|^2 and 2 x.s. So t is off by some
- * d, K by at most K (e^d - 1), beside two units in the last place of the exponential, and a score
- * by the weighted sum of that, which is made like the score (Higham, Accuracy and Stability of
- * Numerical Algorithms, 3.1). */
+ * of f32. The product of a column, |x'_k s'_k| <= (x'_k^2 + s'_k^2) / 2, is off by u for each
+ * rounding it goes through in a dot product; rounded points are 2 u (|x'|^2 + |s'|^2), and the
+ * squares, their sum and the difference the same. What the scores in f64 lose themselves is
+ * rounding of |x|^2, |s|^2 and 2 x.s. So t is off by some d, a part for each of the two points, K
+ * by at most K (e^d - 1), beside two units in the last place of the exponential, and a score by the
+ * weighted sum of that, which is made like the score (Higham, Accuracy and Stability of Numerical
+ * Algorithms, 3.1). */
 #include "learn/hypothesis/expansion_rough.h"
 
 #include "base/sweep.h"
@@ -21,8 +21,7 @@
 
 enum {
     ROWS = MG_ROUGH_ROWS,
-    SUPPORT = 120, /* rows of a block of values: whole panels of any height */
-    DEPTH = 256,
+    SUPPORT = 240, /* rows of a block of values: whole panels of any height */
     MOST_HIGH = 12,
     MOST_TILE = MOST_HIGH * 32
 };
@@ -34,8 +33,11 @@ struct mg_expansion_rough {
     double scale, *centre; /* x' = scale (x - centre) */
     float *panels;         /* left panels of all support rows, each over all columns */
     float *squares;        /* -|s'|^2 / 2 */
-    double reach, length;  /* at least the greatest |s'| and |s| */
+    double length;         /* at least the greatest |s| */
+    double *roundings;     /* of each column, in units: what t is off by for its square */
+    double *off, most_off; /* of each support row: what t is off by for it; the greatest */
     double *sizes;         /* of the coefficients */
+    double *sizes_off;     /* the same times what their rows are off by */
     double *least;         /* of each function: what underflow may do */
     mg_arena arena;
 };
@@ -46,18 +48,25 @@ static double dense_at(const margin_matrix *x, int64_t row, int64_t column) {
     return mg_stored_value(x, row * x->stride + column);
 }
 
-/* One point as a lane of a panel: |x'|^2 of the rounded numbers; adds |x|^2 to `square`. */
-static double put_point(const mg_expansion_rough *r, const margin_matrix *x, int64_t row, int width,
-                        float *to, double *square) {
-    double sum = 0.0;
+/* Of a point: |x'|^2 of the rounded numbers, |x|^2, and what t is off by. */
+typedef struct rough_point {
+    double length, square, off;
+} rough_point;
+
+/* One point as a lane of a panel. */
+static rough_point put_point(const mg_expansion_rough *r, const margin_matrix *x, int64_t row,
+                             int width, float *to) {
+    rough_point p = {0.0, 0.0, 0.0};
     for (int64_t j = 0; j < r->depth; j++) {
         const double value = dense_at(x, row, j);
         const float rounded = (float)(r->scale * (value - r->centre[j]));
+        const double square = (double)rounded * (double)rounded;
         to[j * width] = rounded;
-        sum += (double)rounded * (double)rounded;
-        *square += value * value;
+        p.length += square;
+        p.square += value * value;
+        p.off += r->roundings[j] * square;
     }
-    return sum;
+    return p;
 }
 
 /* A panel of support rows, filled up with zeros. */
@@ -68,33 +77,38 @@ static margin_status pack_panel(const mg_block *block, void *argument) {
     float *panel = r->panels + first * r->depth;
     if (first + high > support->rows) memset(panel, 0, (size_t)(high * r->depth) * sizeof *panel);
     for (int64_t i = first; i < first + high; i++) {
-        double square = 0.0;
-        r->squares[i] =
-            i < support->rows
-                ? (float)(-0.5 * put_point(r, support, i, (int)high, panel + i - first, &square))
-                : 0.0f;
+        rough_point p = {0.0, 0.0, 0.0};
+        if (i < support->rows) p = put_point(r, support, i, (int)high, panel + i - first);
+        r->squares[i] = (float)(-0.5 * p.length);
+        r->off[i] = p.off;
     }
     return MARGIN_OK;
 }
 
 /* Upper bounds: the squares were rounded, and |s| <= |s'| / scale + |centre|. */
-static void find_reach(mg_expansion_rough *r) {
+static void find_most(mg_expansion_rough *r) {
     static const double rounding = 1.0 + 1e-6;
     double least = 0.0, square = 0.0;
-    for (int64_t i = 0; i < r->h->view.expansion.support.rows; i++)
+    for (int64_t i = 0; i < r->h->view.expansion.support.rows; i++) {
         least = fmin(least, (double)r->squares[i]); /* NaN shows in the sums */
+        r->most_off = fmax(r->most_off, r->off[i]);
+    }
     for (int64_t j = 0; j < r->depth; j++)
         square += r->centre[j] * r->centre[j];
-    r->reach = rounding * sqrt(-2.0 * least);
-    r->length = rounding * (r->reach / r->scale + sqrt(square));
+    r->length = rounding * (rounding * sqrt(-2.0 * least) / r->scale + sqrt(square));
 }
 
-/* The mean of some support rows: any point near them would do. */
+/* The centre is the mean of some support rows: any point near them would do. */
 static void find_units(mg_expansion_rough *r) {
     enum { SOME = 256 };
+    static const double unit = 0.5 * (double)FLT_EPSILON;
     const margin_matrix *support = &r->h->view.expansion.support;
     const int64_t count = MG_MIN(support->rows, SOME), step = support->rows / count;
     r->scale = sqrt(2.0 * r->h->view.expansion.kernel.gamma);
+    for (int64_t j = 0; j < r->depth; j++) {
+        r->roundings[j] = 1.02 * (0.5 * mg_tile_roundings(r->depth, j) + 4.0) * unit;
+        r->centre[j] = 0.0;
+    }
     for (int64_t i = 0; i < count; i++)
         for (int64_t j = 0; j < r->depth; j++)
             r->centre[j] += dense_at(support, i * step, j) / (double)count;
@@ -107,6 +121,7 @@ static void find_sizes(mg_expansion_rough *r) {
     for (int64_t f = 0; f < h->functions; f++)
         for (int64_t k = starts[f]; k < starts[f + 1]; k++) {
             r->sizes[k] = fabs(h->view.expansion.coefficients[k]);
+            r->sizes_off[k] = r->sizes[k] * r->off[h->view.expansion.entries[k]];
             r->least[f] += underflow * r->sizes[k];
         }
 }
@@ -119,9 +134,10 @@ static bool is_for_rough(const mg_hypothesis *h) {
 
 static margin_status rough_arrays(mg_expansion_rough *r, int64_t rows, int64_t entries) {
     return MG_PIECES(&r->arena, "the support rows in single precision", NULL,
-                     MG_PIECE(r->centre, r->depth), MG_PIECE(r->panels, rows * r->depth),
-                     MG_PIECE(r->squares, rows), MG_PIECE(r->sizes, entries),
-                     MG_PIECE(r->least, r->h->functions));
+                     MG_PIECE(r->centre, r->depth), MG_PIECE(r->roundings, r->depth),
+                     MG_PIECE(r->panels, rows * r->depth), MG_PIECE(r->squares, rows),
+                     MG_PIECE(r->off, rows), MG_PIECE(r->sizes, entries),
+                     MG_PIECE(r->sizes_off, entries), MG_PIECE(r->least, r->h->functions));
 }
 
 mg_expansion_rough *mg_expansion_rough_new(margin_context *context, const mg_hypothesis *h) {
@@ -137,7 +153,6 @@ mg_expansion_rough *mg_expansion_rough_new(margin_context *context, const mg_hyp
     mg_arena_init(&r->arena, heap);
     margin_status status = rough_arrays(r, rows, h->view.expansion.starts[h->functions]);
     if (status >= 0) {
-        memset(r->centre, 0, (size_t)r->depth * sizeof *r->centre);
         memset(r->least, 0, (size_t)h->functions * sizeof *r->least);
         find_units(r);
         status = mg_sweep_each(context, rows / r->ops->rows, 1, pack_panel, r, NULL);
@@ -146,7 +161,7 @@ mg_expansion_rough *mg_expansion_rough_new(margin_context *context, const mg_hyp
         mg_expansion_rough_free(r);
         return NULL;
     }
-    find_reach(r);
+    find_most(r);
     find_sizes(r);
     return r;
 }
@@ -163,19 +178,20 @@ void mg_expansion_rough_free(mg_expansion_rough *r) {
 /* Scratch of a call. */
 typedef struct rough_rows {
     int64_t count, padded;
-    double *sums, *sizes;     /* of each function: scores, and their terms' sizes */
-    double *reach, *length;   /* |x'| and |x| */
-    int64_t *next;            /* of each function: its first coefficient that is left */
-    const float **rows;       /* of values, a coefficient each */
-    float *values;            /* of support row s and row q at [s * ROWS + q] */
-    float *partial, *squares; /* sums of tiles, one behind the other; -|x'|^2 / 2 */
-    float *right;             /* panels of the rows, each over all columns */
+    double *sums, *sizes;  /* of each function: scores, and their terms' sizes */
+    double *sizes_off;     /* of each function: the same times what support rows are off by */
+    double *off, *length;  /* what t is off by for x, and |x| */
+    int64_t *next;         /* of each function: its first coefficient that is left */
+    const float **rows;    /* of values, a coefficient each */
+    float *values;         /* of support row s and row q at [s * ROWS + q] */
+    float *tile, *squares; /* sums of a tile; -|x'|^2 / 2 */
+    float *right;          /* panels of the rows, each over all columns */
 } rough_rows;
 
 int64_t mg_expansion_rough_room(const mg_expansion_rough *r) {
     const int64_t functions = r->h->functions;
-    const int64_t floats = (2 * SUPPORT + 1 + r->depth) * ROWS + MOST_TILE;
-    return (2 * functions + 2) * ROWS + functions + SUPPORT + floats / 2;
+    const int64_t floats = (SUPPORT + 1 + r->depth) * ROWS + MOST_TILE;
+    return (3 * functions + 2) * ROWS + functions + SUPPORT + floats / 2;
 }
 
 static rough_rows lay_out(const mg_expansion_rough *r, int64_t count, double *room) {
@@ -183,13 +199,14 @@ static rough_rows lay_out(const mg_expansion_rough *r, int64_t count, double *ro
     rough_rows q = {.count = count, .padded = (count + width - 1) / width * width};
     q.sums = room;
     q.sizes = q.sums + functions * ROWS;
-    q.reach = q.sizes + functions * ROWS;
-    q.length = q.reach + ROWS;
+    q.sizes_off = q.sizes + functions * ROWS;
+    q.off = q.sizes_off + functions * ROWS;
+    q.length = q.off + ROWS;
     q.next = (int64_t *)(q.length + ROWS);
     q.rows = (const float **)(q.next + functions);
     q.values = (float *)(q.rows + SUPPORT);
-    q.partial = q.values + SUPPORT * ROWS;
-    q.squares = q.partial + SUPPORT * ROWS + MOST_TILE;
+    q.tile = q.values + SUPPORT * ROWS;
+    q.squares = q.tile + MOST_TILE;
     q.right = q.squares + ROWS;
     return q;
 }
@@ -202,56 +219,55 @@ static void pack_rows(const mg_expansion_rough *r, const margin_matrix *x, int64
     for (int64_t i = 0; i < q->padded; i++)
         q->squares[i] = 0.0f;
     for (int64_t i = 0; i < q->count; i++) {
-        double square = 0.0;
         float *to = q->right + i / width * width * r->depth + i % width;
-        const double length = put_point(r, x, first + i, width, to, &square);
-        q->squares[i] = (float)(-0.5 * length);
-        q->reach[i] = sqrt(length);
-        q->length[i] = sqrt(square);
+        const rough_point p = put_point(r, x, first + i, width, to);
+        q->squares[i] = (float)(-0.5 * p.length);
+        q->off[i] = p.off;
+        q->length[i] = sqrt(p.square);
     }
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */
-
-/* One tile: sums of DEPTH columns at most are made from 0 and added up. */
-static void make_tile(const mg_expansion_rough *r, mg_gram_tile *tile, const float *left,
-                      const float *right, float *sums, float *spare) {
-    const int high = r->ops->rows, width = r->ops->columns;
-    for (int64_t k = 0; k < r->depth; k += DEPTH) {
-        tile->depth = MG_MIN(DEPTH, r->depth - k);
-        tile->a = left + k * high;
-        tile->b = right + k * width;
-        tile->first = true;
-        tile->last = tile->depth == r->depth;
-        tile->partial = k == 0 ? sums : spare;
-        r->ops->tile(tile);
-        for (int j = 0; j < high * width && k > 0; j++)
-            sums[j] += spare[j];
-    }
-    if (tile->last) return;
-    tile->depth = 0;
-    tile->first = false;
-    tile->last = true;
-    tile->partial = sums;
-    r->ops->tile(tile);
-}
 
 /* Support rows [first, first + SUPPORT), those of the last panel filled up. */
 static void fill_values(const mg_expansion_rough *r, const rough_rows *q, int64_t first) {
     const int high = r->ops->rows, width = r->ops->columns;
     const int64_t left = r->h->view.expansion.support.rows - first;
     float *places[MOST_HIGH];
-    mg_gram_tile tile = {
-        .finish = {MG_KERNEL_RBF, 1.0f, 0.0f, 1}, .out = places, .rows = high, .columns = width};
+    mg_gram_tile tile = {.finish = {MG_KERNEL_RBF, 1.0f, 0.0f, 1},
+                         .depth = r->depth,
+                         .first = true,
+                         .last = true,
+                         .sums = q->tile,
+                         .out = places,
+                         .rows = high,
+                         .columns = width};
     for (int64_t s = 0; s < MG_MIN(SUPPORT, left); s += high)
         for (int64_t i = 0; i < q->padded; i += width) {
             for (int k = 0; k < high; k++)
                 places[k] = q->values + (s + k) * ROWS + i;
             tile.a_square = r->squares + first + s;
             tile.b_square = q->squares + i;
-            make_tile(r, &tile, r->panels + (first + s) * r->depth, q->right + i * r->depth,
-                      q->partial, q->partial + MOST_TILE);
+            tile.a = r->panels + (first + s) * r->depth;
+            tile.b = q->right + i * r->depth;
+            r->ops->tile(&tile);
         }
+}
+
+/* Scores and sizes of a function: `count` coefficients on. */
+static void add_function(const mg_expansion_rough *r, const rough_rows *q, int64_t f,
+                         int64_t count) {
+    const int64_t from = q->next[f];
+    const double *weights[] = {r->h->view.expansion.coefficients + from, r->sizes + from,
+                               r->sizes_off + from};
+    for (int64_t i = 0; i < q->padded; i += r->ops->columns) {
+        double *sums[] = {q->sums + f * ROWS + i, q->sizes + f * ROWS + i,
+                          q->sizes_off + f * ROWS + i};
+        r->ops->sum_three(sums, q->rows, weights, count);
+        for (int64_t k = 0; k < count; k++)
+            q->rows[k] += r->ops->columns;
+    }
+    q->next[f] += count;
 }
 
 static void add_values(const mg_expansion_rough *r, const rough_rows *q, int64_t first) {
@@ -263,41 +279,30 @@ static void add_values(const mg_expansion_rough *r, const rough_rows *q, int64_t
         const int64_t from = q->next[f];
         for (; from + count < starts[f + 1] && entries[from + count] < first + SUPPORT; count++)
             q->rows[count] = q->values + (entries[from + count] - first) * ROWS;
-        q->next[f] += count;
-        r->ops->sum(q->sums + f * ROWS, q->count, q->rows, h->view.expansion.coefficients + from,
-                    count);
-        r->ops->sum(q->sizes + f * ROWS, q->count, q->rows, r->sizes + from, count);
+        add_function(r, q, f, count);
     }
 }
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
-/* What t may be off by: see above. */
-static double exponent_error(const mg_expansion_rough *r, double reach, double length) {
-    const bool nearest = fegetround() == FE_TONEAREST;
-    const double unit = (nearest ? 0.5 : 1.0) * (double)FLT_EPSILON;
-    const double gamma = r->h->view.expansion.kernel.gamma;
-    const int64_t chain = MG_MIN(r->depth, DEPTH) + (r->depth + DEPTH - 1) / DEPTH;
-    const double all = reach + r->reach, raw = length + r->length;
-    const double share = 0.51 * (0.5 * (double)chain + 6.0) * unit;
-    const double lost = 2.0 * gamma * (double)(r->depth + 8) * DBL_EPSILON;
-    return share * all * all + lost * raw * raw;
-}
-
 static void give_scores(const mg_expansion_rough *r, const rough_rows *q, double *scores,
                         double *errors) {
     const mg_hypothesis *h = r->h;
     const int64_t *starts = h->view.expansion.starts;
+    const double units = fegetround() == FE_TONEAREST ? 1.0 : 2.0;
+    const double lost = 2.0 * h->view.expansion.kernel.gamma * (double)(r->depth + 8) * DBL_EPSILON;
     for (int64_t i = 0; i < q->count; i++) {
-        const double off = exponent_error(r, q->reach[i], q->length[i]);
-        const double share = expm1(off) + 6.0 * (double)FLT_EPSILON * exp(off); /* of a value */
+        const double raw = q->length[i] + r->length, own = units * q->off[i] + lost * raw * raw;
+        const double grows = exp(own + units * r->most_off); /* e^d - 1 <= d e^d */
         for (int64_t f = 0; f < h->functions; f++) {
             const double size = q->sizes[f * ROWS + i];
             const double terms = 2.0 * (double)(starts[f + 1] - starts[f] + 2);
+            const double off =
+                (own + 6.0 * (double)FLT_EPSILON) * size + units * q->sizes_off[f * ROWS + i];
             scores[i * h->functions + f] = q->sums[f * ROWS + i];
             errors[i * h->functions + f] =
-                1.0001 * size * share + r->least[f] * exp(off) +
-                terms * DBL_EPSILON * (size * (1.0 + share) + fabs(h->view.expansion.intercept[f]));
+                grows * (1.0001 * off + r->least[f]) +
+                terms * DBL_EPSILON * (grows * size + fabs(h->view.expansion.intercept[f]));
         }
     }
 }
@@ -309,9 +314,9 @@ void mg_expansion_rough_scores(const mg_expansion_rough *r, const margin_matrix 
     pack_rows(r, x, first, &q);
     for (int64_t f = 0; f < h->functions; f++) {
         q.next[f] = h->view.expansion.starts[f];
-        for (int64_t i = 0; i < count; i++) {
+        for (int64_t i = 0; i < q.padded; i++) {
             q.sums[f * ROWS + i] = h->view.expansion.intercept[f];
-            q.sizes[f * ROWS + i] = 0.0;
+            q.sizes[f * ROWS + i] = q.sizes_off[f * ROWS + i] = 0.0;
         }
     }
     for (int64_t s = 0; s < h->view.expansion.support.rows; s += SUPPORT) {

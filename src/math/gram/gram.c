@@ -174,10 +174,9 @@ static double loss_of_squares(const mg_gram *gram) {
     return 4.0 * gram->kernel.gamma * most * (double)(gram->points.x.columns + 8) * DBL_EPSILON;
 }
 
-bool mg_gram_error_start(const mg_gram *gram, mg_gram_error *error, double *lengths) {
+bool mg_gram_error_start(const mg_gram *gram, mg_gram_error *error, double *off) {
     *error = (mg_gram_error){0};
-    if (!gram->tiles || !mg_gram_tiles_error(gram->tiles, &error->share, &error->each, lengths))
-        return false;
+    if (!gram->tiles || !mg_gram_tiles_error(gram->tiles, &error->each, off)) return false;
     error->each += loss_of_squares(gram);
     return true;
 }

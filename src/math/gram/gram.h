@@ -68,20 +68,18 @@ margin_status mg_gram_create(margin_context *context, const mg_gram_request *req
 void mg_gram_free(mg_gram *gram);
 
 /* How far a weighted sum of f32 values of a point may be from that of the true values, and from
- * that of f64 values: a square of the point's length, from the sizes of the weights, those times
- * the lengths of their points, and times the squares of these. */
+ * that of f64 values: from the sizes of the weights, and those times what their points add. */
 typedef struct mg_gram_error {
-    double share, each, sum, first, second;
+    double each, sum, points;
 } mg_gram_error;
-/* Of no weights yet, and the lengths of all points. false: not known of these values. */
-bool mg_gram_error_start(const mg_gram *gram, mg_gram_error *error, double *lengths);
-MG_INLINE void mg_gram_error_add(mg_gram_error *e, double size, double length) {
+/* Of no weights yet, and what each point adds. false: not known of these values. */
+bool mg_gram_error_start(const mg_gram *gram, mg_gram_error *error, double *off);
+MG_INLINE void mg_gram_error_add(mg_gram_error *e, double size, double off) {
     e->sum += size;
-    e->first += size * length;
-    e->second += size * length * length;
+    e->points += size * off;
 }
-MG_INLINE double mg_gram_error_at(const mg_gram_error *e, double length) {
-    return e->share * (length * (length * e->sum + 2.0 * e->first) + e->second) + e->each * e->sum;
+MG_INLINE double mg_gram_error_at(const mg_gram_error *e, double off) {
+    return (off + e->each) * e->sum + e->points;
 }
 /* The block of some points with others (NULL: all of them), listed in the gram's scratch. */
 mg_kernel_block mg_gram_block_of(mg_gram *gram, const int64_t *points, int64_t count,

@@ -5,11 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    DEPTH = 128,
-    MOST_ROWS = 12,
-    MOST_TILE = 12 * 32
-}; /* of a panel: it stays in the first cache */
+/* Whole chunks of a panel that stays in the first cache; rows of a tile. */
+enum { DEPTH = 2 * MG_TILE_CHUNK, MOST_ROWS = 12 };
 
 struct mg_gram_tiles {
     mg_heap *heap;
@@ -17,14 +14,16 @@ struct mg_gram_tiles {
     const mg_kernel_points *points;
     mg_tile_finish finish;
     int64_t count, depth;
-    double scale, *centre; /* x' = scale (x - centre); columns, as long as points are packed */
+    double scale, *centre;   /* x' = scale (x - centre); columns, as long as points are packed */
+    double *roundings, *off; /* of columns, while points are packed; of points: see below */
     float *panels, *squares;
 };
 
 void mg_gram_tiles_free(mg_gram_tiles *tiles) {
     if (!tiles) return;
     mg_heap *heap = tiles->heap;
-    MG_FREE(heap, tiles->centre, tiles->panels, tiles->squares, tiles);
+    MG_FREE(heap, tiles->centre, tiles->roundings, tiles->off, tiles->panels, tiles->squares,
+            tiles);
 }
 
 static double point_value(const mg_kernel_points *points, int64_t i, int64_t k) {
@@ -58,16 +57,26 @@ static void find_units(mg_gram_tiles *t, const mg_kernel *kernel, double factor)
     t->finish.offset = (float)log(factor);
 }
 
+double mg_tile_roundings(int64_t depth, int64_t column) {
+    const int64_t chunk = column / MG_TILE_CHUNK, end = (chunk + 1) * MG_TILE_CHUNK;
+    const int64_t after = (depth - 1) / MG_TILE_CHUNK - chunk;
+    return (double)(1 + MG_MIN(end, depth) - column + after + (chunk > 0));
+}
+
 static margin_status pack_block(const mg_block *block, void *argument) {
     mg_gram_tiles *t = argument;
     const int64_t width = t->ops->columns, first = block->first * width;
     float *panel = t->panels + first * t->depth;
     for (int64_t j = 0; j < width; j++) {
         const bool inside = first + j < t->count;
-        for (int64_t k = 0; k < t->depth; k++)
-            panel[k * width + j] =
-                inside ? (float)(t->scale * (point_value(t->points, first + j, k) - t->centre[k]))
-                       : 0.0f;
+        double off = 0.0;
+        for (int64_t k = 0; k < t->depth; k++) {
+            const double value =
+                inside ? t->scale * (point_value(t->points, first + j, k) - t->centre[k]) : 0.0;
+            panel[k * width + j] = (float)value;
+            off += t->roundings[k] * value * value;
+        }
+        if (inside) t->off[first + j] = off;
     }
     t->ops->square(t->depth, panel, t->squares + first);
     return MARGIN_OK;
@@ -86,9 +95,14 @@ static margin_status pack_points(margin_context *context, mg_gram_tiles *t, cons
     static const char purpose[] = "the rows in single precision";
     const int64_t panels = (t->count + t->ops->columns - 1) / t->ops->columns;
     MG_NEW(t->heap, t->centre, t->depth + 1, purpose, error);
+    MG_NEW(t->heap, t->roundings, t->depth + 1, purpose, error);
+    MG_NEW(t->heap, t->off, t->count, purpose, error);
     MG_NEW(t->heap, t->panels, panels * t->ops->columns * t->depth, purpose, error);
     MG_NEW(t->heap, t->squares, panels * t->ops->columns, purpose, error);
-    memset(t->centre, 0, (size_t)t->depth * sizeof *t->centre);
+    for (int64_t k = 0; k < t->depth; k++) {
+        t->centre[k] = 0.0;
+        t->roundings[k] = mg_tile_roundings(t->depth, k);
+    }
     find_units(t, kernel, factor);
     return mg_sweep_each(context, panels, 1, pack_block, t, error);
 }
@@ -113,17 +127,17 @@ margin_status mg_gram_tiles_new(margin_context *context, const mg_kernel *kernel
     return status;
 }
 
-/* The sum that e is raised to is a chain of `depth` roundings of products, rounded points, and
- * squares made alike: in all (depth + 5) units of half of (|x'| + |z'|)^2, and it is not above 0,
- * so that e keeps the difference; e itself is off by two units in the last place (Higham, Accuracy
- * and Stability of Numerical Algorithms, 3.1). */
-bool mg_gram_tiles_error(const mg_gram_tiles *t, double *share, double *each, double *r) {
+/* The sum that e is raised to is -|x'|^2 / 2 - |z'|^2 / 2 + x'.z'. Products of a column are off by
+ * as many units as they went through roundings, of |x'_k z'_k| <= (x'_k^2 + z'_k^2) / 2 and of the
+ * squares made alike; rounded points are 2 units of |x'|^2 + |z'|^2, the sums of the three 1.5. It
+ * is not above 0, so that e keeps the difference; e itself is off by two units in the last place
+ * (Higham, Accuracy and Stability of Numerical Algorithms, 3.1). */
+bool mg_gram_tiles_error(const mg_gram_tiles *t, double *each, double *off) {
     const double unit = 0.5 * (double)FLT_EPSILON;
     if (t->finish.kind != MG_KERNEL_RBF) return false;
-    *share = 0.5 * (double)(t->depth + 8) * unit;
     *each = 4.0 * unit;
     for (int64_t i = 0; i < t->count; i++)
-        r[i] = sqrt(-2.0 * (double)t->squares[i]);
+        off[i] = 1.01 * unit * (t->off[i] - 8.0 * (double)t->squares[i]);
     return true;
 }
 
@@ -175,7 +189,7 @@ mg_gram_tiles *mg_gram_right(const mg_gram_tiles *t, const int64_t *points, int6
 }
 
 static void fill_panel(const mg_gram_tiles *t, const float *left, int64_t rows, int64_t first,
-                       int64_t columns, int64_t offset, float *const *out, float *partial) {
+                       int64_t columns, int64_t offset, float *const *out, float *sums) {
     const int64_t high = t->ops->rows, width = t->ops->columns;
     float *places[MOST_ROWS];
     mg_gram_tile tile = {.finish = t->finish,
@@ -192,7 +206,7 @@ static void fill_panel(const mg_gram_tiles *t, const float *left, int64_t rows, 
             tile.rows = (int)MG_MIN(high, rows - r);
             tile.a = panel + k * high;
             tile.a_square = panel + t->depth * high;
-            tile.partial = partial + r * width;
+            tile.sums = sums + r * width;
             for (int i = 0; i < tile.rows; i++)
                 places[i] = out[r + i] + offset;
             t->ops->tile(&tile);
@@ -203,9 +217,9 @@ static void fill_panel(const mg_gram_tiles *t, const float *left, int64_t rows, 
 void mg_gram_tiles_fill(const mg_gram_tiles *t, const float *left, int64_t rows, int64_t first,
                         int64_t columns, float *const *out) {
     enum { GROUP = 8 * MOST_ROWS }; /* left rows whose sums are kept between parts of the depth */
-    float partial[GROUP * 32];
+    float sums[GROUP * 32];
     for (int64_t j = 0; j < columns; j += t->ops->columns)
         for (int64_t r = 0; r < rows; r += GROUP)
             fill_panel(t, left + r * (t->depth + 1), MG_MIN(GROUP, rows - r), first + j,
-                       columns - j, j, out + r, partial);
+                       columns - j, j, out + r, sums);
 }

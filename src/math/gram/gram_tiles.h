@@ -1,8 +1,9 @@
 /* Kernel values of dense points in f32, distances and exponentials fused into register tiles.
  *
  * The points are packed once, column by column in panels, centred (rbf, laplacian) and scaled so
- * that nothing overflows; a sum over the columns is a chain of multiply-adds in ascending order, so
- * the bits of a value depend on its two points alone, and k(x, x) is exactly what it should be. */
+ * that nothing overflows; a sum over the columns is one of chunks in ascending order, each a chain
+ * of multiply-adds, so the bits of a value depend on its two points alone, and k(x, x) is exactly
+ * what it should be. */
 #pragma once
 
 #include "math/gram/gram.h"
@@ -15,14 +16,16 @@ typedef struct mg_tile_finish {
     int degree;
 } mg_tile_finish;
 
-/* rows x columns values: a has `rows` numbers a line, b `columns`. Continues from `partial` (rows x
- * columns sums) unless `first`, and leaves sums there unless `last`. */
+enum { MG_TILE_CHUNK = 64 }; /* columns */
+
+/* rows x columns values: a has `rows` numbers a line, b `columns`. Adds to `sums` (rows x columns)
+ * unless `first`, whole chunks unless `last`, and finishes them then. */
 typedef struct mg_gram_tile {
     mg_tile_finish finish;
     int64_t depth;
     const float *a, *b, *a_square, *b_square;
     bool first, last;
-    float *partial;
+    float *sums;
     float **out;       /* row r, from the tile's first column on */
     int rows, columns; /* that are wanted */
 } mg_gram_tile;
@@ -34,6 +37,9 @@ typedef struct mg_gram_tile_ops {
     /* sums[j] += sum_k weights[k] rows[k][j], in the order of k. */
     void (*sum)(double *sums, int64_t columns, const float *const *rows, const double *weights,
                 int64_t count);
+    /* The same of `columns` columns, with three lists of weights. */
+    void (*sum_three)(double *const *sums, const float *const *rows, const double *const *weights,
+                      int64_t count);
 } mg_gram_tile_ops;
 MG_ISA_TABLES(mg_gram_tile_ops, mg_gram_tile_ops);
 
@@ -44,9 +50,11 @@ margin_status mg_gram_tiles_new(margin_context *context, const mg_kernel *kernel
                                 const mg_kernel_points *points, double factor,
                                 mg_gram_tiles **tiles, margin_error *error);
 void mg_gram_tiles_free(mg_gram_tiles *tiles);
-/* How far the value of points i and j may be from the true one, with r[i] the length of a packed
- * point: share (r[i] + r[j])^2 + each. false: not known of this kernel. */
-bool mg_gram_tiles_error(const mg_gram_tiles *tiles, double *share, double *each, double *r);
+/* The most roundings that a column's product goes through in a sum of so many columns. */
+double mg_tile_roundings(int64_t depth, int64_t column);
+/* How far the value of points i and j may be from the true one: off[i] + off[j] + each. false: not
+ * known of this kernel. */
+bool mg_gram_tiles_error(const mg_gram_tiles *tiles, double *each, double *off);
 
 /* Points laid out for the left side. */
 int64_t mg_gram_left_size(const mg_gram_tiles *tiles, int64_t rows); /* numbers */

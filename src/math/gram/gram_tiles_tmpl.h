@@ -54,15 +54,15 @@ MG_INLINE void tile_store(const mg_gram_tile *t, int r, const fvec *values) {
     memcpy(t->out[r], row, (size_t)t->columns * sizeof *row);
 }
 
-/* `absolute` is a constant where this is called; the sums stay in registers. */
-MG_INLINE void tile_compute(const mg_gram_tile *t, bool absolute) {
+/* Adds a chunk of the depth to the sums (`more`), or begins with it. `absolute` is a constant where
+ * this is called; a chunk's sums stay in registers. */
+MG_INLINE void tile_add_chunk(int64_t depth, const float *a, const float *b, bool absolute,
+                              bool more, float *sums) {
     fvec sum[TILE_ROWS][TILE_VECTORS];
     for (int r = 0; r < TILE_ROWS; r++)
         for (int v = 0; v < TILE_VECTORS; v++)
-            sum[r][v] =
-                t->first ? fvec_set(0.0f) : fvec_load(t->partial + r * TILE_COLUMNS + v * FLANES);
-    const float *a = t->a, *b = t->b;
-    for (int64_t k = 0; k < t->depth; k++, a += TILE_ROWS, b += TILE_COLUMNS) {
+            sum[r][v] = fvec_set(0.0f);
+    for (int64_t k = 0; k < depth; k++, a += TILE_ROWS, b += TILE_COLUMNS) {
         fvec right[TILE_VECTORS];
         for (int v = 0; v < TILE_VECTORS; v++)
             right[v] = fvec_load(b + v * FLANES);
@@ -74,34 +74,56 @@ MG_INLINE void tile_compute(const mg_gram_tile *t, bool absolute) {
                                 : fvec_fma(left, right[v], sum[r][v]);
         }
     }
-    for (int r = 0; r < TILE_ROWS && !t->last; r++)
-        for (int v = 0; v < TILE_VECTORS; v++)
-            fvec_store(t->partial + r * TILE_COLUMNS + v * FLANES, sum[r][v]);
-    if (!t->last) return;
+    for (int r = 0; r < TILE_ROWS; r++)
+        for (int v = 0; v < TILE_VECTORS; v++) {
+            float *to = sums + r * TILE_COLUMNS + v * FLANES;
+            fvec_store(to, more ? fvec_add(fvec_load(to), sum[r][v]) : sum[r][v]);
+        }
+}
+
+/* `kind` is a constant where this is called. */
+MG_INLINE void tile_give(const mg_gram_tile *t, mg_kernel_kind kind) {
+    const mg_tile_finish finish = {kind, t->finish.slope, t->finish.offset, t->finish.degree};
     for (int r = 0; r < t->rows; r++) {
         const fvec square = fvec_set(t->a_square[r]);
+        fvec values[TILE_VECTORS];
         for (int v = 0; v < TILE_VECTORS; v++)
-            sum[r][v] = tile_finish(&t->finish, sum[r][v],
+            values[v] = tile_finish(&finish, fvec_load(t->sums + r * TILE_COLUMNS + v * FLANES),
                                     fvec_add(square, fvec_load(t->b_square + v * FLANES)));
-        tile_store(t, r, sum[r]);
+        tile_store(t, r, values);
     }
 }
 
 static void tile_run(const mg_gram_tile *t) {
-    if (t->finish.kind == MG_KERNEL_LAPLACIAN)
-        tile_compute(t, true);
-    else
-        tile_compute(t, false);
+    const bool absolute = t->finish.kind == MG_KERNEL_LAPLACIAN;
+    for (int64_t k = 0; k == 0 || k < t->depth; k += MG_TILE_CHUNK) {
+        const int64_t depth = MG_MIN(MG_TILE_CHUNK, t->depth - k);
+        const float *a = t->a + k * TILE_ROWS, *b = t->b + k * TILE_COLUMNS;
+        const bool more = !t->first || k > 0;
+        if (absolute)
+            tile_add_chunk(depth, a, b, true, more, t->sums);
+        else
+            tile_add_chunk(depth, a, b, false, more, t->sums);
+    }
+    if (t->last && t->finish.kind == MG_KERNEL_RBF)
+        tile_give(t, MG_KERNEL_RBF);
+    else if (t->last)
+        tile_give(t, t->finish.kind);
 }
 
+/* Like the dot product of a point with itself. */
 static void tile_square(int64_t depth, const float *b, float *squares) {
     for (int v = 0; v < TILE_VECTORS; v++) {
-        fvec sum = fvec_set(0.0f);
-        for (int64_t k = 0; k < depth; k++) {
-            const fvec value = fvec_load(b + k * TILE_COLUMNS + v * FLANES);
-            sum = fvec_fma(value, value, sum);
+        fvec total = fvec_set(0.0f);
+        for (int64_t k = 0; k < depth; k += MG_TILE_CHUNK) {
+            fvec sum = fvec_set(0.0f);
+            for (int64_t j = k; j < MG_MIN(k + MG_TILE_CHUNK, depth); j++) {
+                const fvec value = fvec_load(b + j * TILE_COLUMNS + v * FLANES);
+                sum = fvec_fma(value, value, sum);
+            }
+            total = k > 0 ? fvec_add(total, sum) : sum;
         }
-        fvec_store(squares + v * FLANES, fvec_multiply(fvec_set(-0.5f), sum));
+        fvec_store(squares + v * FLANES, fvec_multiply(fvec_set(-0.5f), total));
     }
 }
 
@@ -135,5 +157,24 @@ static void tile_sum(double *sums, int64_t columns, const float *const *rows, co
         tile_add_rows(sums, columns, rows + k, weights + k, 1);
 }
 
+/* Of a tile's columns; the sums stay in registers. */
+static void tile_sum_three(double *const *sums, const float *const *rows,
+                           const double *const *weights, int64_t count) {
+    enum { LISTS = 3, SUM_VECTORS = TILE_COLUMNS / LANES };
+    vec sum[LISTS][SUM_VECTORS];
+    for (int l = 0; l < LISTS; l++)
+        for (int v = 0; v < SUM_VECTORS; v++)
+            sum[l][v] = vec_load(sums[l] + v * LANES);
+    for (int64_t k = 0; k < count; k++)
+        for (int v = 0; v < SUM_VECTORS; v++) {
+            const vec value = vec_widen(rows[k] + v * LANES);
+            for (int l = 0; l < LISTS; l++)
+                sum[l][v] = vec_fma(vec_set(weights[l][k]), value, sum[l][v]);
+        }
+    for (int l = 0; l < LISTS; l++)
+        for (int v = 0; v < SUM_VECTORS; v++)
+            vec_store(sums[l] + v * LANES, sum[l][v]);
+}
+
 #define GRAM_TILE_TABLE                                                                            \
-    { TILE_ROWS, TILE_COLUMNS, tile_run, tile_square, tile_sum }
+    { TILE_ROWS, TILE_COLUMNS, tile_run, tile_square, tile_sum, tile_sum_three }
