@@ -393,6 +393,56 @@ static void square_blocks(void **unused) {
     for_each_isa(check_square);
 }
 
+/* Of some rows in turn, more than one block of them: as the product of a rectangle, and the same
+ * for any number of threads. */
+static void check_square_product(void) {
+    enum { ROWS = 1100, COLUMNS = 5, SOME = 1013 };
+    double *values = malloc(ROWS * COLUMNS * 8), squares[ROWS], v[SOME], out[3][SOME];
+    int64_t rows[SOME];
+    uint64_t state = 23;
+    for (int k = 0; k < ROWS * COLUMNS; k++)
+        values[k] = support_normal(&state);
+    for (int i = 0; i < SOME; i++) {
+        rows[i] = (i * 7) % ROWS;
+        v[i] = support_normal(&state);
+    }
+    const margin_matrix x = margin_dense_f64(values, ROWS, COLUMNS, COLUMNS);
+    const mg_kernel_block block = {.x = &x,
+                                   .z = &x,
+                                   .x_rows = rows,
+                                   .z_rows = rows,
+                                   .x_count = SOME,
+                                   .z_count = SOME,
+                                   .x_squares = squares,
+                                   .z_squares = squares};
+    for (int k = 0; k < MG_LENGTH(kernels); k++) {
+        for (int threads = 1; threads <= 3; threads += 2) {
+            margin_context *context = support_context(NULL, threads);
+            mg_kernel_scratch *scratch;
+            assert_int_equal(mg_row_squares(context, &x, squares), MARGIN_OK);
+            assert_int_equal(mg_kernel_scratch_new(context, &kernels[k], &x, &x, &scratch, NULL),
+                             MARGIN_OK);
+            assert_int_equal(mg_kernel_multiply_square(scratch, &block, v, out[threads / 2], NULL),
+                             MARGIN_OK);
+            assert_int_equal(mg_kernel_multiply(scratch, &block, v, 1, out[2]), MARGIN_OK);
+            mg_kernel_scratch_free(scratch);
+            margin_context_free(context);
+        }
+        double most = 0.0;
+        for (int i = 0; i < SOME; i++)
+            most = fmax(most, fabs(out[2][i]));
+        for (int i = 0; i < SOME; i++)
+            assert_true(fabs(out[0][i] - out[2][i]) <= 1e-12 * most);
+        assert_same(out[0], out[1], SOME);
+    }
+    free(values);
+}
+
+static void square_products(void **unused) {
+    (void)unused;
+    for_each_isa(check_square_product);
+}
+
 /* ---- Scale ----------------------------------------------------------------------------------- */
 
 static void scale(void **unused) {
@@ -470,6 +520,7 @@ int main(void) {
         cmocka_unit_test(blocks),
         cmocka_unit_test(parts),
         cmocka_unit_test(square_blocks),
+        cmocka_unit_test(square_products),
         cmocka_unit_test(scale),
         cmocka_unit_test(no_memory),
         cmocka_unit_test(cancelled),

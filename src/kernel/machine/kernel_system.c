@@ -180,7 +180,8 @@ static margin_status multiply_anew(const multiplication *to) {
     const int64_t m = system->count, n = to->vectors;
     const mg_kernel_block block = block_of(system, 0, m, 0);
     double *v;
-    if (n == 1) return mg_kernel_multiply(system->scratch, &block, to->v, 1, to->out);
+    if (n == 1)
+        return mg_kernel_multiply_square(system->scratch, &block, to->v, to->out, system->error);
     MG_NEW(system->context->heap, v, 2 * n * m, purpose, system->error);
     double *out = v + n * m;
     for (int64_t i = 0; i < m; i++)

@@ -6,8 +6,9 @@
 
 /* Rows of which products are wanted, and the variables that make them. */
 typedef struct proof_lists {
-    int64_t *rows, *variables; /* rows of x, and the variables they belong to */
-    int64_t *support;          /* rows of x; of a precomputed matrix its columns */
+    int64_t *rows, *variables;             /* rows of x, and the variables they belong to */
+    int64_t *support;                      /* rows of x; of a precomputed matrix its columns */
+    int64_t *other_rows, *other_variables; /* scratch */
     double *weights, *products;
     double *off;    /* of the gram's points: what f32 adds to errors */
     double *errors; /* of each variable: what f32 may have done to its gradient; NULL: anything */
@@ -69,23 +70,49 @@ static void list_needed(const mg_svm_machine *m, bool proven, proof_lists *lists
     }
 }
 
-static margin_status proof_multiply(mg_svm_machine *m, const proof_lists *lists,
-                                    const double *squares) {
+/* Puts the rows that are support, too, in front, in its order. Whether that is all support. */
+static bool begins_with_support(proof_lists *lists) {
+    int64_t met = 0, others = 0;
+    for (int64_t k = 0; k < lists->count; k++) {
+        const int64_t row = lists->rows[k], variable = lists->variables[k];
+        if (met < lists->support_count && row == lists->support[met]) {
+            lists->rows[met] = row;
+            lists->variables[met++] = variable;
+        } else {
+            lists->other_rows[others] = row;
+            lists->other_variables[others++] = variable;
+        }
+    }
+    memcpy(lists->rows + met, lists->other_rows, (size_t)others * sizeof *lists->rows);
+    memcpy(lists->variables + met, lists->other_variables,
+           (size_t)others * sizeof *lists->variables);
+    return met == lists->support_count;
+}
+
+static margin_status proof_multiply(mg_svm_machine *m, proof_lists *lists, const double *squares) {
     const margin_matrix *x = &m->problem->x;
+    const int64_t square = begins_with_support(lists) ? lists->support_count : 0;
     mg_kernel_scratch *scratch;
-    const mg_kernel_block block = {.x = x,
-                                   .z = x,
-                                   .x_rows = lists->rows,
-                                   .x_count = lists->count,
-                                   .z_rows = lists->support,
-                                   .z_count = lists->support_count,
-                                   .x_squares = squares,
-                                   .z_squares = squares};
-    MG_TRY(mg_kernel_scratch_new(m->fit->context, &m->kernel, x, x, &scratch, m->fit->error));
-    const margin_status status =
-        mg_kernel_multiply(scratch, &block, lists->weights, 1, lists->products);
+    mg_kernel_block block = {.x = x,
+                             .z = x,
+                             .x_rows = lists->rows,
+                             .x_count = square,
+                             .z_rows = lists->support,
+                             .z_count = lists->support_count,
+                             .x_squares = squares,
+                             .z_squares = squares};
+    margin_error *error = m->fit->error;
+    MG_TRY(mg_kernel_scratch_new(m->fit->context, &m->kernel, x, x, &scratch, error));
+    margin_status status =
+        mg_kernel_multiply_square(scratch, &block, lists->weights, lists->products, error);
+    block.x_rows += square;
+    block.x_count = lists->count - square;
+    double *others = lists->products + square;
+    if (status >= 0)
+        status =
+            mg_kernel_fail(mg_kernel_multiply(scratch, &block, lists->weights, 1, others), error);
     mg_kernel_scratch_free(scratch);
-    return mg_kernel_fail(status, m->fit->error);
+    return status;
 }
 
 /* ---- From a matrix that stays ---------------------------------------------------------------- */
@@ -128,7 +155,7 @@ static margin_status add_changes(mg_svm_machine *m) {
 /* ---- From the rows --------------------------------------------------------------------------- */
 
 /* The gradients of the rows listed, from what they were plus the products. */
-static margin_status prove_listed(mg_svm_machine *m, bool proven, const proof_lists *lists,
+static margin_status prove_listed(mg_svm_machine *m, bool proven, proof_lists *lists,
                                   const double *squares) {
     MG_TRY(proof_multiply(m, lists, squares));
     for (int64_t k = 0; k < lists->count; k++) {
@@ -182,6 +209,7 @@ static margin_status prove_changes(mg_svm_machine *m) {
     mg_arena_init(&arena, context->heap);
     MG_GO(MG_PIECES(&arena, proof_purpose, error, MG_PIECE(lists.rows, n),
                     MG_PIECE(lists.variables, n), MG_PIECE(lists.support, n),
+                    MG_PIECE(lists.other_rows, n), MG_PIECE(lists.other_variables, n),
                     MG_PIECE(lists.weights, n), MG_PIECE(lists.products, n),
                     MG_PIECE(lists.errors, n), MG_PIECE(lists.off, gram->points.count)));
     status = prove_rows(m, &lists, gram->squares);

@@ -178,6 +178,10 @@ margin_status mg_kernel_multiply(mg_kernel_scratch *scratch, const mg_kernel_blo
                                  const double *v, int64_t width, double *out);
 /* The sentence for a failure of these four. */
 margin_status mg_kernel_fail(margin_status status, margin_error *error);
+/* The product with one vector where x = z and the same rows in the block: half of the values, but
+ * of kernels that are given, and sums in another order, the same for any number of threads. */
+margin_status mg_kernel_multiply_square(mg_kernel_scratch *scratch, const mg_kernel_block *block,
+                                        const double *v, double *out, margin_error *error);
 
 /* Lines of eight numbers that a thread's scratch has room for beside 4 bytes a column, where rows
  * of x are multiplied one by one: by the longest of them. */

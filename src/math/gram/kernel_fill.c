@@ -1,5 +1,6 @@
 /* Blocks of kernel values: cut into tiles of about 64 x 128 values, one task each. */
 #include "math/gram/kernel_tile.h"
+#include "math/rows/row_ops.h"
 
 #include <string.h>
 
@@ -133,4 +134,85 @@ margin_status mg_kernel_multiply(mg_kernel_scratch *scratch, const mg_kernel_blo
     multiply_work work = {scratch, block, v, width, out};
     const int64_t strips = (block->x_count + scratch->left - 1) / scratch->left;
     return mg_parallel(scratch->context, strips, multiply_task, &work, NULL);
+}
+
+/* ---- Products of a square -------------------------------------------------------------------- */
+
+enum { SQUARE_SIDE = 480, SQUARES_ACROSS = 32 };
+
+/* Blocks on and above the diagonal, of `side` rows and columns: each has sums of its rows, and of
+ * its columns for the block below that it mirrors. They are the same for any number of threads. */
+typedef struct square_work {
+    const mg_kernel_scratch *scratch;
+    const mg_kernel_block *block;
+    const double *v;
+    int64_t side, across;
+    double *sums;
+} square_work;
+
+/* What lies below the diagonal is left to its mirror image; what lies on it counts once. */
+static void add_square(const square_work *work, const mg_tile_place *at, double *memory,
+                       double *rows, double *columns) {
+    const mg_kernel_scratch *s = work->scratch;
+    const mg_vector_ops *ops = mg_vector_ops_for(mg_isa_level());
+    const int64_t ld = s->right;
+    for (int64_t r = 0; r < at->rows; r++)
+        for (int64_t c = 0; c < MG_MIN(at->i + r - at->j, at->columns); c++)
+            memory[r * ld + c] = 0.0;
+    for (int64_t r = 0; r < at->rows; r += CHAINS)
+        add_products(memory + r * ld, ld, MG_MIN(CHAINS, at->rows - r), at->columns,
+                     work->v + at->j, 1, rows + r);
+    for (int64_t r = 0; r < at->rows; r++) {
+        const int64_t own = at->i + r - at->j;
+        if (own >= 0 && own < at->columns) memory[r * ld + own] = 0.0;
+        ops->add(columns, work->v[at->i + r], memory + r * ld, at->columns);
+    }
+}
+
+static margin_status multiply_square_task(void *argument, int64_t task, int worker) {
+    const square_work *work = argument;
+    const mg_kernel_scratch *s = work->scratch;
+    const int64_t side = work->side, n = work->block->x_count;
+    double *memory = mg_kernel_room(s, worker), *rows = work->sums + 2 * task * side;
+    double *columns = rows + side;
+    int64_t i = 0;
+    memset(rows, 0, (size_t)(2 * side) * sizeof *rows);
+    for (; task >= work->across - i; i++)
+        task -= work->across - i;
+    const int64_t top = i * side, left = (i + task) * side;
+    for (mg_tile_place at = {.i = top}; at.i < MG_MIN(top + side, n); at.i += s->left) {
+        at.rows = MG_MIN(s->left, MG_MIN(top + side, n) - at.i);
+        if (mg_cancelled(s->context)) return MARGIN_ERROR_CANCELLED;
+        for (at.j = left; at.j < MG_MIN(left + side, n); at.j += s->right) {
+            at.columns = MG_MIN(s->right, MG_MIN(left + side, n) - at.j);
+            if (at.j + at.columns <= at.i) continue;
+            MG_TRY(mg_kernel_tile(s, work->block, &at, memory));
+            add_square(work, &at, memory, rows + at.i - top, columns + at.j - left);
+        }
+    }
+    return MARGIN_OK;
+}
+
+margin_status mg_kernel_multiply_square(mg_kernel_scratch *scratch, const mg_kernel_block *block,
+                                        const double *v, double *out, margin_error *error) {
+    const mg_vector_ops *ops = mg_vector_ops_for(mg_isa_level());
+    const int64_t n = block->x_count, most = SQUARE_SIDE * SQUARES_ACROSS;
+    square_work work = {scratch, block, v, (n + most - 1) / most * SQUARE_SIDE, 0, NULL};
+    if (n <= 0) return MARGIN_OK;
+    if (mg_kernel_basis_of(scratch->kernel.kind) == MG_OF_NONE)
+        return mg_kernel_fail(mg_kernel_multiply(scratch, block, v, 1, out), error);
+    work.across = (n + work.side - 1) / work.side;
+    const int64_t tasks = work.across * (work.across + 1) / 2, side = work.side;
+    MG_NEW(scratch->heap, work.sums, 2 * side * tasks, "sums of kernel values", error);
+    const margin_status status =
+        mg_parallel(scratch->context, tasks, multiply_square_task, &work, NULL);
+    memset(out, 0, (size_t)n * sizeof *out);
+    const double *sums = work.sums;
+    for (int64_t i = 0; i < n && status >= 0; i += side)
+        for (int64_t j = i; j < n; j += side, sums += 2 * side) {
+            ops->add(out + i, 1.0, sums, MG_MIN(side, n - i));
+            ops->add(out + j, 1.0, sums + side, MG_MIN(side, n - j));
+        }
+    mg_free(scratch->heap, work.sums);
+    return mg_kernel_fail(status, error);
 }

@@ -34,9 +34,10 @@ static margin_status multiply(gap_run *run) {
                                    .z_squares = run->squares};
     if (squares) MG_TRY(mg_kernel_fail(mg_row_squares(run->context, x, run->squares), run->error));
     MG_TRY(mg_kernel_scratch_new(run->context, run->kernel, x, x, &scratch, run->error));
-    const margin_status status = mg_kernel_multiply(scratch, &block, run->beta, 1, run->products);
+    const margin_status status =
+        mg_kernel_multiply_square(scratch, &block, run->beta, run->products, run->error);
     mg_kernel_scratch_free(scratch);
-    return mg_kernel_fail(status, run->error);
+    return status;
 }
 
 /* *dual += sum alpha - b'Kb / (2 rho) */
