@@ -383,8 +383,9 @@ static int unknown_option(const cli_command *command, const char *word, size_t l
                            near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
-/* One option at words[*i]: its value follows '=' or is the next word. */
-static int parse_option(const cli_command *command, int count, char **words, int *i,
+/* One option at words[*i]: its value follows '=' or is the next word. `given`: of each option,
+ * whether it was seen before: which of two values would hold is no guess of ours. */
+static int parse_option(const cli_command *command, int count, char **words, int *i, bool *given,
                         cli_arguments *arguments) {
     const char *word = words[*i], *equals = strchr(word, '=');
     size_t length = equals && word[1] == '-' ? (size_t)(equals - word) : strlen(word);
@@ -403,6 +404,11 @@ static int parse_option(const cli_command *command, int count, char **words, int
             return cli_usage_error(command, "%s needs a value: %s", option->name, option->value);
         value = words[++*i];
     }
+    if (given[option - cli_options] && option->value)
+        return cli_usage_error(
+            command, "%s is given twice%s", option->name,
+            strcmp(option->value, "COLUMNS") != 0 ? "" : ": name all columns in one list, a,b");
+    given[option - cli_options] = true;
     return store_value(command, option, value, arguments);
 }
 
@@ -490,14 +496,14 @@ static int missing_word(const cli_command *command, int given) {
 }
 
 int cli_parse(const cli_command *command, int count, char **words, cli_arguments *arguments) {
+    bool options_over = false, given[sizeof cli_options / sizeof cli_options[0]] = {false};
     memset(arguments, 0, sizeof *arguments);
-    bool options_over = false;
     for (int i = 0; i < count; i++) {
         const char *word = words[i];
         if (!options_over && !strcmp(word, "--")) {
             options_over = true;
         } else if (!options_over && word[0] == '-' && word[1]) {
-            int code = parse_option(command, count, words, &i, arguments);
+            int code = parse_option(command, count, words, &i, given, arguments);
             if (code) return code;
         } else {
             if (arguments->word_count == CLI_MAX_WORDS ||

@@ -100,7 +100,12 @@ static void advise_missing(cli_session *session, const char *path,
     const size_t length = strlen(text), room = sizeof session->error.text - length;
     const bool target = strstr(text, "the target") || strstr(text, "the label");
     if (session->error.cause != MARGIN_CAUSE_MISSING_VALUE) return;
-    if (target || takes_missing(session->spec))
+    if (target && takes_missing(session->spec))
+        snprintf(
+            text + length, room,
+            ": take such rows out of the file (--missing drop would leave out every row with a "
+            "missing value)");
+    else if (target || takes_missing(session->spec))
         snprintf(text + length, room, ": leave such rows out (--missing drop)");
     else if (options->expected)
         snprintf(text + length, room,

@@ -381,8 +381,9 @@ int run_predict(const cli_arguments *arguments) {
     if (code) {
         /* said */
     } else if (status >= 0 && arguments->probabilities && !margin_model_has_probabilities(model)) {
-        fprintf(stderr, "margin: '%s' gives scores, not probabilities: use --scores\n",
-                margin_model_spec(model));
+        fprintf(stderr, "margin: '%s' gives scores, not probabilities: use --scores%s\n",
+                margin_model_spec(model),
+                margin_model_class_count(model) > 0 ? ", or fit it with --calibrate sigmoid" : "");
         code = EXIT_USAGE;
     } else {
         if (status >= 0)

@@ -255,8 +255,9 @@ static bool is_one_of(const char *const *list, const char *word) {
  * one scale; else NULL. */
 static const char *weighing_learner(const cli_session *session, const char *text) {
     static const char *const minds[] = {
-        "knn",         "svm",          "logistic",        "softmax",    "ridge",       "lasso",
-        "elastic-net", "kernel-ridge", "kernel-logistic", "perceptron", "exponential", NULL};
+        "knn",        "svm",         "logistic",    "softmax",      "ridge",
+        "lasso",      "kmeans",      "elastic-net", "kernel-ridge", "kernel-logistic",
+        "perceptron", "exponential", NULL};
     static const char *const scales[] = {"standardize", "minmax", NULL};
     margin_setting kernel = {.size = sizeof kernel};
     margin_spec *spec = NULL;

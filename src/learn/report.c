@@ -86,7 +86,9 @@ static double join_item(const char *name, double a, double b) {
     static const char *const sums[] = {"mistakes",        "updates", "support_vectors",
                                        "bounded_vectors", "errors",  "norm"};
     static const char *const least[] = {"margin", "least_margin", "least_geometric_margin"};
+    static const char *const penalty[] = {"C", "alpha", "lambda"};
     if (is_one_of(name, sums, MG_LENGTH(sums))) return a + b;
+    if (is_one_of(name, penalty, MG_LENGTH(penalty))) return a == b ? a : (double)NAN;
     if (is_one_of(name, least, MG_LENGTH(least)))
         return isnan(a) || isnan(b) ? (double)NAN : MG_MIN(a, b);
     return greater(a, b);

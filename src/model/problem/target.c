@@ -43,7 +43,8 @@ static margin_status refuse_measurement(const margin_data *data, const char *wha
                                         margin_error *error) {
     return mg_fail(error, MG_DATA(TARGET),
                    "the target %s %s: it looks like a measurement and not like classes. A "
-                   "regression predicts numbers (ridge, least-squares, knn(task=regress)); if "
+                   "regression predicts numbers (ridge, least-squares, knn(task=regress), "
+                   "svm(task=regress)); if "
                    "another column is the target, name it (margin_read_options.target); numbers "
                    "that do name classes have to be read as categories "
                    "(margin_read_options.categorical)",
