@@ -102,6 +102,8 @@ static const plan_case cases[] = {
     {"svm(kernel=rbf)", 3000, 200, 2, F32, 2, 0},
     {"svm(kernel=rbf, C=100)", 3000, 20, 2, F64, 4, 0},
     {"svm(kernel=rbf, C=100)", 4000, 10, 2, F64, 2, 20 << 20}, /* some rows stay */
+    {"svm(kernel=rbf, task=regress, C=0.001, epsilon=0.001)", 8000, 2, 0, F64, 1,
+     4 << 20}, /* whose proof takes more than its rows */
     {"svm(kernel=laplacian)", 3000, 60, 2, SPARSE, 2, 0},
     {"svm(kernel=sigmoid, gamma=0.01, coef0=0.1)", 1500, 8, 2, F64, 2, 0}, /* decided by a factor */
     {"svm(kernel=poly)", 2500, 8, 2, F64, 2, 12 << 20},
@@ -116,6 +118,7 @@ static const plan_case cases[] = {
     {"kernel-ridge", 3000, 10, 0, F64, 2, 0},
     {"kernel-ridge", 2500, 80, 0, SPARSE, 2, 0},
     {"kernel-ridge(solver=cg)", 4000, 8, 0, F64, 2, 30 << 20}, /* no matrix */
+    {"kernel-logistic", 4000, 2, 2, F64, 1, 4 << 20},
     {"kernel-ridge(task=classify)", 2500, 20, 4, F64, 2, 0},
     {"kernel-ridge(task=classify)", 1800, 20, 10, F64, 2, 0},
     {"kernel-ridge(solver=gd, max_iter=5)", 2000, 8, 0, F64, 2, 0},

@@ -16,8 +16,8 @@ static const struct way {
     double held, function, solving;
     int gigabytes;
     double products, factors;
-} ways[] = {[MG_WAY_ROWS] = {MG_GRAM_ROWS, 85.0, 0.0, 64.0, 4, 3.0, 0.0},
-            [MG_WAY_SHARED] = {MG_GRAM_ROWS, 85.0, 0.0, 64.0, 8, 3.0, 0.0},
+} ways[] = {[MG_WAY_ROWS] = {MG_GRAM_ROWS, 85.0, 0.0, 80.0, 4, 3.0, 0.0},
+            [MG_WAY_SHARED] = {MG_GRAM_ROWS, 85.0, 0.0, 80.0, 8, 3.0, 0.0},
             [MG_WAY_FACTOR] = {MG_GRAM_SQUARE, 48.0, 48.0, 512.0, 4, 0.0, 1.0},
             [MG_WAY_FORM] = {MG_GRAM_SQUARE, 312.0, 48.0, 272.0, 4, 0.0, 4.0},
             [MG_WAY_CONJUGATE] = {MG_GRAM_TRIANGLE, 56.0, 88.0, 536.0, 4, 50.0, 0.0},
@@ -72,10 +72,16 @@ static double scratch_bytes(const mg_kernel_sizes *s) {
     return 8.0 * (TILE + SIDES * fmin(columns, DEPTH));
 }
 
-/* So many rows in f32. */
+/* Sums of a product of all values, half of which are made. */
+static double square_bytes(const mg_kernel_sizes *s) {
+    if (mg_kernel_basis_of(s->kernel) == MG_OF_NONE) return 0.0;
+    return (double)mg_kernel_square_bytes(s->count);
+}
+
+/* So many rows in f32, and what they add to errors. */
 static double narrow_bytes(const mg_kernel_sizes *s, double rows) {
     if (mg_is_csr(&s->x) || mg_kernel_basis_of(s->kernel) == MG_OF_NONE) return 0.0;
-    return 4.0 * ((double)s->x.columns + 1.0) * rows;
+    return 4.0 * ((double)s->x.columns + 3.0) * rows;
 }
 
 /* A row of an expansion, with the lists that it is made by. */
@@ -93,7 +99,7 @@ static double round_bytes(const mg_kernel_sizes *s, const struct way *w, double 
     const double n = (double)s->count, chunk = fmin(n, CHUNK) + STRIP * threads;
     const double set = fmin((double)mg_kernel_set_size(s->count), matrix / (4.0 * n));
     return w->held * n + fmax(5.0 * set * set + 48.0 * n + narrow_bytes(s, chunk),
-                              w->solving * n + threads * scratch_bytes(s));
+                              w->solving * n + square_bytes(s) + threads * scratch_bytes(s));
 }
 
 /* Several side by side, and half of their samples as support of those that are done; or one, which
@@ -114,6 +120,7 @@ static double equations_bytes(const mg_kernel_sizes *s, const struct way *w, dou
     enum { RANK = 1024, PIVOTS = 64, BLOCK = 256, GONE = 48 };
     const double m = (double)s->count, k = (double)s->functions, support = support_bytes(s);
     const double width = mg_symmetric_ops_for(mg_isa_level(), false)->width;
+    const double product = matrix > 0.0 ? 0.0 : square_bytes(s);
     double rank = 0.0, most = 8.0 * (fmax(log2(m / BLOCK), 0.0) + s->threads);
     if (w == &ways[MG_WAY_FACTOR]) most = 8.0 * width * s->threads;
     if (w == &ways[MG_WAY_FORM]) most = 8.0 * (double)mg_band_room(s->count) / m;
@@ -122,7 +129,7 @@ static double equations_bytes(const mg_kernel_sizes *s, const struct way *w, dou
         rank = fmin(2.0 * sqrt(m), RANK);
         most *= k + 1.0;
     }
-    return matrix + 8.0 * rank * PIVOTS +
+    return matrix + product + 8.0 * rank * PIVOTS +
            m * (w->held + w->function * k + 8.0 * rank + (k - 1.0) * (support - GONE) +
                 fmax(fmax(w->solving, most), support));
 }

@@ -182,6 +182,8 @@ margin_status mg_kernel_fail(margin_status status, margin_error *error);
  * of kernels that are given, and sums in another order, the same for any number of threads. */
 margin_status mg_kernel_multiply_square(mg_kernel_scratch *scratch, const mg_kernel_block *block,
                                         const double *v, double *out, margin_error *error);
+/* What it takes for the sums of so many rows. */
+int64_t mg_kernel_square_bytes(int64_t count);
 
 /* Lines of eight numbers that a thread's scratch has room for beside 4 bytes a column, where rows
  * of x are multiplied one by one: by the longest of them. */

@@ -193,16 +193,30 @@ static margin_status multiply_square_task(void *argument, int64_t task, int work
     return MARGIN_OK;
 }
 
+static int64_t square_side(int64_t count) {
+    const int64_t most = SQUARE_SIDE * SQUARES_ACROSS;
+    return (count + most - 1) / most * SQUARE_SIDE;
+}
+
+static int64_t square_tasks(int64_t across) {
+    return across * (across + 1) / 2;
+}
+
+int64_t mg_kernel_square_bytes(int64_t count) {
+    const int64_t side = square_side(MG_MAX(count, 1));
+    return 2 * side * square_tasks((count + side - 1) / side) * (int64_t)sizeof(double);
+}
+
 margin_status mg_kernel_multiply_square(mg_kernel_scratch *scratch, const mg_kernel_block *block,
                                         const double *v, double *out, margin_error *error) {
     const mg_vector_ops *ops = mg_vector_ops_for(mg_isa_level());
-    const int64_t n = block->x_count, most = SQUARE_SIDE * SQUARES_ACROSS;
-    square_work work = {scratch, block, v, (n + most - 1) / most * SQUARE_SIDE, 0, NULL};
+    const int64_t n = block->x_count;
+    square_work work = {scratch, block, v, square_side(n), 0, NULL};
     if (n <= 0) return MARGIN_OK;
     if (mg_kernel_basis_of(scratch->kernel.kind) == MG_OF_NONE)
         return mg_kernel_fail(mg_kernel_multiply(scratch, block, v, 1, out), error);
     work.across = (n + work.side - 1) / work.side;
-    const int64_t tasks = work.across * (work.across + 1) / 2, side = work.side;
+    const int64_t tasks = square_tasks(work.across), side = work.side;
     MG_NEW(scratch->heap, work.sums, 2 * side * tasks, "sums of kernel values", error);
     const margin_status status =
         mg_parallel(scratch->context, tasks, multiply_square_task, &work, NULL);
