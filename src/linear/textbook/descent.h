@@ -114,7 +114,6 @@ typedef struct mg_descent_rows {
     double *slopes;      /* batch x functions: of the scores, divided by the rows of the batch */
     double *lengths;     /* adapts: samples, |(a_i, 1)|^2 */
     double alpha_factor; /* the dual variables are alpha times this */
-    int64_t at;          /* the row of x at hand */
     mg_step_row row;     /* dense if there is |w|_1, which changes all weights */
     /* sparse rows: w_k = factor u_k + along_k shift; u is here.w during a pass */
     double factor;
