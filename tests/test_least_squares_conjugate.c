@@ -179,6 +179,26 @@ static void test_weights_are_copies(void **state) {
     sparse_free(&c);
 }
 
+/* Where a gap rests on a draw, the report says so. */
+static void test_draw_is_told(void **state) {
+    (void)state;
+    static const char *const specs[] = {"least-squares(solver=cg)", "logistic(C=inf)",
+                                        "ridge(solver=cg)", "logistic"};
+    enum { ROWS = 4000, COLUMNS = 600 };
+    sparse_case c = sparse_make(ROWS, COLUMNS, 0.004, 9);
+    const margin_data data = sparse_data(&c);
+    uint64_t seed = 10;
+    for (int64_t i = 0; i < ROWS; i++)
+        c.r.y[i] = support_uniform(&seed) < 0.5;
+    for (int k = 0; k < 4; k++) {
+        margin_report report = {0};
+        margin_model_free(fit_proven(context, specs[k], &data, &report));
+        if (!strstr(report.reason, "one random draw in 5e12") != (k > 1))
+            fail_msg("%s: %s", specs[k], report.reason);
+    }
+    sparse_free(&c);
+}
+
 /* Columns that are constant or empty have no say; of a constant target nothing is left. */
 static void test_constants(void **state) {
     (void)state;

@@ -14,6 +14,9 @@ typedef struct mg_column_curvature {
     const double *mean, *norm;   /* columns */
     mg_least_equation *equation; /* with this matrix */
 } mg_column_curvature;
+/* What a report says of a gap that rests on it. */
+#define MG_LEAST_DRAWN                                                                             \
+    "; the gap rests on a bound of the least eigenvalue that is wrong for one random draw in 5e12"
 /* *least: a bound of its least eigenvalue but for one draw in 5e12
  * (math/products/least_eigenvalue.h), or 0: none was found with at most so many products of four
  * vectors, or rows are dense; the equation is then not solved. OK, STOPPED_TIME, MEMORY, CANCELLED

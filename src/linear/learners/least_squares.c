@@ -1,5 +1,5 @@
 /* The learners least-squares and ridge: options, choice of the method, report. */
-#include "linear/squares/least_squares.h"
+#include "learn/exact/least_curvature.h"
 #include "linear/folds/folds.h"
 #include "linear/learners/linear_learner.h"
 
@@ -136,13 +136,8 @@ static void describe_columns(const mg_squares *s, mg_text *text) {
 /* Why a factor did not do it, and what would help. */
 static void describe_conjugate(const mg_squares *s, margin_status status, mg_text *text) {
     const mg_number_text step = mg_about(s->price.step), factor = mg_about(s->price.factor);
-    if (status == MARGIN_OK && s->least > 0.0)
-        mg_text_format(text,
-                       "solved by %s; the gap rests on a bound of the least eigenvalue that is "
-                       "wrong for one random draw in 5e12",
-                       s->method);
-    else if (status == MARGIN_OK)
-        mg_text_format(text, "solved by %s", s->method);
+    if (status == MARGIN_OK)
+        mg_text_format(text, "solved by %s%s", s->method, s->least > 0.0 ? MG_LEAST_DRAWN : "");
     else if (status == MARGIN_STOPPED_ITERATIONS)
         mg_text_format(text, "max_iter came before %s ended", s->method);
     else if (s->penalty.rho > 0.0)

@@ -1,6 +1,7 @@
 /* From options to a certified linear model: one function, or as many as the loss couples. */
 #include "linear/learners/linear_learner.h"
 
+#include "learn/exact/least_curvature.h"
 #include "learn/exact/merged_rows.h"
 #include "linear/proof/goal.h"
 
@@ -89,11 +90,9 @@ static void fill_report(linear_run *run) {
     mg_linear_describe(penalty, run->objective.loss->formula, report);
     if (run->options->penalised) mg_report_penalty(report, penalty);
     mg_linear_describe_sparsity(&run->objective, solution->w, solution->l1_limit, report);
-    if (run->why[0])
-        mg_report_reason(report, "%s (solver %s, as %s)", solution->why, run->solver->name,
-                         run->why);
-    else
-        mg_report_reason(report, "%s (solver %s)", solution->why, run->solver->name);
+    mg_report_reason(report, "%s%s (solver %s%s%s)", solution->why,
+                     solution->drawn ? MG_LEAST_DRAWN : "", run->solver->name,
+                     run->why[0] ? ", as " : "", run->why);
 }
 
 /* ---- Hypothesis ------------------------------------------------------------------------------ */

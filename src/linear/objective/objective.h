@@ -86,6 +86,7 @@ typedef struct mg_linear_solution {
                                  point; -inf and inf if no feasible point is at hand */
     int64_t iterations, passes;
     bool plain;       /* from the solver: no proof that needs a matrix */
+    bool drawn;       /* the gap rests on a draw: MG_LEAST_DRAWN */
     double l1_limit;  /* kappa > 0: the least kappa for which w = 0 */
     const char *next; /* the solver that should go on from here; NULL: this is the end */
     margin_status status;

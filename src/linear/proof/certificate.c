@@ -289,7 +289,7 @@ static margin_status bound_penalised(certificate *m) {
     return rho > 0 && kappa > 0 && limit < 1 ? try_factor(m, limit) : MARGIN_OK;
 }
 
-static margin_status bound(certificate *m, const mg_linear_solution *at) {
+static margin_status bound(certificate *m, mg_linear_solution *at) {
     double above;
     MG_TRY(walk_samples(m, m->set->settle));
     m->set->balance(m);

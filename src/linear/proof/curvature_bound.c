@@ -399,10 +399,11 @@ static margin_status look_at_point(curvature_bound *m) {
     return MARGIN_OK;
 }
 
-margin_status mg_bound_by_curvature(const mg_objective *objective, const mg_linear_solution *at,
+margin_status mg_bound_by_curvature(const mg_objective *objective, mg_linear_solution *at,
                                     double *above, margin_error *error) {
     curvature_bound m = {.o = objective, .at = at, .error = error};
     *above = (double)INFINITY;
+    at->drawn = false;
     if (!objective->loss->self_bounding || at->plain || !mg_newton_matrix_can(objective))
         return MARGIN_OK;
     MG_SCOPED_ARENA(arena, objective->design->heap);
@@ -410,6 +411,7 @@ margin_status mg_bound_by_curvature(const mg_objective *objective, const mg_line
     MG_TRY(look_at_point(&m));
     m.by_products = may_use_products(objective);
     if (m.by_products) MG_TRY(find_bound(&m, above));
+    at->drawn = isfinite(*above);
     m.by_products = false;
     return isinf(*above) && !m.too_early ? find_bound(&m, above) : MARGIN_OK;
 }
