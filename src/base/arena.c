@@ -23,9 +23,7 @@ void mg_arena_init(mg_arena *arena, mg_heap *heap) {
 static struct mg_arena_block *block_of(mg_heap *heap, size_t capacity) {
     struct mg_arena_block *block = mg_new(heap, (int64_t)(sizeof *block + capacity), 1);
     if (!block) return NULL;
-    block->next = NULL;
-    block->used = 0;
-    block->capacity = capacity;
+    *block = (struct mg_arena_block){.capacity = capacity};
     return block;
 }
 

@@ -1,4 +1,5 @@
 /* A stage over a whole matrix, row by row. */
+#include "base/scoped.h"
 #include "learn/learner.h"
 
 int64_t mg_stage_at_once(const mg_fitted_stage *fitted) {
@@ -48,23 +49,20 @@ margin_status mg_stage_rows(margin_context *context, const mg_fitted_stage *stag
                             const margin_matrix *in, const char *purpose, mg_matrix_buffer *out,
                             margin_error *error) {
     mg_heap *heap = context->heap;
-    mg_matrix_buffer made = {0};
+    MG_SCOPED(mg_matrix_buffer, made);
     int64_t columns = stage ? stage->columns_out : in->columns;
     row_map map = {
         .context = context, .stage = stage, .in = in, .at_once = mg_stage_at_once(stage)};
-    margin_status status;
     map.size = map.at_once * (in->columns + (map.at_once > 1 ? 2 : 1) * columns);
-    MG_GO_NEW(heap, map.scratch, mg_threads(context) * map.size, "scratch for a stage", error);
-    MG_GO(mg_matrix_new_dense(heap, in->rows, columns, in->value_type, purpose, &made, error));
+    MG_SCOPED_ARENA(arena, heap);
+    MG_ARENA_NEW(&arena, map.scratch, mg_threads(context) * map.size, "scratch for a stage", error);
+    MG_TRY(mg_matrix_new_dense(heap, in->rows, columns, in->value_type, purpose, &made, error));
     map.out = &made.view;
-    MG_GO(mg_sweep_each(context, in->rows, mg_block_rows(mg_row_bytes(&made.view)), map_block, &map,
-                        error));
+    MG_TRY(mg_sweep_each(context, in->rows, mg_block_rows(mg_row_bytes(&made.view)), map_block,
+                         &map, error));
     *out = made;
     made = (mg_matrix_buffer){0};
-done:
-    mg_matrix_buffer_free(&made);
-    mg_free(heap, map.scratch);
-    return status;
+    return MARGIN_OK;
 }
 
 margin_status mg_stage_apply(margin_context *context, const mg_fitted_stage *fitted,

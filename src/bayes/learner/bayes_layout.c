@@ -62,26 +62,23 @@ margin_status mg_bayes_choose_kinds(mg_heap *heap, const mg_problem *problem,
     const int64_t n = problem->x.columns;
     const int rest =
         (int)mg_option_named(&mg_learner_naive_bayes.info, options, "distribution")->integer;
-    bool *named = NULL;
-    int *chosen = NULL;
-    margin_status status;
-    MG_GO_NEW(heap, named, n, "the choice of columns", error);
-    MG_GO_NEW(heap, chosen, n, "the choice of columns", error);
+    bool *named;
+    int *chosen;
+    MG_SCOPED_ARENA(arena, heap);
+    MG_TRY(
+        MG_PIECES(&arena, "the choice of columns", error, MG_PIECE(named, n), MG_PIECE(chosen, n)));
     for (int64_t j = 0; j < n; j++)
         chosen[j] = -1;
     for (int word = CATEGORICAL; word < WORDS; word++)
-        MG_GO(choose_named(heap, problem, options, word, named, chosen, error));
+        MG_TRY(choose_named(heap, problem, options, word, named, chosen, error));
     for (int64_t j = 0; j < n; j++) {
         const bool categorical = mg_is_categorical(problem->columns, j);
         const int word = chosen[j] < 0 ? rest : chosen[j];
         kinds[j] = kind_of(word, categorical);
         if (categorical && kinds[j] != MG_BAYES_CODES)
-            MG_GO(fail_categories(&problem->columns[j], word, error));
+            MG_TRY(fail_categories(&problem->columns[j], word, error));
     }
-    status = MARGIN_OK;
-done:
-    MG_FREE(heap, chosen, named);
-    return status;
+    return MARGIN_OK;
 }
 
 /* ---- Places ---------------------------------------------------------------------------------- */

@@ -281,16 +281,13 @@ static margin_status fits(const margin_component *info, const mg_problem *proble
                           const mg_option_value *values, const mg_hypothesis *h,
                           margin_error *error) {
     (void)info;
-    int32_t *kinds = NULL;
-    double *priors = NULL;
-    margin_status status;
-    MG_GO_NEW(h->heap, kinds, h->columns, "the columns of a model", error);
-    MG_GO_NEW(h->heap, priors, h->functions, "the priors", error);
-    MG_GO(check_kinds(problem, values, h, kinds, error));
-    status = check_settings(values, mg_bayes_view_of(h), priors, error);
-done:
-    MG_FREE(h->heap, priors, kinds);
-    return status;
+    int32_t *kinds;
+    double *priors;
+    MG_SCOPED_ARENA(arena, h->heap);
+    MG_ARENA_NEW(&arena, kinds, h->columns, "the columns of a model", error);
+    MG_ARENA_NEW(&arena, priors, h->functions, "the priors", error);
+    MG_TRY(check_kinds(problem, values, h, kinds, error));
+    return check_settings(values, mg_bayes_view_of(h), priors, error);
 }
 
 static bool refuses_unknown(const mg_hypothesis *h) {

@@ -86,20 +86,18 @@ static bool sample_before(int64_t a, int64_t b, const void *problem) {
 static margin_status take_fewer(const mg_fit *fit, int64_t *k) {
     const mg_problem *p = fit->problem;
     mg_heap *heap = fit->context->heap;
-    int64_t *order = NULL, *scratch = NULL, different = 1;
-    margin_status status = MARGIN_OK;
-    MG_GO_NEW(heap, order, p->count, "the order of the rows", fit->error);
-    MG_GO_NEW(heap, scratch, p->count, "the order of the rows", fit->error);
+    int64_t *order, *scratch, different = 1;
+    MG_SCOPED_ARENA(arena, heap);
+    MG_TRY(MG_PIECES(&arena, "the order of the rows", fit->error, MG_PIECE(order, p->count),
+                     MG_PIECE(scratch, p->count)));
     for (int64_t i = 0; i < p->count; i++)
         order[i] = i;
     if (!mg_sort(fit->context, order, p->count, scratch, sample_before, p))
-        MG_GO(mg_fail_cancelled(fit->error));
+        return mg_fail_cancelled(fit->error);
     for (int64_t i = 1; i < p->count && different < *k; i++)
         different += compare_samples(p, order[i - 1], order[i]) != 0;
     *k = MG_MIN(*k, different);
-done:
-    MG_FREE(heap, order, scratch);
-    return status;
+    return MARGIN_OK;
 }
 
 static margin_status plan(const mg_fit *fit, mg_kmeans_task *task) {

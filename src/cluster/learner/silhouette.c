@@ -139,16 +139,16 @@ margin_status mg_silhouette(margin_context *context, const mg_clustered *rows, d
     mg_heap *heap = context->heap;
     int64_t filled = 0;
     double total = 0, whole = 0, moved = 0;
-    margin_status status;
     for (int64_t c = 0; c < rows->k; c++)
         filled += rows->sizes[c] > 0;
     *value = (double)NAN;
     if (rounding) *rounding = 0;
     if (filled < 2) return MARGIN_OK;
-    MG_GO_NEW(heap, m.room, mg_threads(context) * room, "the silhouette", error);
-    MG_GO_NEW(heap, m.found, rows->count, "the silhouette", error);
+    MG_SCOPED_ARENA(arena, heap);
+    MG_TRY(MG_PIECES(&arena, "the silhouette", error, MG_PIECE(m.room, mg_threads(context) * room),
+                     MG_PIECE(m.found, rows->count)));
     if (rounding) m.blur = distance_blur(rows, m.room);
-    MG_GO(mg_parallel(context, rows->count, measure_row, &m, error));
+    MG_TRY(mg_parallel(context, rows->count, measure_row, &m, error));
     for (int64_t i = 0; i < rows->count; i++) {
         const double weight = silhouette_weight_of(rows, i);
         whole += weight;
@@ -157,7 +157,5 @@ margin_status mg_silhouette(margin_context *context, const mg_clustered *rows, d
     }
     *value = total / whole;
     if (rounding) *rounding = moved / whole;
-done:
-    MG_FREE(heap, m.found, m.room);
-    return status;
+    return MARGIN_OK;
 }

@@ -1,4 +1,5 @@
 /* The target from a file of its own. */
+#include "base/scoped.h"
 #include "base/text/number_text.h"
 #include "data/arrays/array.h"
 #include "data/table/encoder.h"
@@ -43,18 +44,17 @@ static margin_status check_shape(const mg_array *array, const margin_table *tabl
  * label. */
 static margin_status read_codes(margin_context *context, const mg_array *array, mg_encoder *encoder,
                                 margin_table *table, margin_error *error) {
-    mg_text text;
+    MG_SCOPED(mg_text, text);
     mg_text_init(&text, table->heap);
     const bool is_text = mg_array_is_text(array);
-    margin_status status = MARGIN_OK;
     for (int64_t i = 0; i < array->rows; i++) {
-        if (i % 4096 == 0 && mg_cancelled(context)) MG_GO(mg_fail_cancelled(error));
+        if (i % 4096 == 0 && mg_cancelled(context)) MG_TRY(mg_fail_cancelled(error));
         char number[MARGIN_NUMBER_TEXT];
         const char *label = number;
         int64_t length, code;
         if (is_text) {
             text.length = 0;
-            MG_GO(mg_array_read_text(array, i, 0, &text, error));
+            MG_TRY(mg_array_read_text(array, i, 0, &text, error));
             label = text.data;
             length = text.length;
         } else {
@@ -62,30 +62,24 @@ static margin_status read_codes(margin_context *context, const mg_array *array, 
         }
         table->y[i] = (double)NAN;
         if (length == 0) continue;
-        MG_GO(mg_encoder_code(encoder, label, length, &code, error));
+        MG_TRY(mg_encoder_code(encoder, label, length, &code, error));
         if (code < 0 && encoder->refuses)
-            MG_GO(mg_encoder_refuse(encoder, array->source->name, i, "the labels", label, length,
-                                    error));
+            MG_TRY(mg_encoder_refuse(encoder, array->source->name, i, "the labels", label, length,
+                                     error));
         table->y[i] = (double)code;
     }
-done:
-    mg_text_free(&text);
-    return status;
+    return MARGIN_OK;
 }
 
 static margin_status read_categories(margin_context *context, const mg_array *array,
                                      const margin_read_options *options, margin_table *table,
                                      margin_error *error) {
     const margin_column *expected = options->expected_target;
-    mg_encoder encoder = {0};
-    margin_status status;
-    MG_GO(mg_encoder_init(table->heap, expected, options, true, &encoder, error));
-    MG_GO(read_codes(context, array, &encoder, table, error));
-    status = mg_encoder_describe(&encoder, expected ? expected->name : label_name, table->y,
-                                 MARGIN_F64, array->rows, 1, &table->target, error);
-done:
-    mg_encoder_free(&encoder);
-    return status;
+    MG_SCOPED(mg_encoder, encoder);
+    MG_TRY(mg_encoder_init(table->heap, expected, options, true, &encoder, error));
+    MG_TRY(read_codes(context, array, &encoder, table, error));
+    return mg_encoder_describe(&encoder, expected ? expected->name : label_name, table->y,
+                               MARGIN_F64, array->rows, 1, &table->target, error);
 }
 
 /* Columns of numbers: a target each. */
@@ -127,23 +121,20 @@ static margin_status read_labels(margin_context *context, const mg_array *array,
 /* Encodes the labels that are left once more. */
 static margin_status prune_categories(margin_table *table, margin_error *error) {
     const margin_column *target = table->target.items;
-    mg_encoder encoder = {0};
+    MG_SCOPED(mg_encoder, encoder);
     mg_columns pruned = {0};
-    margin_status status;
-    MG_GO(mg_encoder_init(table->heap, NULL, NULL, true, &encoder, error));
+    MG_TRY(mg_encoder_init(table->heap, NULL, NULL, true, &encoder, error));
     for (int64_t i = 0; i < table->x.view.rows; i++) {
         const char *name = target->categories[(int64_t)table->y[i]];
         int64_t code;
-        MG_GO(mg_encoder_code(&encoder, name, (int64_t)strlen(name), &code, error));
+        MG_TRY(mg_encoder_code(&encoder, name, (int64_t)strlen(name), &code, error));
         table->y[i] = (double)code;
     }
-    MG_GO(mg_encoder_describe(&encoder, target->name, table->y, MARGIN_F64, table->x.view.rows, 1,
-                              &pruned, error));
+    MG_TRY(mg_encoder_describe(&encoder, target->name, table->y, MARGIN_F64, table->x.view.rows, 1,
+                               &pruned, error));
     mg_columns_free(&table->target);
     table->target = pruned;
-done:
-    mg_encoder_free(&encoder);
-    return status;
+    return MARGIN_OK;
 }
 
 margin_status mg_array_settle_labels(const margin_read_options *options, margin_table *table,

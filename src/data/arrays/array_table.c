@@ -1,4 +1,5 @@
 /* From an array to a table: columns by their roles, in parallel blocks of rows. */
+#include "base/scoped.h"
 #include "data/arrays/array.h"
 #include "data/table/encoder.h"
 #include "data/table/missing.h"
@@ -223,7 +224,7 @@ static margin_status encode_column(array_reader *reader, int64_t j, void *values
                                    int64_t step, const char *name, mg_columns *out,
                                    margin_error *error) {
     margin_table *table = reader->table;
-    mg_encoder encoder = {0};
+    MG_SCOPED(mg_encoder, encoder);
     const mg_column_plan *plan = &reader->plan[j];
     const bool target = plan->role == MG_ROLE_TARGET;
     const bool inexact = mg_array_inexact_row(reader->array, j) >= 0;
@@ -233,16 +234,13 @@ static margin_status encode_column(array_reader *reader, int64_t j, void *values
                "those rows out of the file first",
                table->name, name);
     snprintf(what, sizeof what, "column %.60s", name);
-    margin_status status;
-    MG_GO(mg_encoder_init(table->heap, plan->expected, &reader->options, target, &encoder, error));
-    MG_GO(encode_numbers(&encoder, table->name, what, inexact ? reader->array : NULL, j, values,
-                         type, table->x.view.rows, step, error));
-    MG_GO(mg_encoder_describe(&encoder, name, values, type, table->x.view.rows, step, out, error));
+    MG_TRY(mg_encoder_init(table->heap, plan->expected, &reader->options, target, &encoder, error));
+    MG_TRY(encode_numbers(&encoder, table->name, what, inexact ? reader->array : NULL, j, values,
+                          type, table->x.view.rows, step, error));
+    MG_TRY(mg_encoder_describe(&encoder, name, values, type, table->x.view.rows, step, out, error));
     table->details.unknown_categories += encoder.unknown;
     table->details.unknown_classes += target ? encoder.unknown : 0;
-done:
-    mg_encoder_free(&encoder);
-    return status;
+    return MARGIN_OK;
 }
 
 static margin_status describe_target(array_reader *reader, int64_t column, mg_columns *out,

@@ -72,26 +72,23 @@ static margin_status settle_column(mg_arrow *arrow, int64_t j) {
 static margin_status plan_columns(mg_arrow *arrow) {
     const int64_t count = arrow->schema.n_children;
     mg_heap *heap = arrow->heap;
-    const char **names = NULL;
-    mg_column_plan *plan = NULL;
-    margin_status status;
-    MG_GO_NEW(heap, names, count, purpose, arrow->error);
-    MG_GO_NEW(heap, plan, count, purpose, arrow->error);
+    const char **names;
+    mg_column_plan *plan;
+    MG_SCOPED_ARENA(arena, heap);
+    MG_TRY(MG_PIECES(&arena, purpose, arrow->error, MG_PIECE(names, count), MG_PIECE(plan, count)));
     for (int64_t j = 0; j < count; j++)
         names[j] = arrow->columns[j].name;
-    MG_GO(mg_plan_columns(heap, names, true, count, arrow->options, arrow->name, plan,
-                          &arrow->features, arrow->error));
-    MG_GO(mg_names_unique(heap, names, count, &arrow->unique, arrow->error));
+    MG_TRY(mg_plan_columns(heap, names, true, count, arrow->options, arrow->name, plan,
+                           &arrow->features, arrow->error));
+    MG_TRY(mg_names_unique(heap, names, count, &arrow->unique, arrow->error));
     for (int64_t j = 0; j < count; j++) {
         mg_arrow_column *column = &arrow->columns[j];
         column->plan = plan[j];
         column->name = plan[j].expected ? plan[j].expected->name : arrow->unique.items[j];
         arrow->targets += plan[j].role == MG_ROLE_TARGET;
-        MG_GO(settle_column(arrow, j));
+        MG_TRY(settle_column(arrow, j));
     }
-done:
-    MG_FREE(heap, (void *)names, plan);
-    return status;
+    return MARGIN_OK;
 }
 
 /* ---- Room ----------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "data/csv/csv.h"
 
 #include "base/machine/cpu.h"
+#include "base/scoped.h"
 
 #include <stdio.h>
 
@@ -162,32 +163,29 @@ static void note_repeated(const mg_csv *csv, const mg_names *names) {
 
 static margin_status describe_columns(mg_csv *csv) {
     margin_table *table = csv->table;
-    mg_names names = {0};
-    margin_column *items = NULL, *targets = NULL;
-    const char **categories = NULL;
+    MG_SCOPED(mg_names, names);
+    margin_column *items, *targets;
+    const char **categories;
     int64_t used = 0, count = 0;
-    margin_status status;
     for (int64_t j = 0; j < csv->columns; j++)
         count += csv->category_counts[j];
-    MG_GO(mg_names_unique(csv->heap, csv->names, csv->columns, &names, csv->error));
+    MG_TRY(mg_names_unique(csv->heap, csv->names, csv->columns, &names, csv->error));
     note_repeated(csv, &names);
-    MG_GO_NEW(csv->heap, items, csv->features, "the columns of a table", csv->error);
-    MG_GO_NEW(csv->heap, targets, csv->targets, "the targets", csv->error);
-    MG_GO_NEW(csv->heap, categories, count, "the categories of the columns", csv->error);
+    MG_SCOPED_ARENA(arena, csv->heap);
+    MG_ARENA_NEW(&arena, items, csv->features, "the columns of a table", csv->error);
+    MG_ARENA_NEW(&arena, targets, csv->targets, "the targets", csv->error);
+    MG_ARENA_NEW(&arena, categories, count, "the categories of the columns", csv->error);
     for (int64_t j = 0; j < csv->columns; j++) {
         margin_column column = csv_describe(csv, j, names.items[j], categories + used);
         used += csv->category_counts[j];
         if (csv->plan[j].role == MG_ROLE_FEATURE) items[csv->plan[j].feature] = column;
         if (csv->plan[j].role == MG_ROLE_TARGET) targets[csv->plan[j].target] = column;
     }
-    MG_GO(mg_columns_copy(csv->heap, items, csv->features, &table->columns, csv->error));
+    MG_TRY(mg_columns_copy(csv->heap, items, csv->features, &table->columns, csv->error));
     table->has_target = table->y != NULL;
     if (table->has_target)
-        MG_GO(mg_columns_copy(csv->heap, targets, csv->targets, &table->target, csv->error));
-done:
-    MG_FREE(csv->heap, (void *)categories, targets, items);
-    mg_names_free(&names);
-    return status;
+        MG_TRY(mg_columns_copy(csv->heap, targets, csv->targets, &table->target, csv->error));
+    return MARGIN_OK;
 }
 
 static void fill_details(const mg_csv *csv) {

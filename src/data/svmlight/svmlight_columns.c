@@ -231,14 +231,12 @@ static margin_status apply_parts(mg_svmlight *reader, int64_t columns, int64_t l
     const margin_read_options *options = &reader->options;
     const int64_t most = 2 + count_items(options->ignore) + count_items(options->target);
     parts p = {.label = label, .columns = columns, .file = reader->source->name, .error = error};
-    margin_status status;
-    MG_GO_NEW(heap, p.items, 2 * most, "the parts of columns", error); /* half to sort */
-    MG_GO(collect_parts(options, &p));
-    MG_GO(make_vectors(reader->table, &p, options->expected_target, error));
+    MG_SCOPED_ARENA(arena, heap);
+    MG_ARENA_NEW(&arena, p.items, 2 * most, "the parts of columns", error); /* half to sort */
+    MG_TRY(collect_parts(options, &p));
+    MG_TRY(make_vectors(reader->table, &p, options->expected_target, error));
     select_values(reader->table, &p, limit);
-done:
-    mg_free(heap, p.items);
-    return status;
+    return MARGIN_OK;
 }
 
 static margin_status check_expected(const mg_svmlight *reader, margin_error *error) {

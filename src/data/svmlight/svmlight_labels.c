@@ -1,5 +1,6 @@
 /* Labels of an svmlight text: numbers as they are, names (or numbers that are wanted as names) as
  * codes of sorted categories. */
+#include "base/scoped.h"
 #include "base/text/number_text.h"
 #include "data/csv/csv_cell.h"
 #include "data/svmlight/svmlight.h"
@@ -92,15 +93,11 @@ static margin_status encode_rows(const mg_svmlight *reader, mg_encoder *encoder,
 static margin_status make_categories(mg_svmlight *reader, const mg_column_plan *label,
                                      const char *name, margin_error *error) {
     margin_table *table = reader->table;
-    mg_encoder encoder = {0};
-    margin_status status;
-    MG_GO(mg_encoder_init(table->heap, label->expected, &reader->options, true, &encoder, error));
-    MG_GO(encode_rows(reader, &encoder, error));
-    status = mg_encoder_describe(&encoder, name, table->y, MARGIN_F64, table->x.view.rows, 1,
-                                 &table->target, error);
-done:
-    mg_encoder_free(&encoder);
-    return status;
+    MG_SCOPED(mg_encoder, encoder);
+    MG_TRY(mg_encoder_init(table->heap, label->expected, &reader->options, true, &encoder, error));
+    MG_TRY(encode_rows(reader, &encoder, error));
+    return mg_encoder_describe(&encoder, name, table->y, MARGIN_F64, table->x.view.rows, 1,
+                               &table->target, error);
 }
 
 margin_status mg_svmlight_target(mg_svmlight *reader, const mg_column_plan *label,

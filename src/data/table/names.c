@@ -14,18 +14,15 @@ static int by_name(const void *a, const void *b) {
 
 margin_status mg_name_index_make(mg_heap *heap, const char *const *names, int64_t count,
                                  mg_name_index *index, margin_error *error) {
-    mg_named_column *sorted = NULL, *scratch = NULL;
-    margin_status status = MARGIN_OK;
-    MG_GO_NEW(heap, sorted, count, "the names of the columns", error);
-    MG_GO_NEW(heap, scratch, count, "the names of the columns", error);
+    mg_named_column *sorted, *scratch;
+    MG_SCOPED_ARENA(arena, heap);
+    MG_ARENA_NEW(&arena, scratch, count, "the names of the columns", error);
+    MG_NEW(heap, sorted, count, "the names of the columns", error);
     for (int64_t j = 0; j < count; j++)
         sorted[j] = (mg_named_column){names[j], j};
     mg_sort_few_items(sorted, count, sizeof *sorted, scratch, by_name);
     *index = (mg_name_index){.heap = heap, .sorted = sorted, .count = count};
-    sorted = NULL;
-done:
-    MG_FREE(heap, scratch, sorted);
-    return status;
+    return MARGIN_OK;
 }
 
 void mg_name_index_free(mg_name_index *index) {

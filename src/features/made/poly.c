@@ -1,6 +1,7 @@
 /* poly: products of columns up to a degree. */
 #include "features/made/poly.h"
 
+#include "base/scoped.h"
 #include "features/columns/row_chunk.h"
 #include "features/columns/stages.h"
 #include "learn/column_choice.h"
@@ -259,19 +260,15 @@ static void put_all(const namer *n) {
 static margin_status set_names(const margin_data *data, const mg_poly_view *view,
                                mg_fitted_stage *fitted, margin_error *error) {
     mg_heap *heap = fitted->heap;
-    mg_text texts;
+    MG_SCOPED(mg_text, texts);
     namer n = {data->columns, view, NULL, &texts};
-    margin_status status;
     mg_text_init(&texts, heap);
-    MG_GO_NEW(heap, n.place, view->run_count, "the names of the columns", error);
+    MG_SCOPED_ARENA(arena, heap);
+    MG_ARENA_NEW(&arena, n.place, view->run_count, "the names of the columns", error);
     for (int64_t r = 0; r < view->run_count; r++)
         n.place[r] = -1;
     put_all(&n);
-    status = mg_columns_named(heap, &texts, fitted->columns_out, &fitted->columns, error);
-done:
-    mg_free(heap, n.place);
-    mg_text_free(&texts);
-    return status;
+    return mg_columns_named(heap, &texts, fitted->columns_out, &fitted->columns, error);
 }
 
 /* ---- Attach ---------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* Rows to products. Each product is one of lower degree times a column, so it costs one
  * multiplication; those of one parent lie side by side. */
+#include "base/scoped.h"
 #include "features/made/poly.h"
 
 #include "features/columns/row_chunk.h"
@@ -160,22 +161,19 @@ margin_status mg_poly_apply(margin_context *context, const mg_fitted_stage *fitt
     if (!mg_is_csr(in)) return mg_stage_rows(context, fitted, in, purpose, out, error);
     mg_heap *heap = context->heap;
     sparse_map map = {.view = view, .in = in, .out = {.columns = fitted->columns_out}};
-    mg_matrix_buffer made = {0};
-    margin_status status;
-    MG_GO_NEW(heap, map.factor_of, view->columns, purpose, error);
-    MG_GO_NEW(heap, map.starts, in->rows + 1, purpose, error);
-    MG_GO_NEW(heap, map.scratch, mg_threads(context) * scratch_size(view, fitted->columns_out),
-              purpose, error);
+    MG_SCOPED(mg_matrix_buffer, made);
+    MG_SCOPED_ARENA(arena, heap);
+    MG_TRY(MG_PIECES(
+        &arena, purpose, error, MG_PIECE(map.factor_of, view->columns),
+        MG_PIECE(map.starts, in->rows + 1),
+        MG_PIECE(map.scratch, mg_threads(context) * scratch_size(view, fitted->columns_out))));
     for (int64_t j = 0; j < view->columns; j++)
         map.factor_of[j] = -1;
     for (int64_t f = 0; f < view->factors; f++)
         map.factor_of[view->factor[f]] = f;
     map.starts[0] = 0;
-    MG_GO(apply_sparse(&map, context, &made, error));
+    MG_TRY(apply_sparse(&map, context, &made, error));
     *out = made;
     made = (mg_matrix_buffer){0};
-done:
-    mg_matrix_buffer_free(&made);
-    MG_FREE(heap, map.scratch, map.starts, map.factor_of);
-    return status;
+    return MARGIN_OK;
 }

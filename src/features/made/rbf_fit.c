@@ -1,4 +1,5 @@
 /* Centres and width of radial basis functions. */
+#include "base/scoped.h"
 #include "features/made/rbf.h"
 
 #include "base/random.h"
@@ -94,27 +95,23 @@ static margin_status kmeans_centres(margin_context *context, const margin_data *
                            .max_iterations = 100, /* near the means is near enough for centres */
                            .tolerance = 1e-4,
                            .error = error};
-    mg_matrix_buffer dense = {0};
-    double *weights = NULL, *sizes = NULL;
+    MG_SCOPED(mg_matrix_buffer, dense);
+    double *weights, *sizes;
     mg_kmeans_result result;
-    margin_status status;
-    MG_GO_NEW(context->heap, weights, task.count, "the weights of the rows", error);
-    MG_GO_NEW(context->heap, sizes, task.k, "the sizes of the clusters", error);
+    MG_SCOPED_ARENA(arena, context->heap);
+    MG_ARENA_NEW(&arena, weights, task.count, "the weights of the rows", error);
+    MG_ARENA_NEW(&arena, sizes, task.k, "the sizes of the clusters", error);
     for (int64_t i = 0; i < task.count; i++)
         weights[i] = mg_row_weight(data, mg_selected_row(data, i));
     if (data->weights.values) task.weight = weights;
     if (mg_is_csr(&data->x)) {
-        MG_GO(mg_stage_rows(context, NULL, &data->x, "a dense copy of the sparse data", &dense,
-                            error));
+        MG_TRY(mg_stage_rows(context, NULL, &data->x, "a dense copy of the sparse data", &dense,
+                             error));
         task.x = &dense.view;
     }
-    MG_GO(mg_kmeans(&task, centres, sizes, NULL, &result));
+    MG_TRY(mg_kmeans(&task, centres, sizes, NULL, &result));
     *count = task.k;
-    status = MARGIN_OK;
-done:
-    mg_matrix_buffer_free(&dense);
-    MG_FREE(context->heap, sizes, weights);
-    return status;
+    return MARGIN_OK;
 }
 
 margin_status mg_rbf_centres(margin_context *context, const margin_data *data,
@@ -180,19 +177,16 @@ static margin_status median_width(margin_context *context, const margin_data *da
     distance_walk walk = {
         .data = data, .centres = count, .stride = (rows + most - 1) / most, .isa = mg_isa_level()};
     const int64_t looked = (rows + walk.stride - 1) / walk.stride, found = looked * count;
-    double *packed = NULL;
-    margin_status status;
-    MG_GO_NEW(context->heap, packed, mg_centres_packed(count, columns), "distances", error);
-    MG_GO_NEW(context->heap, walk.rows, mg_threads(context) * (columns + count), "distances",
-              error);
-    MG_GO_NEW(context->heap, walk.found, 2 * found, "distances", error);
+    double *packed;
+    MG_SCOPED_ARENA(arena, context->heap);
+    MG_TRY(MG_PIECES(&arena, "distances", error,
+                     MG_PIECE(packed, mg_centres_packed(count, columns)),
+                     MG_PIECE(walk.rows, mg_threads(context) * (columns + count)),
+                     MG_PIECE(walk.found, 2 * found)));
     mg_centres_pack(centres, count, columns, packed);
     walk.packed = packed;
-    MG_GO(mg_parallel(context, looked, find_distances, &walk, error));
-    status = take_median(context, walk.found, found, walk.found + found, sigma, error);
-done:
-    MG_FREE(context->heap, walk.found, walk.rows, packed);
-    return status;
+    MG_TRY(mg_parallel(context, looked, find_distances, &walk, error));
+    return take_median(context, walk.found, found, walk.found + found, sigma, error);
 }
 
 margin_status mg_rbf_width(margin_context *context, const margin_data *data,

@@ -242,15 +242,10 @@ margin_status mg_exact_rows(margin_context *context, const mg_problem *problem,
     const int64_t n = problem->x.columns;
     exact_run run = {.problem = problem, .columns = n};
     int64_t *order;
-    mg_arena arena;
-    margin_status status;
-    mg_arena_init(&arena, context->heap);
-    MG_GO(MG_PIECES(&arena, "equal rows", error, MG_PIECE(run.null, n), MG_PIECE(run.values, n + 1),
-                    MG_PIECE(run.powers, 1), MG_PIECE(run.row, problem->count),
-                    MG_PIECE(order, 2 * problem->count)));
+    MG_SCOPED_ARENA(arena, context->heap);
+    MG_TRY(MG_PIECES(&arena, "equal rows", error, MG_PIECE(run.null, n),
+                     MG_PIECE(run.values, n + 1), MG_PIECE(run.powers, 1),
+                     MG_PIECE(run.row, problem->count), MG_PIECE(order, 2 * problem->count)));
     mg_modular_fill(run.powers);
-    status = count_distinct(&run, context, weights, order, group, distinct, error);
-done:
-    mg_arena_free(&arena);
-    return status;
+    return count_distinct(&run, context, weights, order, group, distinct, error);
 }

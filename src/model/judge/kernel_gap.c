@@ -42,19 +42,15 @@ static margin_status multiply(gap_run *run) {
 
 /* *dual += sum alpha - b'Kb / (2 rho) */
 static margin_status add_dual(gap_run *run, double rho, double *dual) {
-    mg_arena arena;
-    margin_status status;
-    mg_arena_init(&arena, run->context->heap);
-    MG_GO(MG_PIECES(&arena, gap_purpose, run->error, MG_PIECE(run->beta, run->count),
-                    MG_PIECE(run->products, run->count), MG_PIECE(run->squares, run->count)));
+    MG_SCOPED_ARENA(arena, run->context->heap);
+    MG_TRY(MG_PIECES(&arena, gap_purpose, run->error, MG_PIECE(run->beta, run->count),
+                     MG_PIECE(run->products, run->count), MG_PIECE(run->squares, run->count)));
     for (int64_t i = 0; i < run->count; i++)
         run->beta[i] = run->alpha[i] * run->sign[i];
-    MG_GO(multiply(run));
+    MG_TRY(multiply(run));
     for (int64_t i = 0; i < run->count; i++)
         *dual += run->alpha[i] - run->beta[i] * run->products[i] / (2.0 * rho);
-done:
-    mg_arena_free(&arena);
-    return status;
+    return MARGIN_OK;
 }
 
 /* Of function f: its rows pass the stages before the last. */

@@ -104,16 +104,14 @@ static margin_status class_metrics(const mg_judged *judged, const margin_measure
                                    margin_metrics *metrics, margin_error *error) {
     const margin_model *model = judged->model;
     const int64_t n = judged->samples.count;
-    mg_arena arena;
     judged_rows rows = {NULL, NULL, NULL};
-    margin_status status = MARGIN_OK;
-    mg_arena_init(&arena, judged->context->heap);
+    MG_SCOPED_ARENA(arena, judged->context->heap);
     int64_t *labels = mg_arena_new(&arena, n, sizeof *labels);
     double *two = model->classes == 2 ? mg_arena_new(&arena, n, sizeof *two) : NULL;
     if (!labels || (model->classes == 2 && !two))
-        MG_GO(mg_no_memory(arena.heap, n, sizeof *labels, "the predicted classes", error));
-    MG_GO(decide_samples(judged, labels, error));
-    if (margin_model_has_probabilities(model)) MG_GO(judge_rows(judged, &arena, &rows, error));
+        MG_TRY(mg_no_memory(arena.heap, n, sizeof *labels, "the predicted classes", error));
+    MG_TRY(decide_samples(judged, labels, error));
+    if (margin_model_has_probabilities(model)) MG_TRY(judge_rows(judged, &arena, &rows, error));
     if (two) two_class_scores(judged, two);
     const bool each = model->decision == MG_DECIDE_ARGMAX; /* a score for each class */
     const mg_outcome outcome = {.task = MARGIN_CLASSIFY,
@@ -128,11 +126,9 @@ static margin_status class_metrics(const mg_judged *judged, const margin_measure
                                           : rows.scores ? rows.scores
                                           : each        ? judged->scores
                                                         : NULL};
-    MG_GO(mg_measure_outcome(judged->context, &outcome, options, metrics, error));
+    MG_TRY(mg_measure_outcome(judged->context, &outcome, options, metrics, error));
     if (two) two_class_margins(judged, two, metrics);
-done:
-    mg_arena_free(&arena);
-    return status;
+    return MARGIN_OK;
 }
 
 /* ---- Clusters -------------------------------------------------------------------------------- */
@@ -167,12 +163,12 @@ static margin_status cluster_silhouette(const mg_judged *judged, const margin_ma
     const mg_samples *samples = &judged->samples;
     const int64_t columns = judged->model->hypothesis->columns;
     mg_heap *heap = judged->context->heap;
-    double *features = NULL;
-    margin_status status = MARGIN_OK;
+    double *features;
     if (samples->count > MG_MOST_SILHOUETTE) return MARGIN_OK;
-    MG_GO_NEW(heap, features, samples->count * columns, "the rows behind the stages", error);
-    MG_GO(mg_model_features(judged->context, judged->model, x, samples->rows, samples->count,
-                            features, error));
+    MG_SCOPED_ARENA(arena, heap);
+    MG_ARENA_NEW(&arena, features, samples->count * columns, "the rows behind the stages", error);
+    MG_TRY(mg_model_features(judged->context, judged->model, x, samples->rows, samples->count,
+                             features, error));
     const margin_matrix made = margin_dense_f64(features, samples->count, columns, columns);
     const mg_clustered rows = {.x = &made,
                                .weight = samples->weights,
@@ -180,10 +176,7 @@ static margin_status cluster_silhouette(const mg_judged *judged, const margin_ma
                                .k = judged->model->classes,
                                .labels = labels,
                                .sizes = metrics->cluster_sizes};
-    MG_GO(mg_silhouette(judged->context, &rows, &metrics->silhouette, NULL, error));
-done:
-    mg_free(heap, features);
-    return status;
+    return mg_silhouette(judged->context, &rows, &metrics->silhouette, NULL, error);
 }
 
 static margin_status cluster_metrics(const mg_judged *judged, const margin_matrix *x,

@@ -17,6 +17,7 @@
  * stages make is taken as it is at first: the instruction set of the fit makes the same bits. Only
  * a model that does not hold so is allowed what rounding may have made of it (blur.c). */
 #include "base/cancelled_at.h"
+#include "base/scoped.h"
 #include "base/sweep.h"
 #include "model/judge/kernel_gap.h"
 #include "model/predict/align.h"
@@ -446,48 +447,41 @@ static margin_status verify(margin_context *context, const margin_model *model,
                             margin_report *found, margin_report *parts, margin_error *error) {
     const mg_spec_component *learner = mg_spec_learner(spec);
     margin_error differs = {0};
-    mg_samples samples = {0};
-    mg_staged staged = {0};
-    mg_blur blur = {0};
-    mg_split split = {0};
+    MG_SCOPED(mg_samples, samples);
+    MG_SCOPED(mg_staged, staged);
+    MG_SCOPED(mg_blur, blur);
+    MG_SCOPED(mg_split, split);
     mg_reduction reduction;
     mg_decision decision;
     mg_verified verified = {0};
-    margin_status status;
     bool folded = true;
-    MG_GO(mg_samples_make(context->heap, data, &samples, error));
-    if (blurred) MG_GO(mg_blur_make(context, model, data, &samples, &blur, error));
-    MG_GO(refit_stages(context, spec, model, &blur, data, &samples, &differs, error));
-    MG_GO(mg_pipeline_apply(context, model, data, &samples, &staged, error));
+    MG_TRY(mg_samples_make(context->heap, data, &samples, error));
+    if (blurred) MG_TRY(mg_blur_make(context, model, data, &samples, &blur, error));
+    MG_TRY(refit_stages(context, spec, model, &blur, data, &samples, &differs, error));
+    MG_TRY(mg_pipeline_apply(context, model, data, &samples, &staged, error));
     staged.blur = mg_blur_before(&blur, model->stage_count);
     staged.blur_shares = staged.index ? NULL : blur.shares; /* rows are samples */
     if (!(learner->info->abilities & MARGIN_CAN_SPARSE))
-        MG_GO(mg_staged_densify(context, &staged, learner->info->name, error));
-    MG_GO(mg_reduction_choose(learner, model, &reduction, &decision, error));
-    MG_GO(mg_split_make(context, reduction, data, &samples, &staged, model, &split, error));
-    MG_GO(mg_split_weigh(learner, model, &split, error));
-    MG_GO(mg_split_verify(context, &split, learner, model, found, &verified, parts, error));
+        MG_TRY(mg_staged_densify(context, &staged, learner->info->name, error));
+    MG_TRY(mg_reduction_choose(learner, model, &reduction, &decision, error));
+    MG_TRY(mg_split_make(context, reduction, data, &samples, &staged, model, &split, error));
+    MG_TRY(mg_split_weigh(learner, model, &split, error));
+    MG_TRY(mg_split_verify(context, &split, learner, model, found, &verified, parts, error));
     verify_describe(model, data, samples.count, found);
     for (int64_t k = 0; parts && k < split.parts; k++)
         verify_describe(model, data, samples.count, &parts[k]);
-    MG_GO(verify_score(context, data, &samples, model, &blur, found, &verified, error));
-    MG_GO(mg_model_fold_check(model, &folded, error));
+    MG_TRY(verify_score(context, data, &samples, model, &blur, found, &verified, error));
+    MG_TRY(mg_model_fold_check(model, &folded, error));
     if (!verified.contradiction && moves_targets(model, data))
         verified.contradiction = "its targets are in another order than those of the data";
     compare_all(model, &verified, folded, differs.text, found);
     tell_rounding(model, &verified, found);
     if (blurred) {
         double part_moved = 0;
-        if (!has_bound(found)) MG_GO(find_part_moved(context, &split.whole, &part_moved, error));
+        if (!has_bound(found)) MG_TRY(find_part_moved(context, &split.whole, &part_moved, error));
         refuse_hidden(model, &verified, part_moved, found);
     }
-    status = tell_kernel_gap(context, model, learner, data, found, error);
-done:
-    mg_split_free(&split);
-    mg_staged_free(&staged);
-    mg_blur_free(&blur);
-    mg_samples_free(&samples);
-    return status;
+    return tell_kernel_gap(context, model, learner, data, found, error);
 }
 
 /* The caller's array, whose elements may be longer or shorter than here. */

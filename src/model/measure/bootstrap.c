@@ -77,19 +77,17 @@ margin_status mg_bootstrap(margin_context *context, const mg_outcome *o, const i
     mg_heap *heap = context->heap;
     const int64_t threads = margin_context_threads(context), b = options->bootstrap;
     resampling r = {.context = context, .outcome = o, .orders = orders, .seed = options->seed};
-    double *column = NULL;
-    margin_status status;
-    MG_GO_NEW(heap, r.weights, threads * o->rows, "the weights of resampled rows", error);
-    MG_GO_NEW(heap, r.scratch, threads * 3 * o->classes, "the sums of the classes", error);
-    MG_GO_NEW(heap, r.found, b * MG_MEASURED, "the metrics of resampled rows", error);
-    MG_GO_NEW(heap, column, 2 * b, "the metrics of resampled rows", error);
-    MG_GO(mg_measured_room(measured, MG_MEASURED, &measured->low, error));
-    MG_GO(mg_measured_room(measured, MG_MEASURED, &measured->high, error));
-    MG_GO(mg_parallel(context, b, measure_resample, &r, error));
+    double *column;
+    MG_SCOPED_ARENA(arena, heap);
+    MG_ARENA_NEW(&arena, r.weights, threads * o->rows, "the weights of resampled rows", error);
+    MG_ARENA_NEW(&arena, r.scratch, threads * 3 * o->classes, "the sums of the classes", error);
+    MG_TRY(MG_PIECES(&arena, "the metrics of resampled rows", error,
+                     MG_PIECE(r.found, b * MG_MEASURED), MG_PIECE(column, 2 * b)));
+    MG_TRY(mg_measured_room(measured, MG_MEASURED, &measured->low, error));
+    MG_TRY(mg_measured_room(measured, MG_MEASURED, &measured->high, error));
+    MG_TRY(mg_parallel(context, b, measure_resample, &r, error));
     for (int m = 0; m < MG_MEASURED; m++)
         if (!percentiles(&r, b, options->level, m, column, measured))
-            MG_GO(mg_fail_cancelled(error));
-done:
-    MG_FREE(heap, column, r.found, r.scratch, r.weights);
-    return status;
+            return mg_fail_cancelled(error);
+    return MARGIN_OK;
 }

@@ -1,5 +1,6 @@
 /* Columns and category codes of any data set in the order of a model: by name. */
 #include "model/predict/align.h"
+#include "base/scoped.h"
 #include "data/table/names.h"
 #include "model/predict/predict.h"
 #include "model/problem/data_rows.h"
@@ -272,21 +273,17 @@ margin_status mg_align(margin_context *context, const margin_model *model, const
 margin_status mg_align_training(margin_context *context, const margin_model *model,
                                 const margin_data *data, mg_aligned *aligned, margin_error *error) {
     const double first = margin_report_item_value(&model->report, MG_STAGE_ROWS);
-    mg_samples samples = {0};
-    bool *late = NULL;
-    margin_status status;
+    MG_SCOPED(mg_samples, samples);
+    bool *late;
     if (!mg_model_is_updated(model) || !mg_learner_sees_categories(model))
         return mg_align(context, model, data, aligned, error);
     MG_TRY(mg_samples_make(context->heap, data, &samples, error));
-    MG_GO_NEW(context->heap, late, data->x.rows, "the rows that came later", error);
+    MG_SCOPED_ARENA(arena, context->heap);
+    MG_ARENA_NEW(&arena, late, data->x.rows, "the rows that came later", error);
     memset(late, 0, (size_t)data->x.rows * sizeof *late);
     for (int64_t i = 0; i < samples.count; i++)
         late[mg_samples_row(&samples, i)] = (double)i >= first;
-    status = align(context, model, data, late, aligned, error);
-done:
-    mg_free(context->heap, late);
-    mg_samples_free(&samples);
-    return status;
+    return align(context, model, data, late, aligned, error);
 }
 
 void mg_aligned_free(mg_aligned *aligned) {

@@ -54,17 +54,15 @@ static margin_status score_classifier(margin_context *context, const margin_data
                                       const margin_model *model, margin_report *report,
                                       margin_error *error) {
     mg_heap *heap = context->heap;
-    int64_t *labels = NULL;
-    int32_t *codes = NULL;
-    margin_status status;
-    MG_GO_NEW(heap, labels, samples->count, "the predicted classes", error);
-    MG_GO_NEW(heap, codes, samples->count, "the classes of the rows", error);
-    MG_GO(mg_target_codes(context, data, samples, model, false, codes, error));
-    MG_GO(find_labels(context, &data->x, samples, known, model, labels, error));
+    int64_t *labels;
+    int32_t *codes;
+    MG_SCOPED_ARENA(arena, heap);
+    MG_ARENA_NEW(&arena, labels, samples->count, "the predicted classes", error);
+    MG_ARENA_NEW(&arena, codes, samples->count, "the classes of the rows", error);
+    MG_TRY(mg_target_codes(context, data, samples, model, false, codes, error));
+    MG_TRY(find_labels(context, &data->x, samples, known, model, labels, error));
     report->train_accuracy = mg_score_classes(labels, codes, samples->weights, samples->count);
-done:
-    MG_FREE(heap, codes, labels);
-    return status;
+    return MARGIN_OK;
 }
 
 /* By how much rounding may move the rmse and the r2 of one target. Another layout or instruction
@@ -110,24 +108,22 @@ static margin_status score_regression(margin_context *context, const margin_data
                                       margin_error *error) {
     mg_heap *heap = context->heap;
     const int64_t count = model->target.count;
-    double *values = NULL, *targets = NULL;
-    mg_value_score *each = NULL;
-    margin_status status;
-    MG_GO_NEW(heap, values, count * samples->count, "the predicted values", error);
-    MG_GO_NEW(heap, targets, count * samples->count, "the targets", error);
-    MG_GO_NEW(heap, each, count, "the scores of the targets", error);
-    MG_GO(mg_target_values(context, data, samples, targets, error));
-    MG_GO(mg_predict_rows(context, model, &data->x, samples->rows, samples->count,
-                          MARGIN_OUTPUT_VALUES, true, values, error));
-    MG_GO(mg_score_values(context, values, count, targets, samples->weights, samples->count, each,
-                          error));
+    double *values, *targets;
+    mg_value_score *each;
+    MG_SCOPED_ARENA(arena, heap);
+    MG_ARENA_NEW(&arena, values, count * samples->count, "the predicted values", error);
+    MG_ARENA_NEW(&arena, targets, count * samples->count, "the targets", error);
+    MG_ARENA_NEW(&arena, each, count, "the scores of the targets", error);
+    MG_TRY(mg_target_values(context, data, samples, targets, error));
+    MG_TRY(mg_predict_rows(context, model, &data->x, samples->rows, samples->count,
+                           MARGIN_OUTPUT_VALUES, true, values, error));
+    MG_TRY(mg_score_values(context, values, count, targets, samples->weights, samples->count, each,
+                           error));
     const mg_value_score score = mg_score_all(each, count);
     report->train_rmse = score.rmse;
     report->train_r2 = score.r2;
     if (verified) find_rounding(model, values, targets, samples, each, verified);
-done:
-    MG_FREE(heap, each, targets, values);
-    return status;
+    return MARGIN_OK;
 }
 
 margin_status mg_fit_score(margin_context *context, const margin_data *data,

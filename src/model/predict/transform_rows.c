@@ -1,4 +1,5 @@
 /* Rows through the stages of a model, and back. */
+#include "base/scoped.h"
 #include "model/predict/align.h"
 #include "model/problem/data_rows.h"
 #include "model/problem/pipeline.h"
@@ -39,16 +40,11 @@ static margin_status take_rows(mg_staged *staged, int64_t rows, owner *o, margin
 
 static margin_status transform_run(margin_context *context, const margin_model *model,
                                    const margin_data *data, owner *o, margin_error *error) {
-    mg_samples samples = {0};
-    mg_staged staged = {0};
-    margin_status status;
-    MG_GO(mg_samples_make(context->heap, data, &samples, error));
-    MG_GO(mg_pipeline_transform(context, model, data, &samples, &staged, error));
-    status = take_rows(&staged, samples.count, o, error);
-done:
-    mg_staged_free(&staged);
-    mg_samples_free(&samples);
-    return status;
+    MG_SCOPED(mg_samples, samples);
+    MG_SCOPED(mg_staged, staged);
+    MG_TRY(mg_samples_make(context->heap, data, &samples, error));
+    MG_TRY(mg_pipeline_transform(context, model, data, &samples, &staged, error));
+    return take_rows(&staged, samples.count, o, error);
 }
 
 margin_status margin_transform(margin_context *context, const margin_model *model,

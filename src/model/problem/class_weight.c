@@ -1,5 +1,6 @@
 /* The option class_weight: weights of classes become weights of their rows, before the problem is
  * cut, so that they mean the same for every learner and in every part. */
+#include "base/scoped.h"
 #include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "model/problem/multiclass.h"
@@ -90,8 +91,7 @@ static void write_item(const char *name, double weight, mg_text *out) {
 margin_status mg_class_weight_spec(const margin_spec *spec, const margin_model *model,
                                    const double *weights, int64_t count, margin_spec **weighed,
                                    margin_error *error) {
-    mg_text text;
-    margin_status status = MARGIN_OK;
+    MG_SCOPED(mg_text, text);
     MG_REQUIRE(model->classes > 0, error, MARGIN_ERROR_ARGUMENT,
                "class weights are for classes, and this target has numbers");
     MG_REQUIRE(count == model->classes, error, MARGIN_ERROR_ARGUMENT,
@@ -106,13 +106,10 @@ margin_status mg_class_weight_spec(const margin_spec *spec, const margin_model *
         if (c > 0) mg_text_puts(&text, ",");
         write_item(model->class_names[c], weights[c], &text);
     }
-    MG_GO(mg_text_check(&text, "the weights of the classes", error));
+    MG_TRY(mg_text_check(&text, "the weights of the classes", error));
     const margin_setting setting = {
         .size = sizeof setting, .option = "class_weight", .given = 1, .word = text.data};
-    status = margin_spec_with(spec, margin_spec_steps(spec) - 1, &setting, weighed, error);
-done:
-    mg_text_free(&text);
-    return status;
+    return margin_spec_with(spec, margin_spec_steps(spec) - 1, &setting, weighed, error);
 }
 
 /* rows / (classes x rows of the class), rows by their weights: the classes weigh the same in sum,

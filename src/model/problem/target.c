@@ -1,4 +1,5 @@
 /* Targets: classes found among labels. */
+#include "base/scoped.h"
 #include "base/sort.h"
 #include "data/table/encoder.h"
 #include "model/problem/target_labels.h"
@@ -169,26 +170,22 @@ static margin_status refuse_many(const margin_column *column, margin_error *erro
 /* Labels of which one at least is long: all are names. */
 static margin_status learn_digits(const margin_data *data, const mg_samples *samples,
                                   margin_model *model, margin_error *error) {
-    mg_encoder labels = {0};
-    int64_t *present = NULL, code;
-    margin_status status;
-    MG_GO(mg_encoder_init(model->heap, NULL, NULL, true, &labels, error));
+    MG_SCOPED(mg_encoder, labels);
+    int64_t *present, code;
+    MG_TRY(mg_encoder_init(model->heap, NULL, NULL, true, &labels, error));
     for (int64_t i = 0; i < samples->count; i++) {
         char text[MARGIN_NUMBER_TEXT];
         const int length = mg_label_print(data, mg_samples_row(samples, i), text);
-        MG_GO(mg_encoder_code(&labels, text, length, &code, error));
+        MG_TRY(mg_encoder_code(&labels, text, length, &code, error));
     }
-    MG_GO(mg_encoder_finish(&labels, error));
+    MG_TRY(mg_encoder_finish(&labels, error));
     const margin_column column = mg_encoder_column(&labels, "y");
-    if (column.category_count > MG_MAX_CLASSES) MG_GO(refuse_many(&column, error));
-    MG_GO_NEW(model->heap, present, column.category_count, "the names of the classes", error);
+    if (column.category_count > MG_MAX_CLASSES) MG_TRY(refuse_many(&column, error));
+    MG_SCOPED_ARENA(arena, model->heap);
+    MG_ARENA_NEW(&arena, present, column.category_count, "the names of the classes", error);
     for (int64_t c = 0; c < column.category_count; c++)
         present[c] = c;
-    status = name_categories(&column, present, column.category_count, model, error);
-done:
-    mg_free(model->heap, present);
-    mg_encoder_free(&labels);
-    return status;
+    return name_categories(&column, present, column.category_count, model, error);
 }
 
 /* Labels that are classes because the caller says so, each a row of `said`. */
@@ -228,24 +225,22 @@ static margin_status learn_categories(const margin_data *data, const mg_samples 
                                       margin_model *model, margin_error *error) {
     const margin_column *column = data->target;
     mg_heap *heap = model->heap;
-    int64_t *present = NULL, *scratch = NULL, count = 0;
-    margin_status status;
-    MG_GO_NEW(heap, scratch, column->category_count, "the categories of the target", error);
-    MG_GO_NEW(heap, present, column->category_count, "the categories of the target", error);
+    int64_t *present, *scratch, count = 0;
+    MG_SCOPED_ARENA(arena, heap);
+    MG_TRY(MG_PIECES(&arena, "the categories of the target", error,
+                     MG_PIECE(scratch, column->category_count),
+                     MG_PIECE(present, column->category_count)));
     memset(scratch, 0, (size_t)column->category_count * sizeof *scratch);
     for (int64_t i = 0; i < samples->count; i++) {
         int64_t category;
-        MG_GO(mg_label_category(data, mg_samples_row(samples, i), &category, error));
+        MG_TRY(mg_label_category(data, mg_samples_row(samples, i), &category, error));
         scratch[category]++;
     }
     for (int64_t k = 0; k < column->category_count; k++)
         if (scratch[k] > 0) present[count++] = k;
-    if (count > MG_MAX_CLASSES) MG_GO(refuse_many(column, error));
+    if (count > MG_MAX_CLASSES) MG_TRY(refuse_many(column, error));
     mg_sort_few(present, count, scratch, earlier_name, column);
-    MG_GO(name_categories(column, present, count, model, error));
-done:
-    MG_FREE(heap, scratch, present);
-    return status;
+    return name_categories(column, present, count, model, error);
 }
 
 margin_status mg_target_describe(const margin_data *data, margin_model *model,

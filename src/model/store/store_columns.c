@@ -87,17 +87,14 @@ static margin_status read_list(const mg_store_reader *r, const json_t *list, con
     const int64_t count = (int64_t)json_array_size(list);
     const char *purpose = "the descriptions of the columns";
     int64_t category_count;
-    margin_column *items = NULL;
-    const char **categories = NULL;
-    margin_status status;
-    MG_GO(count_categories(r, list, key, &category_count));
-    MG_GO_NEW(r->heap, items, count, purpose, r->error);
-    MG_GO_NEW(r->heap, categories, category_count, purpose, r->error);
+    margin_column *items;
+    const char **categories;
+    MG_TRY(count_categories(r, list, key, &category_count));
+    MG_SCOPED_ARENA(arena, r->heap);
+    MG_TRY(MG_PIECES(&arena, purpose, r->error, MG_PIECE(items, count),
+                     MG_PIECE(categories, category_count)));
     view_columns(list, items, categories);
-    status = mg_columns_copy(r->heap, items, count, columns, r->error);
-done:
-    MG_FREE(r->heap, categories, items);
-    return status;
+    return mg_columns_copy(r->heap, items, count, columns, r->error);
 }
 
 margin_status mg_store_read_columns(const mg_store_reader *r, const json_t *object, const char *key,

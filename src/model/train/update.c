@@ -2,6 +2,7 @@
  *
  * The new model is a copy of the old one, through its own file format. Classes and categories that
  * are new join its lists, and the learner is told where the old ones went. */
+#include "base/scoped.h"
 #include "data/table/names.h"
 #include "model/predict/align.h"
 #include "model/predict/predict.h"
@@ -66,36 +67,34 @@ done:
 static margin_status join_columns(update *u) {
     const mg_columns *old = &u->old->inputs;
     mg_heap *heap = u->context->heap;
-    margin_column *items = NULL;
-    const char **names = NULL;
+    margin_column *items;
+    const char **names;
     mg_columns joined = {0};
     int64_t room = 0, used = 0;
-    margin_status status;
     if (!u->data.columns) return MARGIN_OK;
     for (int64_t j = 0; j < old->count; j++)
         room += old->items[j].category_count + u->data.columns[j].category_count;
     MG_NEW_ZERO(heap, u->code_of, 2 * old->count, "the categories", u->error);
     u->from_data = u->code_of + old->count;
-    MG_GO_NEW(heap, items, old->count, "the columns of a model", u->error);
-    MG_GO_NEW(heap, names, room, "the categories of the columns", u->error);
+    MG_SCOPED_ARENA(arena, heap);
+    MG_ARENA_NEW(&arena, items, old->count, "the columns of a model", u->error);
+    MG_ARENA_NEW(&arena, names, room, "the categories of the columns", u->error);
     for (int64_t j = 0; j < old->count; j++) {
         const margin_column *a = &old->items[j], *b = &u->data.columns[j];
         items[j] = *a;
         if (a->kind != MARGIN_CATEGORICAL) continue;
         if (u->old->stage_count == 0) {
             items[j].categories = names + used;
-            MG_GO(unite(u, a, b, names + used, &items[j].category_count));
+            MG_TRY(unite(u, a, b, names + used, &items[j].category_count));
             used += items[j].category_count;
-            MG_GO(mg_map_categories(heap, a, &items[j], &u->code_of[j], u->error));
+            MG_TRY(mg_map_categories(heap, a, &items[j], &u->code_of[j], u->error));
         }
-        MG_GO(mg_map_categories(heap, b, &items[j], &u->from_data[j], u->error));
+        MG_TRY(mg_map_categories(heap, b, &items[j], &u->from_data[j], u->error));
     }
-    MG_GO(mg_columns_copy(heap, items, old->count, &joined, u->error));
+    MG_TRY(mg_columns_copy(heap, items, old->count, &joined, u->error));
     mg_columns_free(&u->made->inputs);
     u->made->inputs = joined;
-done:
-    MG_FREE(heap, (void *)names, items);
-    return status;
+    return MARGIN_OK;
 }
 
 /* The data with the codes of the new model. A category that stages do not know is theirs to treat,
@@ -206,15 +205,14 @@ static void update_describe(update *u, const mg_fit *fit, int64_t rows) {
 }
 
 static margin_status learn(update *u, const margin_spec *spec, const mg_samples *samples) {
-    mg_staged staged = {0};
-    mg_split split = {0};
-    margin_status status;
+    MG_SCOPED(mg_staged, staged);
+    MG_SCOPED(mg_split, split);
     const bool staged_columns = u->old->stage_count > 0; /* the learner's are others */
     const mg_update_map map = {u->class_of,
                                staged_columns ? NULL : (const int32_t *const *)u->code_of};
-    MG_GO(mg_pipeline_apply(u->context, u->made, &u->data, samples, &staged, u->error));
-    MG_GO(mg_split_make(u->context, MG_REDUCE_NONE, &u->data, samples, &staged, u->made, &split,
-                        u->error));
+    MG_TRY(mg_pipeline_apply(u->context, u->made, &u->data, samples, &staged, u->error));
+    MG_TRY(mg_split_make(u->context, MG_REDUCE_NONE, &u->data, samples, &staged, u->made, &split,
+                         u->error));
     mg_fit fit = {.context = u->context,
                   .learner = u->old->learner,
                   .problem = &split.whole,
@@ -222,16 +220,12 @@ static margin_status learn(update *u, const margin_spec *spec, const mg_samples 
                   .seed = u->context->options.seed,
                   .error = u->error};
     mg_report_init(&fit.report);
-    MG_GO(mg_learner_more_of(u->old->learner)->update(&fit, u->old->hypothesis, &map));
+    MG_TRY(mg_learner_more_of(u->old->learner)->update(&fit, u->old->hypothesis, &map));
     mg_hypothesis_free(u->made->hypothesis);
     u->made->hypothesis = fit.hypothesis;
     update_describe(u, &fit, samples->count);
-    MG_GO(mg_model_check(u->made, mg_spec_learner(spec), u->error));
-    MG_GO(mg_model_make_inner(u->made, u->error));
-done:
-    mg_split_free(&split);
-    mg_staged_free(&staged);
-    return status;
+    MG_TRY(mg_model_check(u->made, mg_spec_learner(spec), u->error));
+    return mg_model_make_inner(u->made, u->error);
 }
 
 static void free_update(update *u) {

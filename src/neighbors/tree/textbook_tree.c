@@ -42,11 +42,11 @@ static margin_status make_tree(margin_context *context, const margin_matrix *x,
                                margin_textbook_node *nodes, int64_t *root, margin_error *error) {
     enum { MOST_DEPTH = 64 }; /* halves: at most 63 levels, one part of each waits */
     part waiting[MOST_DEPTH];
-    int64_t *order = NULL, *scratch = NULL, top = -1;
+    int64_t *order, *scratch, top = -1;
     int height = 0;
-    margin_status status;
-    MG_GO_NEW(context->heap, order, x->rows, "the textbook's tree", error);
-    MG_GO_NEW(context->heap, scratch, x->rows, "the textbook's tree", error);
+    MG_SCOPED_ARENA(arena, context->heap);
+    MG_TRY(MG_PIECES(&arena, "the textbook's tree", error, MG_PIECE(order, x->rows),
+                     MG_PIECE(scratch, x->rows)));
     for (int64_t i = 0; i < x->rows; i++)
         order[i] = i;
     waiting[height++] = (part){0, x->rows, -1, 0, &top};
@@ -55,7 +55,7 @@ static margin_status make_tree(margin_context *context, const margin_matrix *x,
         const column_order by = {x, p.depth % x->columns};
         if (mg_cancelled(context) ||
             !mg_sort(context, order + p.first, p.last - p.first, scratch, textbook_before, &by))
-            MG_GO(mg_fail_cancelled(error));
+            return mg_fail_cancelled(error);
         const int64_t middle = p.first + (p.last - p.first) / 2, row = order[middle];
         *p.place = row;
         nodes[row] = (margin_textbook_node){by.column, p.parent, -1, -1, p.depth};
@@ -65,10 +65,7 @@ static margin_status make_tree(margin_context *context, const margin_matrix *x,
             waiting[height++] = (part){p.first, middle, row, p.depth + 1, &nodes[row].left};
     }
     *root = top;
-    status = MARGIN_OK;
-done:
-    MG_FREE(context->heap, scratch, order);
-    return status;
+    return MARGIN_OK;
 }
 
 margin_status margin_textbook_tree(margin_context *context, const margin_matrix *x,

@@ -234,24 +234,22 @@ static margin_status judge_sets(margin_context *context, const margin_model *mod
                                 const margin_data *data, const mg_samples *s,
                                 margin_coverage_found *found, margin_error *error) {
     const int64_t k = model->classes;
-    int32_t *codes = NULL;
-    uint8_t *sets = NULL;
-    margin_status status;
+    int32_t *codes;
+    uint8_t *sets;
     margin_data rows = *data;
     if (s->rows) rows.selection = s->rows;
     if (s->rows) rows.selected = s->count;
-    MG_GO_NEW(context->heap, codes, s->count, "the classes of the rows", error);
-    MG_GO_NEW(context->heap, sets, s->count * k, "sets of classes", error);
-    MG_GO(mg_target_codes(context, data, s, model, true, codes, error));
-    MG_GO(margin_predict_sets(context, model, &rows, sets, error));
+    MG_SCOPED_ARENA(arena, context->heap);
+    MG_ARENA_NEW(&arena, codes, s->count, "the classes of the rows", error);
+    MG_ARENA_NEW(&arena, sets, s->count * k, "sets of classes", error);
+    MG_TRY(mg_target_codes(context, data, s, model, true, codes, error));
+    MG_TRY(margin_predict_sets(context, model, &rows, sets, error));
     for (int64_t i = 0; i < s->count; i++) {
         found->covered += codes[i] >= 0 && sets[i * k + codes[i]];
         for (int64_t c = 0; c < k; c++)
             found->width += sets[i * k + c];
     }
-done:
-    MG_FREE(context->heap, sets, codes);
-    return status;
+    return MARGIN_OK;
 }
 
 static margin_status coverage(margin_context *context, const margin_model *model,

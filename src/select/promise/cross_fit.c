@@ -94,18 +94,15 @@ static margin_status cross_fold(margin_context *context, const margin_spec *spec
 static margin_status cross_folds(margin_context *context, const margin_spec *spec,
                                  const margin_model *model, const margin_data *data,
                                  const margin_splits *splits, mg_crossed *c, margin_error *error) {
-    int64_t *sample_of = NULL, *rows = NULL;
-    margin_status status;
-    MG_GO_NEW(c->heap, sample_of, data->x.rows, "the rows of the folds", error);
-    MG_GO_NEW(c->heap, rows, c->samples.count, "the rows of the folds", error);
+    int64_t *sample_of, *rows;
+    MG_SCOPED_ARENA(arena, c->heap);
+    MG_TRY(MG_PIECES(&arena, "the rows of the folds", error, MG_PIECE(sample_of, data->x.rows),
+                     MG_PIECE(rows, c->samples.count)));
     for (int64_t i = 0; i < c->samples.count; i++)
         sample_of[mg_samples_row(&c->samples, i)] = i;
     for (int64_t k = 0; k < c->folds; k++)
-        MG_GO(cross_fold(context, spec, model, data, splits, k, sample_of, rows, c, error));
-    status = MARGIN_OK;
-done:
-    MG_FREE(c->heap, rows, sample_of);
-    return status;
+        MG_TRY(cross_fold(context, spec, model, data, splits, k, sample_of, rows, c, error));
+    return MARGIN_OK;
 }
 
 margin_status mg_cross_fit(margin_context *context, const margin_model *model,

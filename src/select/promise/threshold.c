@@ -39,23 +39,23 @@ margin_status mg_choose_threshold(margin_context *context, margin_model *model, 
                                   const char *name, margin_error *error) {
     const margin_metric *metric = margin_metric_find(name);
     const int64_t n = c->samples.count;
-    double *numbers = NULL, *kept, value[MG_MEASURED], sums[6], most = 0;
-    int64_t *labels = NULL;
-    margin_status status;
+    double *numbers, *kept, value[MG_MEASURED], sums[6], most = 0;
+    int64_t *labels;
     mg_outcome o = {.task = MARGIN_CLASSIFY,
                     .rows = n,
                     .classes = 2,
                     .weights = c->samples.weights,
                     .truth = c->codes};
     double best = 0.5;
-    MG_GO_NEW(context->heap, numbers, 3 * n, "the probabilities", error);
-    MG_GO_NEW(context->heap, labels, n, "the classes", error);
+    MG_SCOPED_ARENA(arena, context->heap);
+    MG_ARENA_NEW(&arena, numbers, 3 * n, "the probabilities", error);
+    MG_ARENA_NEW(&arena, labels, n, "the classes", error);
     double *p = numbers, *ranked = numbers + n;
-    MG_GO(find_probabilities(context, model, c, p, ranked, numbers + 2 * n, error));
+    MG_TRY(find_probabilities(context, model, c, p, ranked, numbers + 2 * n, error));
     o.predicted = labels;
     for (int k = CANDIDATES; k >= 0; k--) { /* 0.5 first: ties stay with it */
         const double at = candidate(ranked, n, k);
-        if (mg_cancelled(context)) MG_GO(mg_fail_cancelled(error));
+        if (mg_cancelled(context)) return mg_fail_cancelled(error);
         if (!(at > 0)) continue;
         for (int64_t i = 0; i < n; i++)
             labels[i] = p[i] >= at;
@@ -65,9 +65,7 @@ margin_status mg_choose_threshold(margin_context *context, margin_model *model, 
         most = worth;
         best = at;
     }
-    MG_GO(mg_add_numbers(model, "threshold", 1, 0, &kept, error));
+    MG_TRY(mg_add_numbers(model, "threshold", 1, 0, &kept, error));
     *kept = best;
-done:
-    MG_FREE(context->heap, labels, numbers);
-    return status;
+    return MARGIN_OK;
 }

@@ -227,20 +227,16 @@ static margin_status run_joint(tune_round *round, margin_error *error) {
 
 margin_status mg_tune_round(mg_tune *s, margin_error *error) {
     tune_round round = {.search = s};
-    int64_t *order = NULL, count;
-    margin_status status;
-    MG_GO_NEW(s->heap, order, 2 * s->count, "the settings of a round", error);
-    MG_GO_NEW(s->heap, round.cells, s->count, "the settings of a round", error);
-    MG_GO_NEW(s->heap, round.chains, s->count, "the settings of a round", error);
-    MG_GO(open_cells(s, order, &count, error));
+    int64_t *order, count;
+    MG_SCOPED_ARENA(arena, s->heap);
+    MG_TRY(MG_PIECES(&arena, "the settings of a round", error, MG_PIECE(order, 2 * s->count),
+                     MG_PIECE(round.cells, s->count), MG_PIECE(round.chains, s->count)));
+    MG_TRY(open_cells(s, order, &count, error));
     mg_sort_few(order, count, order + s->count, comes_before, s);
     link_chains(&round, order, count);
-    MG_GO_NEW(s->heap, round.tasks, round.chain_count * s->split_count, "the fits of a round",
-              error);
+    MG_ARENA_NEW(&arena, round.tasks, round.chain_count * s->split_count, "the fits of a round",
+                 error);
     list_tasks(&round);
-    MG_GO(run_joint(&round, error));
-    status = run_tasks(&round, error);
-done:
-    MG_FREE(s->heap, round.tasks, round.chains, round.cells, order);
-    return status;
+    MG_TRY(run_joint(&round, error));
+    return run_tasks(&round, error);
 }

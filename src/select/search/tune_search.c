@@ -18,11 +18,11 @@ static int64_t learned_rows(const mg_tune *s) {
 
 /* The cells that do not go on into the next round. */
 static margin_status drop_cells(mg_tune *s, int round, margin_error *error) {
-    int64_t *order = NULL, left = 0, active = 0;
-    double *loss = NULL, deviation;
-    margin_status status = MARGIN_OK;
-    MG_GO_NEW(s->heap, order, 2 * s->count, "the ranks of the settings", error);
-    MG_GO_NEW(s->heap, loss, s->count, "the ranks of the settings", error);
+    int64_t *order, left = 0, active = 0;
+    double *loss, deviation;
+    MG_SCOPED_ARENA(arena, s->heap);
+    MG_TRY(MG_PIECES(&arena, "the ranks of the settings", error, MG_PIECE(order, 2 * s->count),
+                     MG_PIECE(loss, s->count)));
     for (int64_t k = 0; k < s->count; k++) {
         const mg_cell *cell = &s->cells[k];
         active += cell->active;
@@ -40,9 +40,7 @@ static margin_status drop_cells(mg_tune *s, int round, margin_error *error) {
         s->cells[order[k]].active = true;
         s->cells[order[k]].dropped = 0;
     }
-done:
-    MG_FREE(s->heap, loss, order);
-    return status;
+    return MARGIN_OK;
 }
 
 /* 3^(rounds - 1), as far as settings and rows reach. */

@@ -220,25 +220,22 @@ static void share_parts(const mg_deal *d, grouping *g) {
 
 static margin_status deal_groups(const mg_deal *d, int32_t *part, margin_error *error) {
     grouping g = {.bins = d->folds ? d->folds : 3, .classes = d->classes ? d->classes->count : 1};
-    int64_t *order = NULL;
-    double *numbers = NULL;
-    margin_status status = MARGIN_OK;
+    int64_t *order;
+    double *numbers;
     const int64_t cells = (g.bins + 2) * g.classes;
-    MG_GO_NEW(d->context->heap, order, 2 * d->groups->count, "the order of the groups", error);
-    MG_GO_NEW(d->context->heap, numbers, cells + d->groups->count, "the classes of the parts",
-              error);
+    MG_SCOPED_ARENA(arena, d->context->heap);
+    MG_ARENA_NEW(&arena, order, 2 * d->groups->count, "the order of the groups", error);
+    MG_ARENA_NEW(&arena, numbers, cells + d->groups->count, "the classes of the parts", error);
     g.count = numbers;
     g.of_class = numbers + g.bins * g.classes;
     g.of_group = g.of_class + g.classes;
     share_parts(d, &g);
     for (int drawn = d->round > 0; drawn >= 0; drawn--) { /* where that leaves a part empty: anew */
-        MG_GO(order_groups(d, !drawn, order, numbers + cells, error));
-        MG_GO(place_groups(d, &g, order, part, error));
+        MG_TRY(order_groups(d, !drawn, order, numbers + cells, error));
+        MG_TRY(place_groups(d, &g, order, part, error));
         if (!has_empty(&g)) break;
     }
-done:
-    MG_FREE(d->context->heap, numbers, order);
-    return status;
+    return MARGIN_OK;
 }
 
 /* ---- Times ----------------------------------------------------------------------------------- */
