@@ -18,9 +18,8 @@
 
 enum { ALIGNMENT = 64 };
 
-/* Blocks from this size on go to huge pages. Below, the up to 2 MB at the end that stay in small
- * pages outweigh the gain. */
-static const size_t large_block = (size_t)4 << 20;
+/* Blocks from this size on go to huge pages: smaller ones would have none. */
+static const size_t large_block = (size_t)2 << 20;
 
 struct mg_heap {
     margin_allocator allocator; /* allocate NULL: the system's */

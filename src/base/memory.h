@@ -27,7 +27,7 @@ int64_t mg_heap_limit(const mg_heap *heap);     /* the least, of those above it 
 int64_t mg_heap_left(const mg_heap *heap); /* up to the nearest limit; INT64_MAX: there is none */
 
 /* count * size bytes, aligned to 64, not cleared (mg_new_zero: cleared). NULL on overflow, limit or
- * exhaustion; count 0 gives a valid pointer. Blocks of 4 MB and more are aligned to 2 MB and marked
+ * exhaustion; count 0 gives a valid pointer. Blocks of 2 MB and more are aligned to 2 MB and marked
  * for huge pages (first touch of memory is a main cost of reading), unless the user gave an
  * allocator of his own. */
 void *mg_new(mg_heap *heap, int64_t count, size_t size);

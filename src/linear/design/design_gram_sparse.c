@@ -140,15 +140,16 @@ enum {
     RANGES = 32,             /* of rows of the triangle, of about the same number of products */
     FEWEST_RANGES = 8,       /* where rows are short: each range visits them all */
     RANGE_NUMBERS = 1 << 17, /* of the triangle, on one thread: about the second cache */
-    CHUNK_VALUES = 1 << 17
+    FEWEST_VALUES = 1 << 15, /* of a chunk: more for a large triangle, which each reads once */
+    MOST_VALUES = 1 << 17
 };
 
 typedef struct chunk_job {
     const mg_gram_job *gram;
     double *c;
-    int64_t first, rows; /* of the chunk */
-    int64_t *starts;     /* rows + 1: room for a row */
-    int64_t *ends;       /* rows: of what takes part */
+    int64_t first, rows, most; /* of the chunk; values of it, about */
+    int64_t *starts;           /* rows + 1: room for a row */
+    int64_t *ends;             /* rows: of what takes part */
     int64_t *columns;
     double *values, *weights;
     int64_t ranges, bounds[RANGES + 1];
@@ -160,8 +161,8 @@ static void begin_chunk(chunk_job *job) {
     const mg_problem *problem = gram->design->problem;
     const int64_t more = gram->size - gram->columns;
     job->starts[0] = job->rows = 0;
-    while (job->first + job->rows < gram->count && job->rows < CHUNK_VALUES / 2 &&
-           job->starts[job->rows] < CHUNK_VALUES) {
+    while (job->first + job->rows < gram->count && job->rows < job->most / 2 &&
+           job->starts[job->rows] < job->most) {
         const int64_t row = mg_sample_row(problem, mg_gram_sample(gram, job->first + job->rows));
         const int64_t length = mg_row_start(&problem->x, row + 1) - mg_row_start(&problem->x, row);
         job->starts[job->rows + 1] = job->starts[job->rows] + length + more;
@@ -222,9 +223,10 @@ static int64_t ranges_of(const mg_gram_job *job) {
 
 static margin_status many_columns(mg_gram_job *gram_job, double *gram) {
     const int64_t size = gram_job->size, longest = row_room(gram_job);
-    const int64_t rows = MG_MIN(gram_job->count, CHUNK_VALUES / 2);
-    const int64_t most = MG_MIN(CHUNK_VALUES, (rows - 1) * longest) + longest;
     chunk_job job = {.gram = gram_job, .c = gram};
+    job.most = MG_MIN(MG_MAX(size * size / 16, FEWEST_VALUES), MOST_VALUES);
+    const int64_t rows = MG_MIN(gram_job->count, job.most / 2);
+    const int64_t most = MG_MIN(job.most, (rows - 1) * longest) + longest;
     job.ranges = ranges_of(gram_job);
     for (int64_t k = 0; k <= job.ranges; k++)
         job.bounds[k] = (int64_t)((double)size * sqrt((double)k / (double)job.ranges));
