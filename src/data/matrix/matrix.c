@@ -130,16 +130,6 @@ double mg_vector_f64(const margin_vector *v, int64_t k) {
     }
 }
 
-int64_t mg_row_start(const margin_matrix *x, int64_t row) {
-    if (x->start_type == MARGIN_I32) return ((const int32_t *)x->row_starts)[row];
-    return ((const int64_t *)x->row_starts)[row];
-}
-
-int64_t mg_column_index(const margin_matrix *x, int64_t k) {
-    if (x->index_type == MARGIN_I32) return ((const int32_t *)x->column_indices)[k];
-    return ((const int64_t *)x->column_indices)[k];
-}
-
 int64_t mg_row_find(const margin_matrix *x, int64_t row, int64_t column) {
     int64_t at;
     MG_BISECT(at, mg_row_start(x, row), mg_row_start(x, row + 1), mg_column_index(x, at) < column);

@@ -104,8 +104,14 @@ MG_INLINE void mg_store_value(const margin_matrix *x, int64_t k, double value) {
 
 /* Element k of a vector / of row starts / of column indices as the widest type. */
 double mg_vector_f64(const margin_vector *v, int64_t k);
-int64_t mg_row_start(const margin_matrix *x, int64_t row);
-int64_t mg_column_index(const margin_matrix *x, int64_t k);
+MG_INLINE int64_t mg_row_start(const margin_matrix *x, int64_t row) {
+    return x->start_type == MARGIN_I32 ? ((const int32_t *)x->row_starts)[row]
+                                       : ((const int64_t *)x->row_starts)[row];
+}
+MG_INLINE int64_t mg_column_index(const margin_matrix *x, int64_t k) {
+    return x->index_type == MARGIN_I32 ? ((const int32_t *)x->column_indices)[k]
+                                       : ((const int64_t *)x->column_indices)[k];
+}
 /* The first stored value of a CSR row in this column or behind it; where the next row starts if
  * there is none. */
 int64_t mg_row_find(const margin_matrix *x, int64_t row, int64_t column);

@@ -138,8 +138,7 @@ static margin_status few_columns(mg_gram_job *job, double *gram) {
 enum {
     FEW_COLUMNS = 384,       /* as for tiles */
     RANGES = 32,             /* of rows of the triangle, of about the same number of products */
-    FEWEST_RANGES = 8,       /* where rows are short: each range visits them all */
-    RANGE_NUMBERS = 1 << 17, /* of the triangle, on one thread: about the second cache */
+    RANGE_NUMBERS = 3 << 16, /* of the triangle, on one thread: about the second cache */
     FEWEST_VALUES = 1 << 15, /* of a chunk: more for a large triangle, which each reads once */
     MOST_VALUES = 1 << 17
 };
@@ -214,11 +213,18 @@ static margin_status walk_chunks(chunk_job *job) {
     return MARGIN_OK;
 }
 
-/* The sums are the same, whatever their number. */
-static int64_t ranges_of(const mg_gram_job *job) {
-    const int64_t most = MG_MIN(MG_MAX(job->longest, FEWEST_RANGES), RANGES);
-    const int64_t enough = job->size * job->size / 2 / RANGE_NUMBERS + 1;
-    return mg_threads(job->design->context) > 1 ? most : MG_MIN(most, enough);
+/* The last has the target and the ones, with which all values have products. The sums are the same,
+ * whatever the ranges. */
+static void choose_ranges(chunk_job *job) {
+    const mg_gram_job *gram = job->gram;
+    const int64_t threads = mg_threads(gram->design->context);
+    const int64_t enough = gram->size * gram->size / 2 / RANGE_NUMBERS + 1;
+    const int64_t most = MG_MIN(MG_MAX(gram->longest, 2 * threads), RANGES);
+    job->ranges = threads > 1 ? most : MG_MIN(most, enough + (enough > 1));
+    for (int64_t k = 0; k < job->ranges; k++)
+        job->bounds[k] =
+            (int64_t)((double)gram->columns * sqrt((double)k / (double)MG_MAX(job->ranges - 1, 1)));
+    job->bounds[job->ranges] = gram->size;
 }
 
 static margin_status many_columns(mg_gram_job *gram_job, double *gram) {
@@ -227,9 +233,7 @@ static margin_status many_columns(mg_gram_job *gram_job, double *gram) {
     job.most = MG_MIN(MG_MAX(size * size / 16, FEWEST_VALUES), MOST_VALUES);
     const int64_t rows = MG_MIN(gram_job->count, job.most / 2);
     const int64_t most = MG_MIN(job.most, (rows - 1) * longest) + longest;
-    job.ranges = ranges_of(gram_job);
-    for (int64_t k = 0; k <= job.ranges; k++)
-        job.bounds[k] = (int64_t)((double)size * sqrt((double)k / (double)job.ranges));
+    choose_ranges(&job);
     MG_TRY(MG_PIECES(gram_job->arena, purpose, gram_job->error, MG_PIECE(job.starts, rows + 1),
                      MG_PIECE(job.ends, rows), MG_PIECE(job.columns, most),
                      MG_PIECE(job.values, most), MG_PIECE(job.weights, rows)));

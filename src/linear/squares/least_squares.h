@@ -121,6 +121,9 @@ void mg_squares_judge_by(mg_squares *s, double distance);
 void mg_squares_start(mg_squares *s);
 /* gradient' step */
 double mg_squares_along(const mg_squares *s, const double *step);
+/* max |step_j| |a_j| / max |w_j| |a_j|: up to MG_SQUARES_ENOUGH it is rounding. */
+#define MG_SQUARES_ENOUGH 1e-12
+double mg_squares_size(const mg_squares *s, const double *step);
 /* w += step, and b with it */
 void mg_squares_move(mg_squares *s, const double *step);
 /* The start, judged: what there is where the time limit came before any solution. */

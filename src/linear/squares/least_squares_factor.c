@@ -123,7 +123,8 @@ margin_status mg_squares_factor_correct(mg_squares *s, void *factor, double *ste
     solve_basic(s, f, s->gradient, step);
     s->distance = mg_squares_along(s, step); /* of least norm it may have lost digits */
     MG_TRY(project(s, f, step));
-    return f->away && !s->out_of_time ? correct_null(s, f, step) : MARGIN_OK;
+    const bool tells = f->away && mg_squares_size(s, step) > MG_SQUARES_ENOUGH;
+    return tells && !s->out_of_time ? correct_null(s, f, step) : MARGIN_OK;
 }
 
 /* ---- Directions that A does not see ---------------------------------------------------------- */

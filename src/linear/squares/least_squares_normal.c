@@ -40,8 +40,9 @@ static margin_status take_means_off(const mg_squares *s, const products *p) {
     const int64_t size = p->size;
     const double *sums = p->gram + (size - 1) * size;
     for (int64_t j = 0; s->intercept && j < size - 1; j++) {
+        const double mean = sums[j] / s->total;
         for (int64_t k = 0; k < size - 1; k++)
-            p->gram[j * size + k] -= sums[j] * sums[k] / s->total;
+            p->gram[j * size + k] -= mean * sums[k];
         if (mg_cancelled(s->context)) return mg_fail_cancelled(s->error);
     }
     return MARGIN_OK;
@@ -99,10 +100,11 @@ static margin_status make_products(mg_squares *s, products *p, bool *doubtful) {
 
 /* ---- Equations ------------------------------------------------------------------------------- */
 
-/* A'CA + alpha I with a diagonal of ones, both triangles, into f->matrix, and its 1-norm. */
+/* A'CA + alpha I with a diagonal of ones, the lower triangle, into f->matrix, and its 1-norm. */
 static margin_status equilibrate(const mg_squares *s, const products *p, mg_squares_factor *f,
                                  double *norm) {
     const double most = 1e280; /* a penalty that leaves nothing of a column */
+    double *sums = f->work + f->count;
     *norm = 0.0;
     for (int64_t k = 0; k < f->count; k++) {
         const int64_t j = f->column[k];
@@ -115,13 +117,17 @@ static margin_status equilibrate(const mg_squares *s, const products *p, mg_squa
     for (int64_t k = 0; k < f->count; k++) {
         double *row = f->matrix + k * f->count, sum = 0.0;
         const double *gram = p->gram + f->column[k] * p->size;
-        for (int64_t l = 0; l < f->count; l++) {
-            row[l] = l == k ? 1.0 : gram[f->column[l]] * f->work[k] * f->work[l];
+        for (int64_t l = 0; l < k; l++) {
+            row[l] = gram[f->column[l]] * f->work[k] * f->work[l];
             sum += fabs(row[l]);
+            sums[l] += fabs(row[l]);
         }
-        *norm = fmax(*norm, sum);
+        row[k] = 1.0;
+        sums[k] = sum + 1.0;
         if (mg_cancelled(s->context)) return mg_fail_cancelled(s->error);
     }
+    for (int64_t k = 0; k < f->count; k++)
+        *norm = fmax(*norm, sums[k]);
     return MARGIN_OK;
 }
 

@@ -242,8 +242,7 @@ void mg_squares_move(mg_squares *s, const double *step) {
     if (s->intercept) s->b += shift;
 }
 
-/* max |step_j| |a_j| / max |w_j| |a_j| */
-static double relative_size(const mg_squares *s, const double *step) {
+double mg_squares_size(const mg_squares *s, const double *step) {
     double size = 0.0, whole = 0.0;
     for (int64_t j = 0; j < s->columns; j++) {
         size = fmax(size, fabs(step[j]) * s->norm[j]);
@@ -261,7 +260,6 @@ double mg_squares_along(const mg_squares *s, const double *step) {
 
 static margin_status refine(mg_squares *s, mg_squares_correct correct, void *argument) {
     enum { MOST = 10 };
-    static const double enough = 1e-12; /* corrections below this are rounding */
     static const double little = 1e-12; /* gaps that no one asks about */
     const size_t bytes = (size_t)s->columns * sizeof *s->w;
     double last = 2.0, kept_b = 0.0;
@@ -272,9 +270,10 @@ static margin_status refine(mg_squares *s, mg_squares_correct correct, void *arg
         MG_TRY(correct(s, argument, s->step));
         if (s->out_of_time) return MARGIN_OK;
         mg_squares_judge_by(s, s->distance);
-        const double size = relative_size(s, s->step);
+        const double size = mg_squares_size(s, s->step);
         if (s->hidden > 0.0) { /* products say enough, or the data is asked */
-            if (size <= enough && s->now.gap <= fmin(s->tolerance, little)) return MARGIN_OK;
+            if (size <= MG_SQUARES_ENOUGH && s->now.gap <= fmin(s->tolerance, little))
+                return MARGIN_OK;
             s->hidden = 0.0;
             s->refinements--;
             continue;
@@ -288,7 +287,7 @@ static margin_status refine(mg_squares *s, mg_squares_correct correct, void *arg
             s->refinements--;
             return MARGIN_OK;
         }
-        if (size <= enough || s->refinements == MOST) return MARGIN_OK;
+        if (size <= MG_SQUARES_ENOUGH || s->refinements == MOST) return MARGIN_OK;
         const margin_status ended = mg_stop_check(&s->stop, s->refinements);
         if (ended < 0) return mg_fail_cancelled(s->error);
         s->out_of_time = ended > 0;

@@ -24,9 +24,12 @@ typedef struct sums_task {
 static void make_sums(void *argument) {
     const sums_task *task = argument;
     const mg_null_space *n = task->n;
+    enum { FEW = 8 }; /* sums, which are not worth blocks of the factor */
     const int size = (int)n->size, rank = (int)n->rank, rest = size - rank;
     const double one = 1.0, zero = 0.0;
-    mg_blas_solve_upper(rank, rest, task->factor, size, n->sums, size);
+    if (rest > FEW) mg_blas_solve_upper(rank, rest, task->factor, size, n->sums, size);
+    for (int64_t l = 0; l < rest && rest <= FEW; l++)
+        mg_cholesky_solve_upper(mg_isa_level(), rank, task->factor, size, sum_at(n, l));
     for (int64_t l = 0; l < rest; l++)
         for (int64_t i = 0; i < rank; i++)
             sum_at(n, l)[i] *= task->scale[i] / task->scale[rank + l];
