@@ -1,14 +1,16 @@
 /* Scores in single precision, with a bound on their errors: of many rows, where only the class is
  * asked for and few rows are in doubt.
  *
- * K = e^-t, t = |x' - s'|^2 / 2 of points that are centred and scaled. Let u be the unit roundoff
+ * K = 2^-t, t = |x' - s'|^2 / 2 of points that are centred and scaled. Let u be the unit roundoff
  * of f32. The product of a column, |x'_k s'_k| <= (x'_k^2 + s'_k^2) / 2, is off by u for each
  * rounding it goes through in a dot product; rounded points are 2 u (|x'|^2 + |s'|^2), and the
  * squares, their sum and the difference the same. What the scores in f64 lose themselves is
- * rounding of |x|^2, |s|^2 and 2 x.s. So t is off by some d, a part for each of the two points, K
- * by at most K (e^d - 1), beside two units in the last place of the exponential, and a score by the
- * weighted sum of that, which is made like the score (Higham, Accuracy and Stability of Numerical
- * Algorithms, 3.1). */
+ * rounding of |x|^2, |s|^2 and 2 x.s. So t ln 2 is off by some d, a part for each of the two
+ * points, K by at most K (e^d - 1), beside two units in the last place of the power. A score is a
+ * sum of a_s K with rounded a_s, each term through MG_SUM_ROWS roundings in f32. With parts d_x and
+ * d_s, those of rounding in d_x, and any typical d, it is off by sum_s |a_s| K (d_x + d_s) <=
+ * max(d_x / d, 1) sum_s |a_s| (d + d_s) K, which is made like the score (Higham, Accuracy and
+ * Stability of Numerical Algorithms, 3.1). */
 #include "learn/hypothesis/expansion_rough.h"
 
 #include "base/sweep.h"
@@ -21,9 +23,9 @@
 
 enum {
     ROWS = MG_ROUGH_ROWS,
-    SUPPORT = 240, /* rows of a block of values: whole panels of any height */
+    SUPPORT = 120, /* rows of a block of values: whole panels of any height */
     MOST_HIGH = 12,
-    MOST_TILE = MOST_HIGH * 32
+    MOST_WIDE = 32
 };
 
 struct mg_expansion_rough {
@@ -34,11 +36,12 @@ struct mg_expansion_rough {
     float *panels;         /* left panels of all support rows, each over all columns */
     float *squares;        /* -|s'|^2 / 2 */
     double length;         /* at least the greatest |s| */
-    double *roundings;     /* of each column, in units: what t is off by for its square */
-    double *off, most_off; /* of each support row: what t is off by for it; the greatest */
-    double *sizes;         /* of the coefficients */
-    double *sizes_off;     /* the same times what their rows are off by */
-    double *least;         /* of each function: what underflow may do */
+    double *roundings;     /* of each column, in units: what t ln 2 is off by for its square */
+    double *off, most_off; /* of each support row: what t ln 2 is off by for it; the greatest */
+    double typical;
+    float *weights; /* the coefficients */
+    float *sizes;   /* of the coefficients, times typical + off */
+    double *least;  /* of each function: what underflow may do */
     mg_arena arena;
 };
 
@@ -48,7 +51,7 @@ static double dense_at(const margin_matrix *x, int64_t row, int64_t column) {
     return mg_stored_value(x, row * x->stride + column);
 }
 
-/* Of a point: |x'|^2 of the rounded numbers, |x|^2, and what t is off by. */
+/* Of a point: |x'|^2 of the rounded numbers, |x|^2, and what t ln 2 is off by. */
 typedef struct rough_point {
     double length, square, off;
 } rough_point;
@@ -88,10 +91,13 @@ static margin_status pack_panel(const mg_block *block, void *argument) {
 /* Upper bounds: the squares were rounded, and |s| <= |s'| / scale + |centre|. */
 static void find_most(mg_expansion_rough *r) {
     static const double rounding = 1.0 + 1e-6;
+    const int64_t support = r->h->view.expansion.support.rows;
     double least = 0.0, square = 0.0;
-    for (int64_t i = 0; i < r->h->view.expansion.support.rows; i++) {
+    r->typical = (double)FLT_EPSILON;
+    for (int64_t i = 0; i < support; i++) {
         least = fmin(least, (double)r->squares[i]); /* NaN shows in the sums */
         r->most_off = fmax(r->most_off, r->off[i]);
+        r->typical += r->off[i] / (double)support;
     }
     for (int64_t j = 0; j < r->depth; j++)
         square += r->centre[j] * r->centre[j];
@@ -104,9 +110,9 @@ static void find_units(mg_expansion_rough *r) {
     static const double unit = 0.5 * (double)FLT_EPSILON;
     const margin_matrix *support = &r->h->view.expansion.support;
     const int64_t count = MG_MIN(support->rows, SOME), step = support->rows / count;
-    r->scale = sqrt(2.0 * r->h->view.expansion.kernel.gamma);
+    r->scale = sqrt(2.0 * MG_LOG2_E * r->h->view.expansion.kernel.gamma);
     for (int64_t j = 0; j < r->depth; j++) {
-        r->roundings[j] = 1.02 * (0.5 * mg_tile_roundings(r->depth, j) + 4.0) * unit;
+        r->roundings[j] = 0.71 * (0.5 * mg_tile_roundings(r->depth, j) + 4.0) * unit;
         r->centre[j] = 0.0;
     }
     for (int64_t i = 0; i < count; i++)
@@ -120,9 +126,11 @@ static void find_sizes(mg_expansion_rough *r) {
     const int64_t *starts = h->view.expansion.starts;
     for (int64_t f = 0; f < h->functions; f++)
         for (int64_t k = starts[f]; k < starts[f + 1]; k++) {
-            r->sizes[k] = fabs(h->view.expansion.coefficients[k]);
-            r->sizes_off[k] = r->sizes[k] * r->off[h->view.expansion.entries[k]];
-            r->least[f] += underflow * r->sizes[k];
+            const double a = h->view.expansion.coefficients[k];
+            const double off = r->off[h->view.expansion.entries[k]];
+            r->weights[k] = (float)a;
+            r->sizes[k] = (float)(fabs(a) * (r->typical + off));
+            r->least[f] += underflow * (fabs(a) + 2.0);
         }
 }
 
@@ -136,8 +144,8 @@ static margin_status rough_arrays(mg_expansion_rough *r, int64_t rows, int64_t e
     return MG_PIECES(&r->arena, "the support rows in single precision", NULL,
                      MG_PIECE(r->centre, r->depth), MG_PIECE(r->roundings, r->depth),
                      MG_PIECE(r->panels, rows * r->depth), MG_PIECE(r->squares, rows),
-                     MG_PIECE(r->off, rows), MG_PIECE(r->sizes, entries),
-                     MG_PIECE(r->sizes_off, entries), MG_PIECE(r->least, r->h->functions));
+                     MG_PIECE(r->off, rows), MG_PIECE(r->weights, entries),
+                     MG_PIECE(r->sizes, entries), MG_PIECE(r->least, r->h->functions));
 }
 
 mg_expansion_rough *mg_expansion_rough_new(margin_context *context, const mg_hypothesis *h) {
@@ -178,20 +186,18 @@ void mg_expansion_rough_free(mg_expansion_rough *r) {
 /* Scratch of a call. */
 typedef struct rough_rows {
     int64_t count, padded;
-    double *sums, *sizes;  /* of each function: scores, and their terms' sizes */
-    double *sizes_off;     /* of each function: the same times what support rows are off by */
-    double *off, *length;  /* what t is off by for x, and |x| */
-    int64_t *next;         /* of each function: its first coefficient that is left */
-    const float **rows;    /* of values, a coefficient each */
-    float *values;         /* of support row s and row q at [s * ROWS + q] */
+    double *sums, *sizes;  /* of each function: scores, and sums of `sizes` */
+    double *off, *length;  /* what t ln 2 is off by for x, and |x| */
+    int64_t *next, *end;   /* of each function: its coefficients of a block of support rows */
+    float *values;         /* of such a block and a panel of rows, those of a support row a line */
     float *tile, *squares; /* sums of a tile; -|x'|^2 / 2 */
     float *right;          /* panels of the rows, each over all columns */
 } rough_rows;
 
 int64_t mg_expansion_rough_room(const mg_expansion_rough *r) {
     const int64_t functions = r->h->functions;
-    const int64_t floats = (SUPPORT + 1 + r->depth) * ROWS + MOST_TILE;
-    return (3 * functions + 2) * ROWS + functions + SUPPORT + floats / 2;
+    const int64_t floats = (SUPPORT + MOST_HIGH) * MOST_WIDE + (1 + r->depth) * ROWS;
+    return 2 * (functions + 1) * ROWS + 2 * functions + floats / 2;
 }
 
 static rough_rows lay_out(const mg_expansion_rough *r, int64_t count, double *room) {
@@ -199,14 +205,13 @@ static rough_rows lay_out(const mg_expansion_rough *r, int64_t count, double *ro
     rough_rows q = {.count = count, .padded = (count + width - 1) / width * width};
     q.sums = room;
     q.sizes = q.sums + functions * ROWS;
-    q.sizes_off = q.sizes + functions * ROWS;
-    q.off = q.sizes_off + functions * ROWS;
+    q.off = q.sizes + functions * ROWS;
     q.length = q.off + ROWS;
     q.next = (int64_t *)(q.length + ROWS);
-    q.rows = (const float **)(q.next + functions);
-    q.values = (float *)(q.rows + SUPPORT);
-    q.tile = q.values + SUPPORT * ROWS;
-    q.squares = q.tile + MOST_TILE;
+    q.end = q.next + functions;
+    q.values = (float *)(q.end + functions);
+    q.tile = q.values + SUPPORT * MOST_WIDE;
+    q.squares = q.tile + MOST_HIGH * MOST_WIDE;
     q.right = q.squares + ROWS;
     return q;
 }
@@ -229,57 +234,55 @@ static void pack_rows(const mg_expansion_rough *r, const margin_matrix *x, int64
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* Support rows [first, first + SUPPORT), those of the last panel filled up. */
-static void fill_values(const mg_expansion_rough *r, const rough_rows *q, int64_t first) {
+/* Of support rows [first, first + SUPPORT), those of the last panel filled up, and the panel of
+ * rows that begins at `row`. */
+static void fill_values(const mg_expansion_rough *r, const rough_rows *q, int64_t first,
+                        int64_t row) {
     const int high = r->ops->rows, width = r->ops->columns;
     const int64_t left = r->h->view.expansion.support.rows - first;
     float *places[MOST_HIGH];
     mg_gram_tile tile = {.finish = {MG_KERNEL_RBF, 1.0f, 0.0f, 1},
                          .depth = r->depth,
+                         .b = q->right + row * r->depth,
+                         .b_square = q->squares + row,
                          .first = true,
                          .last = true,
                          .sums = q->tile,
                          .out = places,
                          .rows = high,
                          .columns = width};
-    for (int64_t s = 0; s < MG_MIN(SUPPORT, left); s += high)
-        for (int64_t i = 0; i < q->padded; i += width) {
-            for (int k = 0; k < high; k++)
-                places[k] = q->values + (s + k) * ROWS + i;
-            tile.a_square = r->squares + first + s;
-            tile.b_square = q->squares + i;
-            tile.a = r->panels + (first + s) * r->depth;
-            tile.b = q->right + i * r->depth;
-            r->ops->tile(&tile);
-        }
-}
-
-/* Scores and sizes of a function: `count` coefficients on. */
-static void add_function(const mg_expansion_rough *r, const rough_rows *q, int64_t f,
-                         int64_t count) {
-    const int64_t from = q->next[f];
-    const double *weights[] = {r->h->view.expansion.coefficients + from, r->sizes + from,
-                               r->sizes_off + from};
-    for (int64_t i = 0; i < q->padded; i += r->ops->columns) {
-        double *sums[] = {q->sums + f * ROWS + i, q->sizes + f * ROWS + i,
-                          q->sizes_off + f * ROWS + i};
-        r->ops->sum_three(sums, q->rows, weights, count);
-        for (int64_t k = 0; k < count; k++)
-            q->rows[k] += r->ops->columns;
+    for (int64_t s = 0; s < MG_MIN(SUPPORT, left); s += high) {
+        for (int k = 0; k < high; k++)
+            places[k] = q->values + (s + k) * width;
+        tile.a_square = r->squares + first + s;
+        tile.a = r->panels + (first + s) * r->depth;
+        r->ops->tile(&tile);
     }
-    q->next[f] += count;
 }
 
-static void add_values(const mg_expansion_rough *r, const rough_rows *q, int64_t first) {
-    const mg_hypothesis *h = r->h;
-    const int64_t *starts = h->view.expansion.starts;
-    const int32_t *entries = h->view.expansion.entries;
-    for (int64_t f = 0; f < h->functions; f++) {
-        int64_t count = 0;
+static void add_values(const mg_expansion_rough *r, const rough_rows *q, int64_t first,
+                       int64_t row) {
+    for (int64_t f = 0; f < r->h->functions; f++) {
         const int64_t from = q->next[f];
-        for (; from + count < starts[f + 1] && entries[from + count] < first + SUPPORT; count++)
-            q->rows[count] = q->values + (entries[from + count] - first) * ROWS;
-        add_function(r, q, f, count);
+        const float *weights[] = {r->weights + from, r->sizes + from};
+        double *sums[] = {q->sums + f * ROWS + row, q->sizes + f * ROWS + row};
+        r->ops->sum_two(sums, q->values, r->h->view.expansion.entries + from, first, weights,
+                        q->end[f] - from);
+    }
+}
+
+static void add_block(const mg_expansion_rough *r, const rough_rows *q, int64_t first) {
+    const int64_t *starts = r->h->view.expansion.starts;
+    const int32_t *entries = r->h->view.expansion.entries;
+    for (int64_t f = 0; f < r->h->functions; f++) {
+        q->next[f] = first > 0 ? q->end[f] : starts[f];
+        q->end[f] = q->next[f];
+        while (q->end[f] < starts[f + 1] && entries[q->end[f]] < first + SUPPORT)
+            q->end[f]++;
+    }
+    for (int64_t row = 0; row < q->padded; row += r->ops->columns) {
+        fill_values(r, q, first, row);
+        add_values(r, q, first, row);
     }
 }
 
@@ -290,19 +293,20 @@ static void give_scores(const mg_expansion_rough *r, const rough_rows *q, double
     const mg_hypothesis *h = r->h;
     const int64_t *starts = h->view.expansion.starts;
     const double units = fegetround() == FE_TONEAREST ? 1.0 : 2.0;
+    const double rounding = units * (0.51 * (double)(MG_SUM_ROWS + 1) + 6.0) * (double)FLT_EPSILON;
     const double lost = 2.0 * h->view.expansion.kernel.gamma * (double)(r->depth + 8) * DBL_EPSILON;
     for (int64_t i = 0; i < q->count; i++) {
         const double raw = q->length[i] + r->length, own = units * q->off[i] + lost * raw * raw;
         const double grows = exp(own + units * r->most_off); /* e^d - 1 <= d e^d */
+        const double share = fmax((own + rounding) / r->typical, units);
         for (int64_t f = 0; f < h->functions; f++) {
-            const double size = q->sizes[f * ROWS + i];
-            const double terms = 2.0 * (double)(starts[f + 1] - starts[f] + 2);
-            const double off =
-                (own + 6.0 * (double)FLT_EPSILON) * size + units * q->sizes_off[f * ROWS + i];
-            scores[i * h->functions + f] = q->sums[f * ROWS + i];
+            const double score = q->sums[f * ROWS + i];
+            const double off = 1.0001 * (q->sizes[f * ROWS + i] + r->least[f]);
+            const double terms = 2.0 * (double)(starts[f + 1] - starts[f] + 2) * DBL_EPSILON;
+            const double sizes = grows * off / r->typical + fabs(h->view.expansion.intercept[f]);
+            scores[i * h->functions + f] = score;
             errors[i * h->functions + f] =
-                grows * (1.0001 * off + r->least[f]) +
-                terms * DBL_EPSILON * (grows * size + fabs(h->view.expansion.intercept[f]));
+                isfinite(score) ? grows * share * off + terms * sizes : (double)NAN;
         }
     }
 }
@@ -312,16 +316,12 @@ void mg_expansion_rough_scores(const mg_expansion_rough *r, const margin_matrix 
     const mg_hypothesis *h = r->h;
     rough_rows q = lay_out(r, count, room);
     pack_rows(r, x, first, &q);
-    for (int64_t f = 0; f < h->functions; f++) {
-        q.next[f] = h->view.expansion.starts[f];
+    for (int64_t f = 0; f < h->functions; f++)
         for (int64_t i = 0; i < q.padded; i++) {
             q.sums[f * ROWS + i] = h->view.expansion.intercept[f];
-            q.sizes[f * ROWS + i] = q.sizes_off[f * ROWS + i] = 0.0;
+            q.sizes[f * ROWS + i] = 0.0;
         }
-    }
-    for (int64_t s = 0; s < h->view.expansion.support.rows; s += SUPPORT) {
-        fill_values(r, &q, s);
-        add_values(r, &q, s);
-    }
+    for (int64_t s = 0; s < h->view.expansion.support.rows; s += SUPPORT)
+        add_block(r, &q, s);
     give_scores(r, &q, scores, errors);
 }

@@ -30,8 +30,8 @@ static double point_value(const mg_kernel_points *points, int64_t i, int64_t k) 
     return mg_stored_value(&points->x, mg_point_row(points, i) * points->x.stride + k);
 }
 
-/* Centre and scale: |x'|^2 is 2 gamma |x - mean|^2 of rbf, |x'|_1 gamma |x - mean|_1 of laplacian;
- * of dot products the values are at most 1. */
+/* Centre and scale: |x'|^2 is 2 gamma |x - mean|^2 of rbf, |x'|_1 gamma |x - mean|_1 of laplacian,
+ * for powers of 2 in place of e; of dot products the values are at most 1. */
 static void find_units(mg_gram_tiles *t, const mg_kernel *kernel, double factor) {
     const bool rbf = kernel->kind == MG_KERNEL_RBF, l1 = kernel->kind == MG_KERNEL_LAPLACIAN;
     double most = 0.0;
@@ -43,18 +43,19 @@ static void find_units(mg_gram_tiles *t, const mg_kernel *kernel, double factor)
         }
     for (int64_t k = 0; k < t->depth; k++)
         t->centre[k] /= (double)t->count;
-    t->scale = rbf ? sqrt(2.0 * kernel->gamma) : l1 ? kernel->gamma : most > 0.0 ? 1.0 / most : 1.0;
+    const double gamma = MG_LOG2_E * kernel->gamma;
+    t->scale = rbf ? sqrt(2.0 * gamma) : l1 ? gamma : most > 0.0 ? 1.0 / most : 1.0;
     const double unit = 1.0 / (t->scale * t->scale), root = pow(factor, 1.0 / kernel->degree);
     t->finish = (mg_tile_finish){kernel->kind, 1.0f, 0.0f, kernel->degree};
     if (kernel->kind == MG_KERNEL_LINEAR) t->finish.slope = (float)(unit * factor);
     if (kernel->kind == MG_KERNEL_SIGMOID || kernel->kind == MG_KERNEL_POLY) {
-        const double part = kernel->kind == MG_KERNEL_POLY ? root : 1.0;
+        const double part = kernel->kind == MG_KERNEL_POLY ? root : 2.0 * MG_LOG2_E;
         t->finish.slope = (float)(kernel->gamma * unit * part);
         t->finish.offset = (float)(kernel->coef0 * part);
     }
     if (kernel->kind != MG_KERNEL_EXP) return;
-    t->finish.slope = (float)unit;
-    t->finish.offset = (float)log(factor);
+    t->finish.slope = (float)(MG_LOG2_E * unit);
+    t->finish.offset = (float)log2(factor);
 }
 
 double mg_tile_roundings(int64_t depth, int64_t column) {
@@ -127,17 +128,17 @@ margin_status mg_gram_tiles_new(margin_context *context, const mg_kernel *kernel
     return status;
 }
 
-/* The sum that e is raised to is -|x'|^2 / 2 - |z'|^2 / 2 + x'.z'. Products of a column are off by
- * as many units as they went through roundings, of |x'_k z'_k| <= (x'_k^2 + z'_k^2) / 2 and of the
- * squares made alike; rounded points are 2 units of |x'|^2 + |z'|^2, the sums of the three 1.5. It
- * is not above 0, so that e keeps the difference; e itself is off by two units in the last place
- * (Higham, Accuracy and Stability of Numerical Algorithms, 3.1). */
+/* The exponent of 2 is -|x'|^2 / 2 - |z'|^2 / 2 + x'.z'. Products of a column are off by as many
+ * units as they went through roundings, of |x'_k z'_k| <= (x'_k^2 + z'_k^2) / 2 and of the squares
+ * made alike; rounded points are 2 units of |x'|^2 + |z'|^2, the sums of the three 1.5. It is not
+ * above 0, so that the power keeps at most ln 2 of the difference, and is itself off by two units
+ * in the last place (Higham, Accuracy and Stability of Numerical Algorithms, 3.1). */
 bool mg_gram_tiles_error(const mg_gram_tiles *t, double *each, double *off) {
     const double unit = 0.5 * (double)FLT_EPSILON;
     if (t->finish.kind != MG_KERNEL_RBF) return false;
     *each = 4.0 * unit;
     for (int64_t i = 0; i < t->count; i++)
-        off[i] = 1.01 * unit * (t->off[i] - 8.0 * (double)t->squares[i]);
+        off[i] = 0.701 * unit * (t->off[i] - 8.0 * (double)t->squares[i]);
     return true;
 }
 

@@ -8,15 +8,17 @@
 
 #include "math/gram/gram.h"
 
-/* What becomes of a sum: exp(min(sum + square + square, 0)) of rbf, exp(-sum) of laplacian, else of
- * slope * sum + offset. */
+#define MG_LOG2_E 1.4426950408889634
+
+/* What becomes of a sum: 2^min(sum + square + square, 0) of rbf, 2^-sum of laplacian, else of
+ * z = slope * sum + offset: z^degree, 2^z of exp, 1 - 2 / (2^z + 1) of sigmoid. */
 typedef struct mg_tile_finish {
     mg_kernel_kind kind;
     float slope, offset;
     int degree;
 } mg_tile_finish;
 
-enum { MG_TILE_CHUNK = 64 }; /* columns */
+enum { MG_TILE_CHUNK = 64 /* columns */, MG_SUM_ROWS = 16 };
 
 /* rows x columns values: a has `rows` numbers a line, b `columns`. Adds to `sums` (rows x columns)
  * unless `first`, whole chunks unless `last`, and finishes them then. */
@@ -37,9 +39,10 @@ typedef struct mg_gram_tile_ops {
     /* sums[j] += sum_k weights[k] rows[k][j], in the order of k. */
     void (*sum)(double *sums, int64_t columns, const float *const *rows, const double *weights,
                 int64_t count);
-    /* The same of `columns` columns, with three lists of weights. */
-    void (*sum_three)(double *const *sums, const float *const *rows, const double *const *weights,
-                      int64_t count);
+    /* The same of values[(rows[k] - first) * columns + j] for j < columns, with two lists of
+     * weights, MG_SUM_ROWS rows at a time in f32. */
+    void (*sum_two)(double *const *sums, const float *values, const int32_t *rows, int64_t first,
+                    const float *const *weights, int64_t count);
 } mg_gram_tile_ops;
 MG_ISA_TABLES(mg_gram_tile_ops, mg_gram_tile_ops);
 

@@ -8,18 +8,17 @@
 
 enum { TILE_COLUMNS = TILE_VECTORS * FLANES };
 
-/* e^x for x <= 88, within two units in the last place (Cody and Waite; the polynomial is the
- * Taylor series to degree 7, whose remainder is below 2e-9 of it). */
-MG_INLINE fvec fvec_exp(fvec x) {
-    static const float c[] = {1.0f / 720, 1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f};
-    x = fvec_max(x, fvec_set(-100.0f));
-    const fvec k = fvec_round(fvec_multiply(x, fvec_set(1.44269504f)));
-    fvec r = fvec_fma(k, fvec_set(-0.693359375f), x);
-    r = fvec_fma(k, fvec_set(2.12194440e-4f), r);
-    fvec q = fvec_set(1.0f / 5040);
+/* 2^x for x <= 127, within two units in the last place, and never below 2^-125. The polynomial is
+ * within 3e-9 of 2^r for |r| <= 1/2 (least greatest relative error, coefficients rounded one after
+ * the other). */
+MG_INLINE fvec fvec_exp2(fvec x) {
+    static const float c[] = {0x1.5f0830p-10f, 0x1.3b2de0p-7f, 0x1.c6af7cp-5f,
+                              0x1.ebfbdcp-3f,  0x1.62e430p-1f, 1.0f};
+    x = fvec_max(x, fvec_set(-125.0f));
+    const fvec k = fvec_round(x), r = fvec_subtract(x, k);
+    fvec q = fvec_set(0x1.416b6ap-13f);
     for (int i = 0; i < MG_LENGTH(c); i++)
         q = fvec_fma(q, r, fvec_set(c[i]));
-    q = fvec_add(fvec_fma(fvec_multiply(r, r), q, r), fvec_set(1.0f));
     return fvec_scale(q, k);
 }
 
@@ -32,13 +31,14 @@ MG_INLINE fvec tile_power(fvec a, int n) {
 
 MG_INLINE fvec tile_finish(const mg_tile_finish *f, fvec sum, fvec squares) {
     const fvec one = fvec_set(1.0f);
-    if (f->kind == MG_KERNEL_RBF) return fvec_exp(fvec_min(fvec_add(sum, squares), fvec_set(0.0f)));
-    if (f->kind == MG_KERNEL_LAPLACIAN) return fvec_exp(fvec_subtract(fvec_set(0.0f), sum));
+    if (f->kind == MG_KERNEL_RBF)
+        return fvec_exp2(fvec_min(fvec_add(sum, squares), fvec_set(0.0f)));
+    if (f->kind == MG_KERNEL_LAPLACIAN) return fvec_exp2(fvec_subtract(fvec_set(0.0f), sum));
     const fvec z = fvec_fma(fvec_set(f->slope), sum, fvec_set(f->offset));
     if (f->kind == MG_KERNEL_POLY) return tile_power(z, f->degree);
-    if (f->kind == MG_KERNEL_EXP) return fvec_exp(z);
+    if (f->kind == MG_KERNEL_EXP) return fvec_exp2(z);
     if (f->kind != MG_KERNEL_SIGMOID) return z;
-    const fvec e = fvec_exp(fvec_min(fvec_add(z, z), fvec_set(40.0f))); /* tanh z */
+    const fvec e = fvec_exp2(fvec_min(z, fvec_set(60.0f))); /* of tanh: e^(2 z) */
     return fvec_subtract(one, fvec_divide(fvec_set(2.0f), fvec_add(e, one)));
 }
 
@@ -157,24 +157,29 @@ static void tile_sum(double *sums, int64_t columns, const float *const *rows, co
         tile_add_rows(sums, columns, rows + k, weights + k, 1);
 }
 
-/* Of a tile's columns; the sums stay in registers. */
-static void tile_sum_three(double *const *sums, const float *const *rows,
-                           const double *const *weights, int64_t count) {
-    enum { LISTS = 3, SUM_VECTORS = TILE_COLUMNS / LANES };
-    vec sum[LISTS][SUM_VECTORS];
-    for (int l = 0; l < LISTS; l++)
-        for (int v = 0; v < SUM_VECTORS; v++)
-            sum[l][v] = vec_load(sums[l] + v * LANES);
-    for (int64_t k = 0; k < count; k++)
-        for (int v = 0; v < SUM_VECTORS; v++) {
-            const vec value = vec_widen(rows[k] + v * LANES);
-            for (int l = 0; l < LISTS; l++)
-                sum[l][v] = vec_fma(vec_set(weights[l][k]), value, sum[l][v]);
+static void tile_sum_two(double *const *sums, const float *values, const int32_t *rows,
+                         int64_t first, const float *const *weights, int64_t count) {
+    enum { LISTS = 2 };
+    float part[TILE_COLUMNS];
+    for (int64_t k = 0; k < count; k += MG_SUM_ROWS) {
+        fvec sum[LISTS][TILE_VECTORS];
+        for (int v = 0; v < LISTS * TILE_VECTORS; v++)
+            sum[v / TILE_VECTORS][v % TILE_VECTORS] = fvec_set(0.0f);
+        for (int64_t j = k; j < MG_MIN(k + MG_SUM_ROWS, count); j++)
+            for (int v = 0; v < TILE_VECTORS; v++) {
+                const float *line = values + (rows[j] - first) * TILE_COLUMNS;
+                for (int l = 0; l < LISTS; l++)
+                    sum[l][v] =
+                        fvec_fma(fvec_set(weights[l][j]), fvec_load(line + v * FLANES), sum[l][v]);
+            }
+        for (int l = 0; l < LISTS; l++) {
+            for (int v = 0; v < TILE_VECTORS; v++)
+                fvec_store(part + v * FLANES, sum[l][v]);
+            for (int c = 0; c < TILE_COLUMNS; c += LANES)
+                vec_store(sums[l] + c, vec_add(vec_load(sums[l] + c), vec_widen(part + c)));
         }
-    for (int l = 0; l < LISTS; l++)
-        for (int v = 0; v < SUM_VECTORS; v++)
-            vec_store(sums[l] + v * LANES, sum[l][v]);
+    }
 }
 
 #define GRAM_TILE_TABLE                                                                            \
-    { TILE_ROWS, TILE_COLUMNS, tile_run, tile_square, tile_sum, tile_sum_three }
+    { TILE_ROWS, TILE_COLUMNS, tile_run, tile_square, tile_sum, tile_sum_two }

@@ -45,13 +45,9 @@ MG_INLINE fvec fvec_absolute(fvec a) {
 MG_INLINE fvec fvec_round(fvec a) { /* to the nearest whole number */
     return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
-MG_INLINE fvec fvec_scale(fvec a, fvec k) { /* a 2^k for whole k, |k| <= 252 */
-    const __m256i whole = _mm256_cvtps_epi32(k), half = _mm256_srai_epi32(whole, 1);
-    const __m256i bias = _mm256_set1_epi32(127);
-    const __m256i rest = _mm256_sub_epi32(whole, half);
-    a = _mm256_mul_ps(a, _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(half, bias), 23)));
-    return _mm256_mul_ps(a,
-                         _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(rest, bias), 23)));
+MG_INLINE fvec fvec_scale(fvec a, fvec k) { /* a 2^k for whole k, both normal numbers */
+    const __m256i shift = _mm256_slli_epi32(_mm256_cvtps_epi32(k), 23);
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), shift));
 }
 MG_INLINE vec fvec_low(fvec a) { /* the first half, widened */
     return _mm256_cvtps_pd(_mm256_castps256_ps128(a));

@@ -45,8 +45,9 @@ MG_INLINE fvec fvec_round(fvec a) { /* to the nearest whole number */
     return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 #pragma GCC diagnostic pop
-MG_INLINE fvec fvec_scale(fvec a, fvec k) { /* a 2^k for whole k */
-    return _mm512_scalef_ps(a, k);
+MG_INLINE fvec fvec_scale(fvec a, fvec k) { /* a 2^k for whole k, both normal numbers */
+    const __m512i shift = _mm512_slli_epi32(_mm512_cvtps_epi32(k), 23);
+    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a), shift));
 }
 MG_INLINE vec fvec_low(fvec a) { /* the first half, widened */
     return _mm512_cvtps_pd(_mm512_castps512_ps256(a));
