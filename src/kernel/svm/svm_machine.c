@@ -373,7 +373,7 @@ margin_status mg_svm_train(mg_fit *fit, const mg_svm_shared *shared) {
     MG_GO(mg_svm_machine_for(fit, &options, shared, &m));
     MG_GO(mg_svm_solve(m, &ended));
     if (ended != MARGIN_OK) MG_GO(mg_svm_prove_again(m));
-    mg_svm_judge(m);
+    mg_svm_judge(m, shared ? shared->won : NULL);
     const bool keeps = fit->kept && !fit->kept->data && m->own && m->type == MARGIN_F32 &&
                        !options.one_class && !m->smo.indefinite;
     if (!keeps) machine_empty(m);

@@ -89,8 +89,9 @@ margin_status mg_svm_prove(mg_svm_machine *m);
 margin_status mg_svm_prove_again(mg_svm_machine *m);
 /* The gap, or the KKT violation if that was asked for, is at most what it may be. */
 bool mg_svm_is_proven(const mg_svm_machine *m);
-/* The report's training accuracy, from the proof's gradient: where no sign is in doubt. */
-void mg_svm_judge(mg_svm_machine *m);
+/* The report's training accuracy, from the proof's gradient: where no sign is in doubt. won: of
+ * each row of x, more by 1 where its class surely wins; NULL: not wanted. */
+void mg_svm_judge(mg_svm_machine *m, int32_t *won);
 /* Sets m->definite: by the kernel, by what the solver met, or by a Cholesky factor. */
 margin_status mg_svm_decide_definite(mg_svm_machine *m);
 
@@ -109,6 +110,7 @@ typedef struct mg_svm_shared {
     int64_t *rows, *places, *samples; /* of the gram's points */
     mg_gram_error error;              /* how far its values may be off, by no weights, and */
     double *off;                      /* what its points add */
+    int32_t *won; /* without a gram: pairs that each row's own class wins; NULL: not counted */
 } mg_svm_shared;
 
 /* The machine of the last fit to these rows, if it will do, or a new one. */

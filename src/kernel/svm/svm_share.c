@@ -11,7 +11,7 @@ static void shared_free(mg_heap *heap, void *data) {
     mg_svm_shared *s = data;
     if (!s) return;
     mg_gram_free(s->gram);
-    MG_FREE(heap, s->position, s->rows, s->places, s->samples, s->off, s);
+    MG_FREE(heap, s->position, s->rows, s->places, s->samples, s->off, s->won, s);
 }
 
 /* Samples in the order of their classes, each class in its own order. */
@@ -134,6 +134,48 @@ done:
     return status;
 }
 
+/* ---- Pairs that were won --------------------------------------------------------------------- */
+
+/* A class that wins all pairs it has part in, where others may win one fewer, is the answer without
+ * scores of the others. */
+static margin_status svm_won(const mg_shared *shared, const mg_hypothesis *h, mg_rough_visit *visit,
+                             void *argument, margin_error *error) {
+    const mg_svm_shared *s = shared->data;
+    const mg_problem *p = shared->whole;
+    double *scores, *errors;
+    MG_NEW(shared->context->heap, scores, 2 * h->functions, "scores of the rows", error);
+    errors = scores + h->functions;
+    for (int64_t i = 0; i < p->count; i++) {
+        const int c = p->code[i];
+        const bool all = s->won[mg_sample_row(p, i)] == p->classes - 1;
+        for (int64_t a = 0, f = 0; a < p->classes; a++)
+            for (int64_t b = a + 1; b < p->classes; b++, f++) {
+                scores[f] = a == c ? 1.0 : -1.0;
+                errors[f] = all && (a == c || b == c) ? 0.0 : (double)INFINITY;
+            }
+        visit(&(mg_rough){i, 0, scores, errors}, argument);
+    }
+    mg_free(shared->context->heap, scores);
+    return MARGIN_OK;
+}
+
+/* Of rows that are samples once. */
+static margin_status count_won(mg_shared *shared, mg_svm_shared *s) {
+    const mg_problem *p = shared->whole;
+    mg_heap *heap = shared->context->heap;
+    bool once = true;
+    MG_NEW_ZERO(heap, s->won, p->x.rows, "the pairs that rows win", shared->error);
+    for (int64_t i = 0; i < p->count; i++)
+        once = once && s->won[mg_sample_row(p, i)]++ == 0;
+    if (once) {
+        shared->rough = svm_won;
+    } else {
+        mg_free(heap, s->won);
+        s->won = NULL;
+    }
+    return MARGIN_OK;
+}
+
 /* ---- What is shared ------------------------------------------------------------------------- */
 
 /* One for all where there is room; without it each fit keeps rows of its own. */
@@ -169,6 +211,7 @@ margin_status mg_kernel_svm_share(mg_shared *shared) {
     MG_GO(mg_kernel_resolve(shared->context, &options.kernel, info->name, shared->whole, &s->kernel,
                             shared->error));
     if (shared->fits > 1 && shared->whole->code) MG_GO(make_gram(shared, s));
+    if (!s->gram && (shared->differ & MG_DIFFER_ROWS)) MG_GO(count_won(shared, s));
     shared->data = s;
     shared->release = shared_free;
     shared->together = s->gram ? 1 : shared->fits;
@@ -187,7 +230,10 @@ margin_status mg_kernel_svm_fit(mg_fit *fit) {
 /* Without one matrix for all: one after the other, each with all threads and its share of the time
  * that is left. */
 margin_status mg_kernel_svm_fit_many(mg_fit *fits, int64_t count) {
+    const mg_svm_shared *shared = fits->shared ? fits->shared->data : NULL;
     margin_status status = MARGIN_OK;
+    if (shared && shared->won)
+        memset(shared->won, 0, (size_t)fits->problem->x.rows * sizeof *shared->won);
     for (int64_t k = 0; k < count && status >= 0; k++) {
         margin_context *whole = fits[k].context, own;
         const double now = mg_clock(), left = whole->deadline - now;
