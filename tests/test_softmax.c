@@ -302,6 +302,42 @@ static void test_threads(void **state) {
     sample_free(s);
 }
 
+/* Steps on some rows go before those on all, of which there are few then; where a class is so rare
+ * that those rows lack it there are more. */
+static void test_many_rows(void **state) {
+    enum { ROWS = 12000, COLUMNS = 6, CLASSES = 4 };
+    static const char *const specs[] = {"softmax", "softmax(C=inf)", "softmax(intercept=no, C=100)",
+                                        "softmax(C=0.1)"};
+    (void)state;
+    sample *s = sample_make(ROWS, COLUMNS, CLASSES, 0.5, 12);
+    classes_oracle o = {
+        .x = s->f64, .labels = s->labels, .rows = ROWS, .columns = COLUMNS, .classes = CLASSES};
+    margin_context *context = support_context(NULL, 1), *more = support_context(NULL, 3);
+    for (int rare = 0; rare < 2; rare++) {
+        for (int k = 0; k < (rare ? 1 : MG_LENGTH(specs)); k++) {
+            const margin_data data = sample_data(s, k == 3 ? DENSE_F32 : DENSE_F64);
+            margin_report report = {0};
+            o.intercept = k != 2;
+            o.factor = k == 2 ? 100 : k == 3 ? 0.1 : 1;
+            o.rho = k == 1 ? 0 : 1;
+            const double least = oracle_least(&o, NULL, NULL);
+            margin_model *model = fit_text(context, specs[k], &data, &report);
+            margin_model *same = fit_text(more, specs[k], &data, NULL);
+            assert_true(report.gap <= report.tolerance);
+            assert_close(report.objective, least, 2e-6);
+            assert_true(report.iterations <= (rare ? 16 : 6));
+            assert_same_model(model, same);
+            margin_model_free(model);
+            margin_model_free(same);
+        }
+        for (int i = 0; i < ROWS; i++)
+            if (s->labels[i] == s->labels[0] && i % 6000 != 0) s->labels[i] = s->labels[1];
+    }
+    margin_context_free(context);
+    margin_context_free(more);
+    sample_free(s);
+}
+
 /* Columns in units that differ by 1e10 and lie far from 0, in single precision. */
 static void test_hard_columns(void **state) {
     enum { ROWS = 300 };
@@ -578,6 +614,7 @@ int main(void) {
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_affine),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_many_rows),
         cmocka_unit_test(test_hard_columns),
         cmocka_unit_test(test_trace),
         cmocka_unit_test(test_limit),

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "linear/proof/goal.h"
+#include "linear/proof/newton_matrix.h"
 #include "math/rows/lbfgs_pairs.h"
 
 typedef struct mg_smooth_point {
@@ -29,7 +30,9 @@ typedef enum mg_smooth_base {
     MG_BASE_DIAGONAL,
     MG_BASE_SHARED, /* one factor for all functions, scaled: right where all samples have the same
                        shares */
-    MG_BASE_BLOCKS  /* a factor for each function */
+    MG_BASE_BLOCKS, /* a factor for each function */
+    MG_BASE_WHOLE   /* several functions: one factor of all, with what they have to do with each
+                       other */
 } mg_smooth_base;
 
 /* Some samples and their weights. */
@@ -77,6 +80,7 @@ typedef struct mg_smooth {
     mg_smooth_base base;
     double *matrices; /* block x block: one factor, or one for each function */
     int64_t matrix_count;
+    mg_newton_matrix newton;       /* of MG_BASE_WHOLE */
     double *diagonals;             /* size: H0, or the diagonals of what was factored */
     double *function_scale;        /* functions; of H0^-1 where one factor is for all */
     double scale;                  /* of H0^-1 */
@@ -103,10 +107,14 @@ void mg_smooth_free(mg_smooth *s);
 /* Of samples that are many: takes some as s->part and moves the point `here`, which is not
  * evaluated yet, to where steps on them get (smooth_part.c). */
 margin_status mg_smooth_start(mg_smooth *s);
+/* About `rows` samples, drawn in proportion to their weights; `round`: of the random numbers. */
+margin_status mg_smooth_take_part(mg_smooth *s, int64_t rows, int64_t round, mg_smooth_part *part);
 void mg_smooth_part_free(mg_smooth_part *part);
 /* A few steps, without proofs, until one promises less than `enough` of the value
  * (solver_lbfgs.c). */
 margin_status mg_smooth_descend(mg_smooth *s, double enough);
+/* Whether MG_BASE_WHOLE is worth its price where steps begin near an optimum (solver_lbfgs.c). */
+bool mg_smooth_can_whole(const mg_smooth *s);
 /* The least samples that a factor is made from (solver_lbfgs.c). */
 int64_t mg_smooth_least_rows(const mg_smooth *s);
 /* Value, gradient and slack of a point: one pass. */
@@ -130,7 +138,7 @@ margin_status mg_smooth_end(mg_smooth *s, margin_status ended);
  * Of several for each function k the same with c_i 2 q_ik (1 - q_ik): these blocks together bound
  * the Hessian from above, as x'(diag(q) - q q')x = sum_{k<l} q_k q_l (x_k - x_l)^2 <=
  * sum_k 2 q_k (1 - q_k) x_k^2, and they follow the shares q, as the constant bound 1/2 (Boehning,
- * Ann. Inst. Statist. Math. 44, 1992) does not. */
+ * Ann. Inst. Statist. Math. 44, 1992) does not. Their Hessian as a whole is Newton's matrix. */
 
 /* One function: the curvatures c_i loss''(t_i) of the samples (NULL: not wanted) and their sum,
  * which is about the size of H's diagonal. */
@@ -141,7 +149,7 @@ void mg_smooth_set_diagonal(mg_smooth *s, double total);
 /* Whether there is room for so many factors. */
 bool mg_smooth_can_factor(const mg_smooth *s, int64_t factors);
 /* Cost of a factor from that many samples, in passes over the data: a constant of the shape. */
-double mg_smooth_price(const mg_smooth *s, int64_t rows, bool single);
+double mg_smooth_price(const mg_smooth *s, mg_smooth_base base, int64_t rows, bool single);
 /* Cholesky factors from about `rows` samples, drawn in proportion to their curvatures (all samples
  * in double precision: exact). Where H is singular a multiple of its diagonal is added, no more
  * than it takes. Forgets what belonged to the H0 of before. */

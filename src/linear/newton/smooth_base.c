@@ -3,6 +3,8 @@
 #include "linear/newton/smooth.h"
 #include "math/products/cholesky.h"
 
+#include <string.h>
+
 enum { MOST_COLUMNS = 8192, CHUNK = 256 };
 /* Most bytes of factors. */
 static const int64_t most_bytes = (int64_t)1 << 30;
@@ -24,12 +26,19 @@ static double pass_cost(const mg_smooth *s) {
     return rows * (10.0 + value * length) + 10.0 * columns;
 }
 
-double mg_smooth_price(const mg_smooth *s, int64_t rows, bool single) {
-    const double n = (double)s->block, length = mg_row_length(&s->design->problem->x) + 1.0;
+double mg_smooth_price(const mg_smooth *s, mg_smooth_base base, int64_t rows, bool single) {
+    const double length = mg_row_length(&s->design->problem->x) + 1.0;
     const double product = mg_is_csr(&s->design->problem->x) ? 0.7 : single ? 0.05 : 0.1;
-    const double cost =
-        (double)MG_MIN(rows, s->samples) * (0.5 * length * length * product + 2.0 * length) +
-        n * n * n / 6.0 * 0.1 + n * n * 20.0;
+    const double gram = 0.5 * length * length * product + 2.0 * length; /* a row */
+    const double functions = (double)s->functions;
+    double factors = base == MG_BASE_BLOCKS ? functions : 1.0, grams = factors;
+    double n = (double)s->block;
+    if (base == MG_BASE_WHOLE) {
+        grams = functions * (functions - 1.0) / 2.0;
+        n *= functions - 1.0;
+    }
+    const double cost = grams * gram * (double)MG_MIN(rows, s->samples) +
+                        factors * (n * n * n / 6.0 * 0.1 + n * n * 20.0);
     return cost / pass_cost(s);
 }
 
@@ -184,10 +193,33 @@ static margin_status begin_factors(mg_smooth *s, mg_smooth_base base, int64_t co
     return MARGIN_OK;
 }
 
+/* MG_BASE_WHOLE, of all samples or of a part for which there is room in `part`. */
+static margin_status factor_whole(mg_smooth *s, int64_t rows, bool single, mg_smooth_part *part) {
+    const mg_objective *o = rows < s->samples ? &part->objective : s->objective;
+    mg_loss_point point = {.single = s->single};
+    margin_error *error = s->job->error;
+    MG_SCOPED_ARENA(arena, s->design->heap);
+    MG_TRY(begin_factors(s, MG_BASE_WHOLE, 0));
+    if (s->newton.size == 0)
+        MG_TRY(mg_newton_matrix_new(s->objective, &s->arena, &s->newton, error));
+    if (rows < s->samples) MG_TRY(mg_smooth_take_part(s, rows, s->builds, part));
+    MG_ARENA_NEW(&arena, point.shares, o->samples * s->functions, purpose, error);
+    MG_TRY(mg_objective_pass(o, s->here.w, s->here.b, &point, error));
+    const mg_newton_weights curvature = {
+        .weights = point.shares, .mean = s->centre, .factor = s->factor, .single = single};
+    return mg_newton_matrix_make(o, &curvature, &s->newton, error);
+}
+
 /* From curvatures of all samples, of which about `rows` are drawn. */
 margin_status mg_smooth_factor(mg_smooth *s, mg_smooth_base base, int64_t rows, bool single) {
     const int64_t count = base == MG_BASE_BLOCKS ? s->functions : 1, n = s->block;
     double *curvatures;
+    if (base == MG_BASE_WHOLE) {
+        mg_smooth_part part = {0};
+        const margin_status status = factor_whole(s, rows, single, &part);
+        mg_smooth_part_free(&part);
+        return status;
+    }
     MG_SCOPED_ARENA(arena, s->design->heap);
     MG_TRY(begin_factors(s, base, count));
     if (s->functions > 1 && base == MG_BASE_BLOCKS) MG_TRY(find_shares(s));
@@ -262,7 +294,13 @@ margin_status mg_smooth_solve(const mg_smooth *s, double *x) {
     solve_walk walk = {s, x};
     margin_context *context = s->design->context;
     if (s->functions == 1) return solve_block(&walk, 0, 0);
-    margin_status status = mg_parallel(context, s->functions, solve_block, &walk, NULL);
+    margin_status status = MARGIN_OK;
+    if (s->base == MG_BASE_WHOLE) {
+        mg_newton_matrix_within(s->objective, &s->newton, x);
+        memset(x + s->newton.size, 0, (size_t)s->block * sizeof *x);
+    } else {
+        status = mg_parallel(context, s->functions, solve_block, &walk, NULL);
+    }
     if (status >= 0) status = mg_sweep_each(context, s->block, 4096, centre_part, &walk, NULL);
     return status < 0 ? mg_fail_cancelled(s->job->error) : MARGIN_OK;
 }

@@ -19,18 +19,22 @@ static margin_status take_targets(const mg_problem *from, mg_smooth_part *part,
     const int64_t count = part->sample.count;
     int64_t *index;
     int8_t *sign = NULL;
+    int32_t *code = NULL;
     double *target = NULL;
     MG_ARENA_NEW(&part->arena, index, count, purpose, error);
     if (from->sign) MG_ARENA_NEW(&part->arena, sign, count, purpose, error);
+    if (from->code) MG_ARENA_NEW(&part->arena, code, count, purpose, error);
     if (from->target) MG_ARENA_NEW(&part->arena, target, count, purpose, error);
     for (int64_t k = 0; k < count; k++) {
         const int64_t i = part->sample.rows[k];
         index[k] = mg_sample_row(from, i);
         if (sign) sign[k] = from->sign[i];
+        if (code) code[k] = from->code[i];
         if (target) target[k] = from->target[i];
     }
     part->problem.index = index;
     part->problem.sign = sign;
+    part->problem.code = code;
     part->problem.target = target;
     return MARGIN_OK;
 }
@@ -52,11 +56,12 @@ static margin_status copy_rows(const mg_design *d, mg_smooth_part *part, margin_
     return MARGIN_OK;
 }
 
-static margin_status take_part(mg_smooth *s, int64_t rows, mg_smooth_part *part) {
+margin_status mg_smooth_take_part(mg_smooth *s, int64_t rows, int64_t round, mg_smooth_part *part) {
     const mg_objective *o = s->objective;
     margin_error *error = s->job->error;
     mg_penalty penalty = o->penalty;
-    MG_TRY(mg_smooth_sample(s, o->c, rows, ROUND, &part->arena, &part->sample));
+    mg_arena_init(&part->arena, s->design->heap);
+    MG_TRY(mg_smooth_sample(s, o->c, rows, round, &part->arena, &part->sample));
     part->problem = *s->design->problem;
     MG_TRY(take_targets(s->design->problem, part, error));
     MG_TRY(copy_rows(s->design, part, error));
@@ -77,28 +82,38 @@ static margin_status step_on_part(mg_smooth *s) {
     mg_smooth of_part;
     job.objective = &s->part.objective;
     job.trace = NULL;
-    *s->here.b = 0.0; /* not given */
+    memset(s->here.b, 0, (size_t)s->functions * sizeof *s->here.b); /* not given */
     MG_TRY(mg_smooth_begin(&job, &solution, s, &of_part));
     const margin_status status =
         mg_smooth_descend(&of_part, (double)s->block / (double)of_part.samples);
     if (status >= 0) {
-        memcpy(s->here.w, of_part.here.w, (size_t)s->columns * sizeof(double));
-        *s->here.b = *of_part.here.b;
+        memcpy(s->here.w, of_part.here.w, (size_t)(s->functions * s->columns) * sizeof(double));
+        memcpy(s->here.b, of_part.here.b, (size_t)s->functions * sizeof(double));
     }
     mg_smooth_free(&of_part);
     return status;
+}
+
+/* Of a class that it has not a part knows nothing. */
+static bool has_all_classes(const mg_smooth *s) {
+    for (int64_t k = 0; s->functions > 1 && k < s->functions; k++)
+        if (s->objective->totals[k] > 0.0 && !(s->part.objective.totals[k] > 0.0)) return false;
+    return true;
 }
 
 margin_status mg_smooth_start(mg_smooth *s) {
     static const double most_price = 2.0; /* of a factor, in passes */
     const int64_t least = mg_smooth_least_rows(s);
     const int64_t rows = MG_MIN(s->samples / TIMES, FACTORS * least);
-    if (s->functions > 1 || rows < least / 2 || !mg_smooth_can_factor(s, 1) ||
-        mg_smooth_price(s, rows, true) > most_price)
-        return MARGIN_OK;
-    mg_arena_init(&s->part.arena, s->design->heap);
-    MG_TRY(take_part(s, rows, &s->part));
-    return step_on_part(s);
+    const bool worth = s->functions > 1
+                           ? mg_smooth_can_whole(s)
+                           : mg_smooth_can_factor(s, 1) &&
+                                 mg_smooth_price(s, MG_BASE_BLOCKS, rows, true) <= most_price;
+    if (rows < least / 2 || !worth) return MARGIN_OK;
+    MG_TRY(mg_smooth_take_part(s, rows, ROUND, &s->part));
+    if (has_all_classes(s)) return step_on_part(s);
+    mg_smooth_part_free(&s->part);
+    return MARGIN_OK;
 }
 
 void mg_smooth_part_free(mg_smooth_part *part) {

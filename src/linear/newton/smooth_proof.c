@@ -1,6 +1,5 @@
 /* When the smooth solvers are done, and what they say. */
 #include "linear/newton/smooth.h"
-#include "linear/proof/newton_matrix.h"
 
 #include <stdio.h>
 

@@ -14,10 +14,11 @@
  *
  * One function: where the curvature has changed H0 is made anew; where progress is slow its sample
  * grows eightfold, in the end to all rows in double precision: then this is Newton's method.
- * Between factors H0 is scaled to the curvature along the last step. Several functions: one factor
- * for all of them at first, then, where many passes were made, a factor for each. */
+ * Between factors H0 is scaled to the curvature along the last step. Several functions: where steps
+ * on a part of the rows led to the start, and it costs few passes, the factor of their Hessian as a
+ * whole; else one factor for all of them at first, then, where many passes were made, one for each.
+ */
 #include "linear/newton/smooth.h"
-#include "linear/proof/newton_matrix.h"
 
 #include <string.h>
 
@@ -25,6 +26,8 @@ enum {
     FIRST_ROWS = 4000,    /* of the first sample, or */
     ROWS_PER_COLUMN = 20, /* as many for each column; of several functions: */
     ROWS_FOR_EACH = 10,
+    WHOLE_ROWS = 2000,      /* of a factor of all functions, or */
+    WHOLE_FOR_EACH = 40,    /* as many for each column */
     GROWTH = 8,             /* of the sample */
     STEPS_BEFORE_GROWTH = 3 /* after a new factor */
 };
@@ -71,7 +74,7 @@ typedef struct offer {
 
 static offer offer_of_level(const mg_smooth *s, int number, double limit) {
     const level l = level_at(s, number);
-    const double price = mg_smooth_price(s, l.rows, l.single);
+    const double price = mg_smooth_price(s, MG_BASE_BLOCKS, l.rows, l.single);
     return (offer){MG_BASE_BLOCKS, number, l.rows, l.single, price, limit};
 }
 
@@ -102,20 +105,41 @@ static int offers_to_one(const mg_smooth *s, offer *out) {
 static const double first_price = 20.0;
 static const double later_price[] = {0.25, 0.6, 1.2, 2.5};
 enum { LEAST_STEPS = 8 };
+/* What a factor of all functions may cost: about as many passes as it saves. */
+static const double whole_price = 10.0;
+
+static int64_t whole_rows(const mg_smooth *s) {
+    return MG_MIN(s->samples, MG_MAX(WHOLE_ROWS, WHOLE_FOR_EACH * s->block));
+}
+
+bool mg_smooth_can_whole(const mg_smooth *s) {
+    return s->functions > 1 && !mg_is_csr(&s->design->problem->x) &&
+           mg_newton_matrix_can(s->objective) &&
+           mg_smooth_price(s, MG_BASE_WHOLE, whole_rows(s), true) <= whole_price;
+}
+
+static offer offer_of_whole(const mg_smooth *s) {
+    const int64_t rows = MG_MIN(s->samples, (s->builds + 1) * whole_rows(s));
+    const double price = s->builds > 0 ? mg_smooth_price(s, MG_BASE_WHOLE, rows, true) : 0.0;
+    return (offer){MG_BASE_WHOLE, 0, rows, true, price, (double)s->rented};
+}
 
 static offer offer_to_several(const mg_smooth *s, mg_smooth_base base) {
     const int64_t rows = MG_MIN(s->samples, MG_MAX(FIRST_ROWS, ROWS_FOR_EACH * s->block));
     const int turn = (int)MG_MIN(MG_MAX(s->builds - 1, 0), MG_LENGTH(later_price) - 1);
-    const double price = mg_smooth_price(s, rows, true);
+    const double price = mg_smooth_price(s, base, rows, true);
     if (base == MG_BASE_SHARED) return (offer){base, 0, rows, true, price, first_price};
-    return (offer){
-        base, 0, rows, true, later_price[turn] * ((double)s->functions * price), (double)s->rented};
+    return (offer){base, 0, rows, true, later_price[turn] * price, (double)s->rented};
 }
 
 static int offers_to_several(mg_smooth *s, offer *out) {
     const bool first = s->level < 0;
     int count = 0;
     s->level = 0;
+    if (s->part.sample.count > 0) {
+        if (first || s->since >= 2 * LEAST_STEPS) out[count++] = offer_of_whole(s);
+        return count;
+    }
     if (first && mg_smooth_can_factor(s, 1)) out[count++] = offer_to_several(s, MG_BASE_SHARED);
     if (s->since >= LEAST_STEPS && mg_smooth_can_factor(s, s->functions + 1))
         out[count++] = offer_to_several(s, MG_BASE_BLOCKS);
@@ -125,7 +149,8 @@ static int offers_to_several(mg_smooth *s, offer *out) {
 /* ---- H0 made anew ---------------------------------------------------------------------------- */
 
 static margin_status smooth_build(mg_smooth *s, const offer *o) {
-    const bool by_part = s->builds == 0 && s->part.sample.count > 0 && o->rows < s->samples;
+    const bool by_part =
+        s->functions == 1 && s->builds == 0 && s->part.sample.count > 0 && o->rows < s->samples;
     MG_TRY(by_part ? mg_smooth_factor_part(s) : mg_smooth_factor(s, o->base, o->rows, o->single));
     s->level = o->level;
     if (s->functions > 1) return MARGIN_OK; /* the pairs still serve */

@@ -7,7 +7,6 @@
  * 19, 1982). */
 #include "linear/newton/smooth.h"
 #include "linear/objective/conjugate.h"
-#include "linear/proof/newton_matrix.h"
 
 /* Columns up to which the Hessian is made. */
 enum { DENSE_COLUMNS = 2048, MOST_INNER = 200 };
@@ -48,38 +47,16 @@ static margin_status find_inexactly(mg_smooth *s) {
     return status;
 }
 
-static margin_status find_of_one(mg_smooth *s) {
-    MG_TRY(mg_smooth_factor(s, MG_BASE_BLOCKS, s->samples, false));
+static margin_status find_by_factor(mg_smooth *s, mg_smooth_base base) {
+    MG_TRY(mg_smooth_factor(s, base, s->samples, false));
     negative_gradient(s, s->direction);
     return mg_smooth_solve(s, s->direction);
 }
 
-/* By the matrix of the proof, where there is room for it (mg_newton_matrix_can). */
-static margin_status find_of_several(mg_smooth *s) {
-    const mg_objective *o = s->objective;
-    double *w, *b, least, most;
-    MG_SCOPED_ARENA(arena, s->design->heap);
-    MG_TRY(MG_PIECES(&arena, "Newton's direction", s->job->error,
-                     MG_PIECE(w, o->functions * (o->columns + 1)), MG_PIECE(b, o->functions)));
-    MG_TRY(mg_look_ahead(o, s->here.w, s->here.b, w, b, &least, &most, s->job->error));
-    mg_objective_centre(o, w, b);
-    for (int64_t k = 0; k < o->functions; k++) { /* the step, in the coordinates of a direction */
-        double *d = s->direction + k * s->block;
-        d[o->columns] = -b[k];
-        for (int64_t j = 0; j < o->columns; j++) {
-            const double wj = w[k * o->columns + j];
-            d[j] = s->factor[j] > 0.0 ? -wj / s->factor[j] : 0.0;
-            d[o->columns] -= s->centre[j] * wj;
-        }
-        if (!o->intercept) d[o->columns] = 0.0;
-    }
-    return MARGIN_OK;
-}
-
 margin_status mg_smooth_newton(mg_smooth *s) {
-    if (s->functions > 1) return find_of_several(s);
+    if (s->functions > 1) return find_by_factor(s, MG_BASE_WHOLE);
     const bool dense = s->columns <= DENSE_COLUMNS && mg_smooth_can_factor(s, 1);
-    return dense ? find_of_one(s) : find_inexactly(s);
+    return dense ? find_by_factor(s, MG_BASE_BLOCKS) : find_inexactly(s);
 }
 
 const mg_linear_solver mg_solver_newton = {

@@ -53,13 +53,14 @@ static double weight_of(const mg_objective *o, const double *weights, int64_t i,
 }
 
 /* Of the classes k and l: the Gram with weights c q_k (1 - q_k), or minus that with c q_k q_l. */
-static margin_status newton_add_block(const mg_objective *o, const double *given, int64_t k,
-                                      int64_t l, double *weights, int64_t *chosen, double *gram,
-                                      mg_newton_matrix *n, margin_error *error) {
+static margin_status newton_add_block(const mg_objective *o, const mg_newton_weights *given,
+                                      int64_t k, int64_t l, double *weights, int64_t *chosen,
+                                      double *gram, mg_newton_matrix *n, margin_error *error) {
     const int64_t size = o->columns + 1;
-    mg_weighted_gram request = {.weights = weights, .centre = n->mean, .factor = n->factor};
+    mg_weighted_gram request = {
+        .weights = weights, .centre = n->mean, .factor = n->factor, .single = given->single};
     for (int64_t i = 0; i < o->samples; i++) {
-        const double weight = weight_of(o, given, i, k, l);
+        const double weight = weight_of(o, given->weights, i, k, l);
         if (weight == 0.0) continue;
         chosen[request.count] = i;
         weights[request.count++] = weight;
@@ -126,7 +127,8 @@ static margin_status factor_matrix(const mg_objective *o, const mg_newton_weight
     if (curvature->exact) return factor_exactly(o, n, work, error);
     for (int64_t r = 0; r < n->size; r++)
         work[r] = 1.0;
-    return mg_ridge_factor(o->design->context, n->size, n->matrix, work, mg_ridge_double, error);
+    return mg_ridge_factor(o->design->context, n->size, n->matrix, work,
+                           curvature->single ? mg_ridge_single : mg_ridge_double, error);
 }
 
 margin_status mg_newton_matrix_make(const mg_objective *o, const mg_newton_weights *curvature,
@@ -139,11 +141,24 @@ margin_status mg_newton_matrix_make(const mg_objective *o, const mg_newton_weigh
     MG_TRY(MG_PIECES(&arena, purpose, error, MG_PIECE(weights, o->samples),
                      MG_PIECE(chosen, o->samples), MG_PIECE(gram, many ? size * size : 1)));
     if (!many) gram = n->matrix;
-    MG_TRY(mg_design_coordinates(o->design, o->intercept, n->mean, n->factor, error));
+    if (!curvature->mean)
+        MG_TRY(mg_design_coordinates(o->design, o->intercept, n->mean, n->factor, error));
+    for (int64_t j = 0; curvature->mean && j < o->columns; j++) {
+        n->mean[j] = curvature->mean[j];
+        n->factor[j] = curvature->factor[j];
+    }
     for (int64_t k = 0; k < n->blocks; k++)
         for (int64_t l = 0; l <= k; l++)
-            MG_TRY(newton_add_block(o, curvature->weights, k, l, weights, chosen, gram, n, error));
+            MG_TRY(newton_add_block(o, curvature, k, l, weights, chosen, gram, n, error));
     return factor_matrix(o, curvature, n, error);
+}
+
+void mg_newton_matrix_within(const mg_objective *o, const mg_newton_matrix *n, double *x) {
+    for (int64_t r = 0; r < n->size; r++)
+        x[r] *= n->scale[r];
+    mg_cholesky_solve(o->design->isa, n->size, n->matrix, n->size, x);
+    for (int64_t r = 0; r < n->size; r++)
+        x[r] *= n->scale[r];
 }
 
 void mg_newton_matrix_solve(const mg_objective *o, const mg_newton_matrix *n, const double *v,
@@ -155,11 +170,7 @@ void mg_newton_matrix_solve(const mg_objective *o, const mg_newton_matrix *n, co
             x[k * size + j] = n->factor[j] * (v[k * p + j] - n->mean[j] * s[k]);
         x[k * size + p] = o->intercept ? s[k] : 0.0;
     }
-    for (int64_t r = 0; r < n->size; r++)
-        x[r] *= n->scale[r];
-    mg_cholesky_solve(o->design->isa, n->size, n->matrix, n->size, x);
-    for (int64_t r = 0; r < n->size; r++)
-        x[r] *= n->scale[r];
+    mg_newton_matrix_within(o, n, x);
     for (int64_t k = 0; k < n->blocks; k++) {
         double *own = w + k * p, intercept = x[k * size + p];
         for (int64_t j = 0; j < p; j++) {

@@ -20,12 +20,16 @@ margin_status mg_newton_matrix_new(const mg_objective *o, mg_arena *arena, mg_ne
                                    margin_error *error);
 /* What the matrix is made of: sum_i c_i (diag q_i - q_i q_i') x (a_i, 1)(a_i, 1)' + rho. */
 typedef struct mg_newton_weights {
-    const double *weights;   /* samples x classes: q; of one function samples: c loss'' */
-    bool exact;              /* nothing is added where rounding has made it indefinite */
-    const bool *independent; /* exact, columns + 1: the others are left out; NULL: none */
+    const double *weights;       /* samples x classes: q; of one function samples: c loss'' */
+    bool exact;                  /* nothing is added where rounding has made it indefinite */
+    const bool *independent;     /* exact, columns + 1: the others are left out; NULL: none */
+    const double *mean, *factor; /* coordinates, columns numbers; NULL: those of the rows */
+    bool single;                 /* products in f32 */
 } mg_newton_weights;
 margin_status mg_newton_matrix_make(const mg_objective *o, const mg_newton_weights *curvature,
                                     mg_newton_matrix *n, margin_error *error);
+/* x = H^-1 x in its coordinates. */
+void mg_newton_matrix_within(const mg_objective *o, const mg_newton_matrix *n, double *x);
 /* From sums (v, s) to weights w and intercepts b (classes - 1 of them; the last class has 0) with
  * H (w, b) = (v, s). */
 void mg_newton_matrix_solve(const mg_objective *o, const mg_newton_matrix *n, const double *v,
