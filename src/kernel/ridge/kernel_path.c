@@ -59,7 +59,7 @@ static margin_status path_multiply(path_run *run, const double *from, double *to
 static margin_status correct(mg_ridge_run *ridge, void *argument, double *step) {
     path_run *run = argument;
     MG_TRY(path_multiply(run, ridge->residual, step));
-    mg_ridge_project(ridge, run->ones, step);
+    mg_ridge_project(ridge, run->ones, 0, step);
     ridge->iterations++;
     return MARGIN_OK;
 }
@@ -107,6 +107,7 @@ static margin_status solve_penalty(path_run *run, mg_fit *fit) {
     const size_t bytes = (size_t)ridge->count * sizeof(double);
     ridge->fits = fit;
     ridge->options = &options;
+    ridge->penalty[0] = options.penalty;
     ridge->alpha = options.penalty.alpha;
     ridge->iterations = 0;
     memset(ridge->a, 0, bytes);

@@ -153,6 +153,16 @@ margin_status mg_ridge_solve(mg_ridge_run *run) {
     return plan.storage == MG_GRAM_SQUARE ? solve_direct(run, reduce) : solve_conjugate(run);
 }
 
+margin_status mg_ridge_solve_penalties(mg_ridge_run *run) {
+    bool proven;
+    mg_kernel kernel;
+    MG_TRY(mg_kernel_of_fit(&run->fits[0], &run->options->choice, own->name, &kernel));
+    MG_REQUIRE(mg_ridge_take(run, &kernel), run->error, MARGIN_ERROR_INTERNAL, "no matrix is kept");
+    MG_TRY(mg_ridge_begin(run));
+    MG_TRY(mg_ridge_reduce(run));
+    return mg_ridge_by_form(run, &proven);
+}
+
 /* ---- Report ---------------------------------------------------------------------------------- */
 
 void mg_ridge_describe(const mg_ridge_options *options, const mg_kernel *kernel,
@@ -190,8 +200,10 @@ static void describe_end(const mg_ridge_run *run, margin_report *report) {
 
 void mg_ridge_say(mg_ridge_run *run, int64_t t) {
     margin_report *report = &run->fits[t].report;
-    const double factor = run->options->penalty.factor;
-    mg_ridge_describe(run->options, &run->system.kernel, report);
+    const double factor = run->penalty[t].factor;
+    mg_ridge_options options = *run->options;
+    options.penalty = run->penalty[t];
+    mg_ridge_describe(&options, &run->system.kernel, report);
     report->objective = factor * run->objective[t];
     report->gap = mg_ridge_proven_gap(run, t);
     report->status = status_of(run, report->gap);

@@ -49,15 +49,16 @@ typedef struct mg_ridge_run {
     bool worn; /* below the diagonal of its square there is no K */
     mg_ridge_form form;
     int64_t count, targets;
-    double total; /* of the weights */
-    double alpha;
+    double total;            /* of the weights */
+    mg_penalty *penalty;     /* targets; only a form serves several that differ */
+    double alpha;            /* of the first */
     double *c;               /* count: weights */
     double *shift;           /* count: alpha / c */
     double *y;               /* targets x count */
     double *a;               /* targets x count */
     double *b;               /* targets */
     double *fitted;          /* targets x count: K a */
-    double *residual;        /* targets x count: y - b - K a - shift a */
+    double *residual;        /* targets x count: y - b - K a - (alpha / c) a */
     double *objective, *gap; /* targets: P and P - D, not yet in the spelling */
     double *rounding;        /* targets: what rounding may hide of the distance */
     double *missed;          /* targets: sum of squares of errors at rows left out; NaN: unknown */
@@ -86,8 +87,9 @@ typedef void (*mg_ridge_inverse)(const void *state, double *x);
 /* A correction of all targets by it. */
 margin_status mg_ridge_correct_by(mg_ridge_run *run, mg_ridge_inverse inverse, const void *state,
                                   const double *ones, double *step);
-/* Solves for b and puts 1'a = 0, given A^-1 1 and steps A^-1 residual. */
-void mg_ridge_project(const mg_ridge_run *run, const double *ones, double *step);
+/* Solves for b and puts 1'a = 0, given A^-1 1 (that of each target so far `apart`) and steps A^-1
+ * residual. */
+void mg_ridge_project(const mg_ridge_run *run, const double *ones, int64_t apart, double *step);
 
 /* "K + alpha is not positive definite": DATA. */
 margin_status mg_ridge_fail_indefinite(const mg_ridge_run *run);
@@ -96,7 +98,7 @@ margin_status mg_ridge_fail_indefinite(const mg_ridge_run *run);
 margin_status mg_ridge_direct(mg_ridge_run *run);
 /* Makes the form; STOPPED_TIME: not in time. Then a solution by it, proven or not. */
 margin_status mg_ridge_reduce(mg_ridge_run *run);
-margin_status mg_ridge_by_form(mg_ridge_run *run, bool *proven);
+margin_status mg_ridge_by_form(mg_ridge_run *run, bool *proven); /* all targets */
 void mg_ridge_form_free(mg_heap *heap, mg_ridge_form *form);
 /* ridge_kept.c: the system and the form that the fit before left, if they will do; leaves them for
  * fits that are to follow. */
@@ -115,6 +117,8 @@ margin_status mg_kernel_ridge_folds(mg_fit *fits, int64_t count);
 void mg_ridge_scaled(const mg_ridge_run *run, const double *scale, double *out);
 /* By the way that options and sizes choose, from the beginning. */
 margin_status mg_ridge_solve(mg_ridge_run *run);
+/* Of targets with penalties of their own, by the form of a system that was kept. */
+margin_status mg_ridge_solve_penalties(mg_ridge_run *run);
 /* Whether that is a factor, or a form; whether a form is made for so many penalties. */
 bool mg_ridge_is_direct(const mg_ridge_options *options, int64_t rows);
 bool mg_ridge_wants_form(int64_t penalties);

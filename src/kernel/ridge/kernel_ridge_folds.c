@@ -26,8 +26,10 @@ enum { MOST_FOLDS = 64 };
 /* With so many workers, each in a fold. */
 static double folds_bytes(const folds_run *run, const mg_kernel_plan *fold, int64_t workers) {
     const double n = (double)run->points, rows = (double)run->fits[0].problem->x.rows;
+    const double together =
+        mg_ridge_wants_form(run->each) ? (double)run->each * (double)run->samples : 0.0;
     return 8.0 * (n * n + n * (double)workers + 2.0 * rows) +
-           (double)workers * (double)fold->says.bytes;
+           (double)workers * ((double)fold->says.bytes + 64.0 * together);
 }
 
 static margin_status folds_announce(const folds_run *run, const mg_kernel *kernel) {
@@ -67,58 +69,85 @@ static margin_status make_whole(folds_run *run, mg_arena *arena) {
 
 /* ---- A fold ---------------------------------------------------------------------------------- */
 
-/* Those of the rows that fit k is asked for. */
-static margin_status make_scores(const folds_run *run, const mg_ridge_run *ridge, int64_t k) {
-    mg_fit *fit = &run->fits[k];
+/* Of the rows that fits from `first` on are asked for, all the same: one for each target of ridge.
+ */
+static margin_status make_scores(const folds_run *run, const mg_ridge_run *ridge, mg_fit *first) {
     const mg_vector_ops *ops = mg_vector_ops_for(mg_isa_level());
+    const int64_t m = ridge->count, points = run->points;
     mg_heap *heap = ridge->context->heap;
     double *a;
-    MG_NEW_ZERO(heap, a, run->points, folds_purpose, NULL);
-    for (int64_t i = 0; i < ridge->count; i++)
-        a[run->position[mg_sample_row(ridge->problem, i)]] += ridge->a[i];
-    for (int64_t i = 0; i < fit->asked_count; i++)
-        fit->scores[i] =
-            ridge->b[0] +
-            ops->dot(run->whole.gram + run->position[fit->asked[i]] * run->points, a, run->points);
+    MG_NEW_ZERO(heap, a, ridge->targets * points, folds_purpose, NULL);
+    for (int64_t t = 0; t < ridge->targets; t++)
+        for (int64_t i = 0; i < m; i++)
+            a[t * points + run->position[mg_sample_row(ridge->problem, i)]] += ridge->a[t * m + i];
+    for (int64_t i = 0; i < first->asked_count; i++) {
+        const double *row = run->whole.gram + run->position[first->asked[i]] * points;
+        for (int64_t t = 0; t < ridge->targets; t++)
+            first[t].scores[i] = ridge->b[t] + ops->dot(row, a + t * points, points);
+    }
     mg_free(heap, a);
     return MARGIN_OK;
 }
 
-static margin_status solve_fit(const folds_run *run, mg_fit *fit, int64_t k) {
-    const mg_ridge_options options = mg_ridge_options_of(fit);
-    mg_ridge_run ridge = mg_ridge_run_of(fit, 1, fit->context, &options);
-    margin_status status = mg_ridge_solve(&ridge);
-    if (status >= 0) {
-        mg_ridge_say(&ridge, 0);
-        run->fits[k].report = fit->report;
-        status = fit->report.status == MARGIN_OK ? make_scores(run, &ridge, k) : MARGIN_ERROR_LIMIT;
+/* The fits from `first` on, with copies of them that `ridge` is of. */
+static margin_status solve_fits(const folds_run *run, mg_ridge_run *ridge, bool together,
+                                mg_fit *first) {
+    margin_status status = (together ? mg_ridge_solve_penalties : mg_ridge_solve)(ridge);
+    for (int64_t t = 0; t < ridge->targets && status >= 0; t++) {
+        mg_ridge_say(ridge, t);
+        first[t].report = ridge->fits[t].report;
     }
-    if (status >= 0) status = mg_ridge_leave(&ridge);
-    mg_ridge_end(&ridge);
+    if (status >= 0) status = make_scores(run, ridge, first);
+    if (status >= 0) status = mg_ridge_leave(ridge);
+    mg_ridge_end(ridge);
+    return status;
+}
+
+/* All penalties by one form; those that it does not prove, or few, one after the other. */
+static margin_status solve_fold(const folds_run *run, mg_fit *first, mg_fit *copies) {
+    const mg_ridge_options options = mg_ridge_options_of(first);
+    mg_kept *kept = copies->kept;
+    const bool together = mg_ridge_wants_form(run->each);
+    margin_status status = MARGIN_OK;
+    kept->following = run->each;
+    if (together) {
+        mg_ridge_run ridge = mg_ridge_run_of(copies, run->each, copies->context, &options);
+        MG_TRY(solve_fits(run, &ridge, true, first));
+    }
+    for (int64_t k = 0; k < run->each && status >= 0; k++) {
+        if (together && first[k].report.status == MARGIN_OK) continue;
+        const mg_ridge_options own = mg_ridge_options_of(&first[k]);
+        mg_ridge_run ridge = mg_ridge_run_of(&copies[k], 1, copies->context, &own);
+        MG_TRY(solve_fits(run, &ridge, false, &first[k]));
+        if (first[k].report.status != MARGIN_OK) return MARGIN_ERROR_LIMIT;
+    }
     return status;
 }
 
 static margin_status fold_task(void *argument, int64_t f, int worker) {
     const folds_run *run = argument;
-    const mg_fit *first = &run->fits[f * run->each];
+    mg_fit *first = &run->fits[f * run->each], *copies;
     margin_context context;
     mg_kept kept = {0};
     mg_kernel_system part;
     (void)worker;
     mg_context_part(first->context, (double)INFINITY, run->shares, &context);
+    MG_NEW(context.heap, copies, run->each, folds_purpose, NULL);
+    for (int64_t k = 0; k < run->each; k++) {
+        copies[k] = first[k];
+        copies[k].context = &context;
+        copies[k].error = NULL;
+        copies[k].kept = &kept;
+    }
     margin_status status =
         mg_kernel_system_part(&run->whole, run->position, &context, first->problem, &part, NULL);
     if (status >= 0) status = mg_ridge_keep(&kept, &part);
-    if (status < 0) mg_kernel_system_free(&part);
-    for (int64_t k = 0; k < run->each && status >= 0; k++) {
-        mg_fit fit = first[k];
-        fit.context = &context;
-        fit.error = NULL;
-        fit.kept = &kept;
-        kept.following = run->each - 1 - k;
-        status = solve_fit(run, &fit, f * run->each + k);
-    }
+    if (status < 0)
+        mg_kernel_system_free(&part);
+    else
+        status = solve_fold(run, first, copies);
     if (kept.data) kept.release(context.heap, kept.data);
+    mg_free(context.heap, copies);
     return status;
 }
 

@@ -232,7 +232,7 @@ static margin_status correct(mg_ridge_run *run, void *argument, double *step) {
                 cg->ones[i] = move;
         }
     cg->has_ones = true;
-    mg_ridge_project(run, cg->ones, step);
+    mg_ridge_project(run, cg->ones, 0, step);
     return MARGIN_OK;
 }
 

@@ -18,6 +18,7 @@ static void take_samples(mg_ridge_run *run) {
     }
     for (int64_t t = 0; t < run->targets; t++) {
         double *y = run->y + t * run->count;
+        run->penalty[t] = mg_ridge_options_of(&run->fits[t]).penalty;
         for (int64_t i = 0; i < run->count; i++)
             y[i] = mg_sample_target(run->fits[t].problem, i);
     }
@@ -36,9 +37,9 @@ static double best_intercept(const mg_ridge_run *run, const double *residual) {
 /* With an intercept the dual point sums up to 0: from coefficients that sum up to s it is s c / sum
  * c away, which moves the residuals, and the function by s times at most `reach`. */
 static double missed_sum(const mg_ridge_run *run, int64_t t, double s, double reach) {
-    const double moved = run->alpha * s / sqrt(run->total), apart = s * reach;
-    return (2.0 * sqrt(run->gap[t] + run->rounding[t]) + moved) * moved +
-           run->alpha * apart * apart;
+    const double alpha = run->penalty[t].alpha;
+    const double moved = alpha * s / sqrt(run->total), apart = s * reach;
+    return (2.0 * sqrt(run->gap[t] + run->rounding[t]) + moved) * moved + alpha * apart * apart;
 }
 
 /* P and D at K a + e, |e| <= blur: P - D is the distance less alpha a'e, and P at K a moves by
@@ -49,6 +50,7 @@ static void count_rounding(mg_ridge_run *run, int64_t t, const double *sizes) {
     const int64_t m = run->count;
     const mg_kernel_system *system = &run->system;
     const double *a = run->a + t * m, *residual = run->residual + t * m, b = run->b[t];
+    const double alpha = run->penalty[t].alpha;
     const double unit = mg_kernel_rounding * (16.0 + 2.0 * sqrt((double)run->problem->x.columns));
     double terms = 0.0, steep = 0.0, sum = 0.0, absolute = 0.0, reach = 0.0;
     for (int64_t i = 0; i < m; i++) {
@@ -66,7 +68,7 @@ static void count_rounding(mg_ridge_run *run, int64_t t, const double *sizes) {
             sizes ? sizes[i] : root * (mg_kernel_system_steepness(system, i) * terms + steep);
         const double blur = unit * (f + fabs(run->y[t * m + i]) + fabs(b));
         run->rounding[t] +=
-            run->alpha * fabs(a[i]) * blur + run->c[i] * blur * (2.0 * fabs(residual[i]) + blur);
+            alpha * fabs(a[i]) * blur + run->c[i] * blur * (2.0 * fabs(residual[i]) + blur);
     }
     if (run->options->intercept)
         run->rounding[t] += missed_sum(run, t, fabs(sum) + mg_kernel_rounding * absolute, reach);
@@ -76,8 +78,9 @@ static void judge_target(mg_ridge_run *run, int64_t t) {
     const int64_t m = run->count;
     const double *a = run->a + t * m, *y = run->y + t * m, *fitted = run->fitted + t * m;
     double *residual = run->residual + t * m, loss = 0.0, norm = 0.0, gap = 0.0;
+    const double alpha = run->penalty[t].alpha;
     for (int64_t i = 0; i < m; i++)
-        residual[i] = y[i] - fitted[i] - run->shift[i] * a[i];
+        residual[i] = y[i] - fitted[i] - alpha / run->c[i] * a[i];
     run->b[t] = run->options->intercept ? best_intercept(run, residual) : 0.0;
     for (int64_t i = 0; i < m; i++) {
         const double miss = y[i] - fitted[i] - run->b[t];
@@ -86,7 +89,7 @@ static void judge_target(mg_ridge_run *run, int64_t t) {
         norm += a[i] * fitted[i];
         gap += run->c[i] * residual[i] * residual[i];
     }
-    run->objective[t] = loss + run->alpha * fmax(norm, 0.0);
+    run->objective[t] = loss + alpha * fmax(norm, 0.0);
     run->gap[t] = gap;
 }
 
@@ -116,8 +119,9 @@ margin_status mg_ridge_begin(mg_ridge_run *run) {
                MARGIN_ERROR_LIMIT, "%s: more than memory can hold", purpose);
     MG_TRY(MG_PIECES(&run->arena, purpose, run->error, MG_PIECE(run->y, all), MG_PIECE(run->a, all),
                      MG_PIECE(run->fitted, all), MG_PIECE(run->residual, all), MG_PIECE(run->c, m),
-                     MG_PIECE(run->shift, m), MG_PIECE(run->b, k), MG_PIECE(run->objective, k),
-                     MG_PIECE(run->gap, k), MG_PIECE(run->missed, k), MG_PIECE(run->rounding, k)));
+                     MG_PIECE(run->shift, m), MG_PIECE(run->b, k), MG_PIECE(run->penalty, k),
+                     MG_PIECE(run->objective, k), MG_PIECE(run->gap, k), MG_PIECE(run->missed, k),
+                     MG_PIECE(run->rounding, k)));
     run->alpha = run->options->penalty.alpha;
     take_samples(run);
     memset(run->a, 0, (size_t)all * sizeof *run->a);
@@ -148,12 +152,12 @@ static margin_status ridge_judge(mg_ridge_run *run) {
 
 /* The relative gap of a target in the spelling of the penalty; without what rounding may hide. */
 static double ridge_gap(const mg_ridge_run *run, int64_t t) {
-    const double factor = run->options->penalty.factor;
+    const double factor = run->penalty[t].factor;
     return factor * run->gap[t] / fmax(1.0, factor * run->objective[t]);
 }
 
 double mg_ridge_proven_gap(const mg_ridge_run *run, int64_t t) {
-    const double size = fmax(1.0 / run->options->penalty.factor, run->objective[t]);
+    const double size = fmax(1.0 / run->penalty[t].factor, run->objective[t]);
     if (run->system.curvature != MG_KERNEL_DEFINITE) return (double)INFINITY;
     const double gap = run->gap[t] + run->rounding[t];
     const double most = fmax(run->objective[t], run->rounding[t]); /* P is not below 0 */
@@ -225,14 +229,13 @@ margin_status mg_ridge_fail_indefinite(const mg_ridge_run *run) {
 
 /* ---- Corrections ----------------------------------------------------------------------------- */
 
-void mg_ridge_project(const mg_ridge_run *run, const double *ones, double *step) {
+void mg_ridge_project(const mg_ridge_run *run, const double *ones, int64_t apart, double *step) {
     const int64_t m = run->count;
-    double sum = 0.0;
     if (!run->options->intercept) return;
-    for (int64_t i = 0; i < m; i++)
-        sum += ones[i];
-    for (int64_t t = 0; t < run->targets; t++) {
-        double move = 0.0;
+    for (int64_t t = 0; t < run->targets; t++, ones += apart) {
+        double move = 0.0, sum = 0.0;
+        for (int64_t i = 0; i < m; i++)
+            sum += ones[i];
         if (!isnormal(sum)) { /* rounding has left nothing of A^-1 1 */
             memset(step + t * m, 0, (size_t)m * sizeof *step);
             continue;
@@ -281,7 +284,7 @@ margin_status mg_ridge_correct_by(mg_ridge_run *run, mg_ridge_inverse inverse, c
                                   const double *ones, double *step) {
     correction c = {run, inverse, state, step};
     MG_TRY(mg_parallel(run->context, run->targets, correct_target, &c, run->error));
-    mg_ridge_project(run, ones, step);
+    mg_ridge_project(run, ones, 0, step);
     run->iterations++;
     return MARGIN_OK;
 }

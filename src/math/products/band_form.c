@@ -229,11 +229,17 @@ static void turn(const mg_band_form *form, const mg_vector_ops *ops, int64_t fir
     }
 }
 
+void mg_band_turn(const mg_band_form *form, bool back, int64_t vectors, double *x) {
+    const mg_vector_ops *ops = mg_vector_ops_for(mg_isa_level());
+    const int64_t panels = MG_MAX(form->n - 2, 0) / MG_BAND;
+    for (int64_t k = 0; k < panels; k++)
+        for (int64_t t = 0; t < vectors; t++)
+            turn(form, ops, (back ? k : panels - 1 - k) * MG_BAND, back, x + t * form->n);
+}
+
 void mg_band_solve(const mg_band_form *form, const double *factor, double *x) {
     const mg_vector_ops *ops = mg_vector_ops_for(mg_isa_level());
-    const int64_t n = form->n, panels = MG_MAX(n - 2, 0) / MG_BAND;
-    for (int64_t k = 0; k < panels; k++)
-        turn(form, ops, k * MG_BAND, true, x);
+    const int64_t n = form->n;
     for (int64_t j = 0; j < n; j++) {
         const double *own = factor + j * WIDTH;
         x[j] /= own[0];
@@ -243,6 +249,4 @@ void mg_band_solve(const mg_band_form *form, const double *factor, double *x) {
         const double *own = factor + j * WIDTH;
         x[j] = (x[j] - ops->dot(own + 1, x + j + 1, MG_MIN(n - 1 - j, MG_BAND))) / own[0];
     }
-    for (int64_t k = panels - 1; k >= 0; k--)
-        turn(form, ops, k * MG_BAND, false, x);
 }

@@ -26,5 +26,7 @@ int64_t mg_band_room(int64_t n);
 
 /* B + shift = L L', factor: n x (MG_BAND + 1); false: not positive definite. */
 bool mg_band_factor(const mg_band_form *form, double shift, double *factor);
-/* x = (A + shift)^-1 x. Allocates nothing. */
+/* x = (B + shift)^-1 x. Allocates nothing. */
 void mg_band_solve(const mg_band_form *form, const double *factor, double *x);
+/* x = Q x, or Q'x (`back`), of `vectors` one after the other, n numbers each. Allocates nothing. */
+void mg_band_turn(const mg_band_form *form, bool back, int64_t vectors, double *x);
