@@ -323,16 +323,16 @@ margin_status mg_bayes_verify(mg_fit *fit, const mg_hypothesis *h) {
     const mg_bayes_layout *layout = &r.v->layout;
     /* the rows may have been sparse in the fit */
     r.unit = mg_rows_rounding(fit->problem->count, mg_bayes_block_rows(layout, true));
-    mg_heap *heap = fit->context->heap;
+    MG_SCOPED_ARENA(arena, fit->context->heap);
     margin_report *report = &fit->report;
-    margin_status status;
     const int64_t counted = layout->classes * (layout->slots + 1);
     const int64_t cells = layout->classes * layout->columns;
     MG_REQUIRE(
         fit->problem->x.columns == layout->columns && fit->problem->classes == layout->classes,
         fit->error, MARGIN_ERROR_DATA, "the data has other columns or classes than the model");
-    MG_NEW(heap, r.classes, counted + layout->columns + 2 * cells, "counting again", fit->error);
-    MG_GO_NEW(heap, r.sums, counted, "counting again", fit->error);
+    MG_TRY(MG_PIECES(&arena, "counting again", fit->error,
+                     MG_PIECE(r.classes, counted + layout->columns + 2 * cells),
+                     MG_PIECE(r.sums, counted)));
     memset(r.sums, 0, (size_t)counted * sizeof *r.sums);
     r.statistics = r.classes + layout->classes;
     r.row = r.statistics + layout->classes * layout->slots;
@@ -342,7 +342,7 @@ margin_status mg_bayes_verify(mg_fit *fit, const mg_hypothesis *h) {
         r.least[cell] = (double)INFINITY;
         r.greatest[cell] = -(double)INFINITY;
     }
-    MG_GO(count_again(fit, &r));
+    MG_TRY(count_again(fit, &r));
     bayes_verify_judge(&r);
     mg_bayes_describe(r.v, (double)r.missing, report);
     report->objective = r.sum + r.rest;
@@ -350,7 +350,5 @@ margin_status mg_bayes_verify(mg_fit *fit, const mg_hypothesis *h) {
     fit->verified.objective = fit->verified.gap = r.rounding;
     if (!is_counted(&r))
         fit->verified.contradiction = "its counts and moments are not those of the data";
-done:
-    MG_FREE(heap, r.sums, r.classes);
-    return status;
+    return MARGIN_OK;
 }

@@ -212,21 +212,17 @@ static margin_status make_run(const mg_kmeans_task *task, mg_kmeans_run *run, mg
 margin_status mg_kmeans(const mg_kmeans_task *task, double *centres, double *weights,
                         int32_t *labels, mg_kmeans_result *result) {
     const int64_t numbers = task->k * task->x->columns;
-    mg_arena arena;
     mg_kmeans_run run;
-    double *kept = NULL;
+    double *kept;
     int64_t relocated = 0, runs = 0;
     bool ended = false;
-    margin_status status;
-    mg_arena_init(&arena, task->context->heap);
-    MG_GO(make_run(task, &run, &arena));
-    kept = mg_arena_new(&arena, numbers + task->k, sizeof *kept);
-    if (!kept)
-        MG_GO(mg_no_memory(task->context->heap, numbers, sizeof *kept, "k-means", task->error));
+    MG_SCOPED_ARENA(arena, task->context->heap);
+    MG_TRY(make_run(task, &run, &arena));
+    MG_ARENA_NEW(&arena, kept, numbers + task->k, "k-means", task->error);
     for (int64_t round = 0; round < task->restarts && !ended; round++) {
         mg_kmeans_result found;
-        MG_GO(round == 0 ? run_once(&run, round, kept, &found)
-                         : run_again(&run, round, kept, &found));
+        MG_TRY(round == 0 ? run_once(&run, round, kept, &found)
+                          : run_again(&run, round, kept, &found));
         relocated += found.relocated;
         ended = found.status == MARGIN_STOPPED_TIME;
         runs += !ended;
@@ -240,8 +236,5 @@ margin_status mg_kmeans(const mg_kmeans_task *task, double *centres, double *wei
     if (ended) result->status = MARGIN_STOPPED_TIME;
     result->relocated = relocated;
     result->runs = runs;
-    status = MARGIN_OK;
-done:
-    mg_arena_free(&arena);
-    return status;
+    return MARGIN_OK;
 }

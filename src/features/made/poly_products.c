@@ -80,23 +80,18 @@ margin_status mg_poly_products(margin_context *context, const mg_problem *proble
     const mg_poly_view *view = fitted->view;
     const int64_t n = problem->count;
     products_job job = {.view = view, .count = n};
-    mg_arena arena;
-    margin_status status;
     *made = view->factors == view->columns && !view->weights && view->degree <= MOST_DEGREE &&
             !mg_stage_option(&mg_stage_poly, fitted->options, "interactions")->integer;
     if (!*made) return MARGIN_OK;
-    mg_arena_init(&arena, context->heap);
-    MG_GO(MG_PIECES(&arena, "the products of the rows", error,
-                    MG_PIECE(job.left, view->degree * n * view->factors),
-                    MG_PIECE(job.right, view->degree * n * view->factors),
-                    MG_PIECE(job.sums, view->degree * STRIP_ROWS * n)));
+    MG_SCOPED_ARENA(arena, context->heap);
+    MG_TRY(MG_PIECES(&arena, "the products of the rows", error,
+                     MG_PIECE(job.left, view->degree * n * view->factors),
+                     MG_PIECE(job.right, view->degree * n * view->factors),
+                     MG_PIECE(job.sums, view->degree * STRIP_ROWS * n)));
     set_powers(problem, &job);
-    status = MARGIN_OK;
-    for (int64_t first = 0; status == MARGIN_OK && first < n; first += STRIP_ROWS) {
+    for (int64_t first = 0; first < n; first += STRIP_ROWS) {
         job.strip = out + first * n;
-        status = fill_strip(context, &job, first, MG_MIN(STRIP_ROWS, n - first), error);
+        MG_TRY(fill_strip(context, &job, first, MG_MIN(STRIP_ROWS, n - first), error));
     }
-done:
-    mg_arena_free(&arena);
-    return status;
+    return MARGIN_OK;
 }

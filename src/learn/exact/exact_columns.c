@@ -108,17 +108,13 @@ margin_status mg_exact_columns(margin_context *context, const mg_problem *proble
                      .columns = n,
                      .size = size,
                      .independent = independent};
-    mg_arena arena;
-    margin_status status;
-    mg_arena_init(&arena, context->heap);
+    MG_SCOPED_ARENA(arena, context->heap);
     memset(independent, 0, (size_t)size * sizeof *independent);
-    MG_GO(MG_PIECES(&arena, "the dependences of columns", error, MG_PIECE(run.basis, size * size),
-                    MG_PIECE(run.row, size), MG_PIECE(run.null, size), MG_PIECE(run.powers, 1),
-                    MG_PIECE(run.pivot, size), MG_PIECE(run.values, size)));
-    status = walk_rows(&run, context, weights, error);
+    MG_TRY(MG_PIECES(&arena, "the dependences of columns", error, MG_PIECE(run.basis, size * size),
+                     MG_PIECE(run.row, size), MG_PIECE(run.null, size), MG_PIECE(run.powers, 1),
+                     MG_PIECE(run.pivot, size), MG_PIECE(run.values, size)));
+    const margin_status status = walk_rows(&run, context, weights, error);
     *rank = run.rank;
-done:
-    mg_arena_free(&arena);
     return status;
 }
 
@@ -194,18 +190,13 @@ margin_status mg_exact_sums(margin_context *context, const mg_problem *problem, 
                             margin_error *error) {
     const int64_t n = problem->x.columns;
     exact_run run = {.problem = problem, .intercept = intercept, .columns = n, .size = n + 1};
-    mg_arena arena;
-    margin_status status;
-    mg_arena_init(&arena, context->heap);
+    MG_SCOPED_ARENA(arena, context->heap);
     *hold = false;
-    MG_GO(MG_PIECES(&arena, "the dependences of columns", error, MG_PIECE(run.null, n + 1),
-                    MG_PIECE(run.powers, 1), MG_PIECE(run.values, n + 1)));
-    if ((problem->shift && !intercept) || !combine_sums(&run, context, sums)) goto done;
+    MG_TRY(MG_PIECES(&arena, "the dependences of columns", error, MG_PIECE(run.null, n + 1),
+                     MG_PIECE(run.powers, 1), MG_PIECE(run.values, n + 1)));
+    if ((problem->shift && !intercept) || !combine_sums(&run, context, sums)) return MARGIN_OK;
     mg_modular_fill(run.powers);
-    status = check_rows(&run, context, weights, hold, error);
-done:
-    mg_arena_free(&arena);
-    return status;
+    return check_rows(&run, context, weights, hold, error);
 }
 
 /* ---- Equal rows ------------------------------------------------------------------------------ */

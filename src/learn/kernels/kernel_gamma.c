@@ -87,16 +87,14 @@ margin_status mg_kernel_median(margin_context *context, mg_kernel_kind kind,
     const int64_t step = (points->count + MEDIAN_POINTS - 1) / MEDIAN_POINTS;
     const int64_t some = points->count > 0 ? (points->count + step - 1) / step : 0;
     const bool l1 = mg_kernel_basis_of(kind) == MG_OF_DISTANCES;
-    weighted_distance *distances = NULL, *scratch = NULL;
+    weighted_distance *distances, *scratch;
     int64_t found = 0;
-    margin_status status = MARGIN_OK;
-    MG_GO_NEW(context->heap, distances, some * some / 2 + 1, "distances between rows", error);
-    MG_GO_NEW(context->heap, scratch, some * some / 2 + 1, "distances between rows", error);
+    MG_SCOPED_ARENA(arena, context->heap);
+    MG_TRY(MG_PIECES(&arena, "distances between rows", error,
+                     MG_PIECE(distances, some * some / 2 + 1),
+                     MG_PIECE(scratch, some * some / 2 + 1)));
     for (int64_t i = 0; i < some; i++) {
-        if (mg_cancelled(context)) {
-            status = mg_fail_cancelled(error);
-            goto done;
-        }
+        if (mg_cancelled(context)) return mg_fail_cancelled(error);
         for (int64_t j = 0; j < i; j++) {
             const mg_pair_sums sums = mg_row_pair(&points->x, mg_point_row(points, i * step),
                                                   &points->x, mg_point_row(points, j * step));
@@ -106,11 +104,9 @@ margin_status mg_kernel_median(margin_context *context, mg_kernel_kind kind,
         }
     }
     if (!mg_sort_items(context, distances, found, sizeof *distances, scratch, mg_ascending))
-        MG_GO(mg_fail_cancelled(error));
+        return mg_fail_cancelled(error);
     const double median = middle(distances, found);
     *gamma = found == 0 ? 1.0 : l1 ? 1.0 / median : 0.5 / median;
     if (!(*gamma < (double)INFINITY) || !(*gamma > 0.0)) *gamma = 1.0;
-done:
-    MG_FREE(context->heap, scratch, distances);
-    return status;
+    return MARGIN_OK;
 }

@@ -1,5 +1,6 @@
 #include "linear/folds/fold_products.h"
 
+#include "base/scoped.h"
 #include "linear/design/design.h"
 #include "linear/folds/folds.h"
 #include "math/products/lapack.h"
@@ -37,11 +38,9 @@ static margin_status make_gram(const mg_fold_products *p, const int64_t *rows,
                                 .target = targets,
                                 .weight = weights};
     const mg_weighted_gram request = {.weights = weights, .centre = p->centre, .extra = targets};
-    mg_design design;
+    MG_SCOPED(mg_design, design);
     MG_TRY(mg_design_create(fit->context, &problem, &design, fit->error));
-    const margin_status status = mg_design_gram(&design, &request, gram, fit->error);
-    mg_design_free(&design);
-    return status;
+    return mg_design_gram(&design, &request, gram, fit->error);
 }
 
 /* rows: some samples of the whole, whose places become those of their rows. */

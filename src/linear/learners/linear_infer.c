@@ -1,6 +1,7 @@
 /* Weights are frequencies: a row of weight k is k rows. So the sum of the weights is the number of
  * observations. */
 
+#include "base/scoped.h"
 #include "linear/learners/column_variances.h"
 #include "linear/learners/linear_learner.h"
 #include "linear/proof/newton_matrix.h"
@@ -21,14 +22,12 @@ typedef struct infer_run {
 static margin_status find_scores(infer_run *run) {
     const int64_t samples = run->problem->count, columns = run->problem->x.columns;
     margin_error *error = run->fit->error;
-    mg_design design;
+    MG_SCOPED(mg_design, design);
     MG_TRY(MG_PIECES(run->out->arena, "the scores of the rows", error,
                      MG_PIECE(run->scores, samples), MG_PIECE(run->h, samples),
                      MG_PIECE(run->r, samples), MG_PIECE(run->step, columns)));
     MG_TRY(mg_design_create(run->fit->context, run->problem, &design, error));
-    const margin_status status = mg_design_scores(&design, run->w, run->b, run->scores, error);
-    mg_design_free(&design);
-    return status;
+    return mg_design_scores(&design, run->w, run->b, run->scores, error);
 }
 
 /* As many coefficients as rows: nothing would be left over to judge them by. Before anything of the
@@ -149,25 +148,20 @@ static margin_status check_recession(infer_run *run) {
     static const double zero = 0.0;
     const mg_linear_options options = mg_linear_options_for(run->fit);
     margin_error *error = run->fit->error;
-    mg_design design = {0};
-    mg_objective objective = {0};
+    MG_SCOPED(mg_design, design);
+    MG_SCOPED(mg_objective, objective);
     bool recedes = false, separable;
-    margin_status status;
     MG_TRY(mg_design_create(run->fit->context, run->problem, &design, error));
-    MG_GO(mg_objective_create(&design, mg_loss_get(MG_LOSS_LOGISTIC), &options.penalty,
-                              run->intercept, &objective, error));
+    MG_TRY(mg_objective_create(&design, mg_loss_get(MG_LOSS_LOGISTIC), &options.penalty,
+                               run->intercept, &objective, error));
     memset(run->step, 0, (size_t)run->problem->x.columns * sizeof *run->step);
-    MG_GO(mg_find_recession(&objective, run->step, &zero, &recedes, &separable, error));
-    if (recedes)
-        status = mg_fail(error, MARGIN_ERROR_DATA,
-                         "a hyperplane separates the classes but for rows on it (they touch, and "
-                         "do not overlap), so the likelihood has no maximum: in one direction of "
-                         "the weights it grows for ever, and standard errors mean nothing; train "
-                         "with a penalty");
-done:
-    mg_objective_free(&objective);
-    mg_design_free(&design);
-    return status;
+    MG_TRY(mg_find_recession(&objective, run->step, &zero, &recedes, &separable, error));
+    MG_REQUIRE(!recedes, error, MARGIN_ERROR_DATA,
+               "a hyperplane separates the classes but for rows on it (they touch, and "
+               "do not overlap), so the likelihood has no maximum: in one direction of "
+               "the weights it grows for ever, and standard errors mean nothing; train "
+               "with a penalty");
+    return MARGIN_OK;
 }
 
 static margin_status infer_logistic(infer_run *run) {

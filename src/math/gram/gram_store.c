@@ -377,12 +377,12 @@ margin_status mg_gram_block(mg_gram *gram, margin_context *context, const int64_
                             void *out, int64_t ld, margin_error *error) {
     /* few columns of the data: values are made faster than they are found */
     const bool anew = gram->tiles && !gram->whole && gram->points.x.columns < 64;
-    int64_t *list = NULL, missing = 0, there = row_count;
-    void **places = NULL;
-    margin_status status = MARGIN_OK;
+    int64_t *list, missing = 0, there = row_count;
+    void **places;
+    MG_SCOPED_ARENA(arena, gram->heap);
     if (gram->whole) MG_TRY(mg_gram_fill(gram, context, error));
-    MG_GO_NEW(gram->heap, list, row_count, "rows of the Gram matrix", error);
-    MG_GO_NEW(gram->heap, places, row_count, "rows of the Gram matrix", error);
+    MG_TRY(MG_PIECES(&arena, "rows of the Gram matrix", error, MG_PIECE(list, row_count),
+                     MG_PIECE(places, row_count)));
     for (int64_t k = 0; k < row_count; k++) { /* missing ones from the front, others behind */
         const bool is_there = gram->whole || (!anew && gram->slot_of[rows[k]] >= 0);
         const int64_t to = is_there ? --there : missing++;
@@ -390,10 +390,7 @@ margin_status mg_gram_block(mg_gram *gram, margin_context *context, const int64_
         places[to] = (char *)out + k * ld * gram->size;
     }
     gather_work work = {gram, list + there, columns, column_count, places + there};
-    MG_GO(mg_parallel(context, row_count - there, gather_task, &work, error));
-    if (missing > 0)
-        status = compute_block(gram, context, list, missing, places, columns, column_count, error);
-done:
-    MG_FREE(gram->heap, places, list);
-    return status;
+    MG_TRY(mg_parallel(context, row_count - there, gather_task, &work, error));
+    if (missing == 0) return MARGIN_OK;
+    return compute_block(gram, context, list, missing, places, columns, column_count, error);
 }

@@ -53,21 +53,18 @@ static margin_status fail_missing(const margin_model *model, const int64_t *from
 static margin_status place_columns(const margin_model *model, const margin_data *data,
                                    mg_heap *heap, int64_t *from, bool *by_name,
                                    margin_error *error) {
-    const char **names = NULL;
-    mg_name_index index = {0};
+    const char **names;
+    MG_SCOPED(mg_name_index, index);
+    MG_SCOPED_ARENA(arena, heap);
     int64_t found = 0;
-    margin_status status;
-    MG_GO_NEW(heap, names, data->x.columns, "the names of the columns", error);
+    MG_ARENA_NEW(&arena, names, data->x.columns, "the names of the columns", error);
     for (int64_t j = 0; j < data->x.columns; j++)
         names[j] = data->columns[j].name;
-    MG_GO(mg_name_index_make(heap, names, data->x.columns, &index, error));
-    MG_GO(find_columns(model, &index, from, &found, error));
+    MG_TRY(mg_name_index_make(heap, names, data->x.columns, &index, error));
+    MG_TRY(find_columns(model, &index, from, &found, error));
     *by_name = found > 0;
-    if (found > 0 && found < model->inputs.count) status = fail_missing(model, from, found, error);
-done:
-    mg_name_index_free(&index);
-    mg_free(heap, (void *)names);
-    return status;
+    if (found == 0 || found == model->inputs.count) return MARGIN_OK;
+    return fail_missing(model, from, found, error);
 }
 
 /* ---- Rewriting ------------------------------------------------------------------------------- */
@@ -159,23 +156,20 @@ static margin_status check_kinds(const margin_model *model, const margin_column 
 margin_status mg_map_categories(mg_heap *heap, const margin_column *column,
                                 const margin_column *all, int32_t **map, margin_error *error) {
     const int64_t count = column->category_count;
-    mg_name_index index = {0};
+    MG_SCOPED(mg_name_index, index);
     int64_t same = 0;
-    margin_status status;
     while (same < count && same < all->category_count &&
            strcmp(column->categories[same], all->categories[same]) == 0)
         same++;
     if (same == count) return MARGIN_OK;
-    MG_GO(mg_name_index_make(heap, all->categories, all->category_count, &index, error));
-    MG_GO_NEW(heap, *map, count, "the categories of a column", error);
+    MG_TRY(mg_name_index_make(heap, all->categories, all->category_count, &index, error));
+    MG_NEW(heap, *map, count, "the categories of a column", error);
     for (int64_t k = 0; k < count; k++) {
         const char *name = column->categories[k];
         bool several;
         (*map)[k] = (int32_t)mg_name_find(&index, name, (int64_t)strlen(name), &several);
     }
-done:
-    mg_name_index_free(&index);
-    return status;
+    return MARGIN_OK;
 }
 
 bool mg_has_categories(const mg_columns *columns) {

@@ -2,6 +2,7 @@
 #include "model/predict/fit_score.h"
 
 #include "base/random.h"
+#include "base/scoped.h"
 #include "model/measure/outcome.h"
 #include "model/predict/predict.h"
 
@@ -11,23 +12,20 @@
 static margin_status find_labels(margin_context *context, const margin_matrix *x,
                                  const mg_samples *samples, const int64_t *known,
                                  const margin_model *model, int64_t *labels, margin_error *error) {
-    int64_t *rows = NULL, *predicted = NULL, count = 0;
-    margin_status status;
+    int64_t *rows, *predicted, count = 0;
     if (!known)
         return mg_predict_rows(context, model, x, samples->rows, samples->count,
                                MARGIN_OUTPUT_LABELS, true, labels, error);
-    MG_GO_NEW(context->heap, rows, samples->count, "rows to predict", error);
-    MG_GO_NEW(context->heap, predicted, samples->count, "the predicted classes", error);
+    MG_SCOPED_ARENA(arena, context->heap);
+    MG_TRY(MG_PIECES(&arena, "rows to predict", error, MG_PIECE(rows, samples->count),
+                     MG_PIECE(predicted, samples->count)));
     for (int64_t i = 0; i < samples->count; i++)
         if (known[i] == MG_IN_DOUBT) rows[count++] = mg_samples_row(samples, i);
-    MG_GO(mg_predict_rows(context, model, x, rows, count, MARGIN_OUTPUT_LABELS, true, predicted,
-                          error));
+    MG_TRY(mg_predict_rows(context, model, x, rows, count, MARGIN_OUTPUT_LABELS, true, predicted,
+                           error));
     for (int64_t i = 0, k = 0; i < samples->count; i++)
         labels[i] = known[i] == MG_IN_DOUBT ? predicted[k++] : known[i];
-    if (mg_cancelled(context)) status = mg_fail_cancelled(error); /* where no row was left */
-done:
-    MG_FREE(context->heap, predicted, rows);
-    return status;
+    return mg_cancelled(context) ? mg_fail_cancelled(error) : MARGIN_OK; /* where no row was left */
 }
 
 /* `count` of the samples, fewer than all: of as many stretches of equal length one each, drawn, as
@@ -131,21 +129,16 @@ margin_status mg_fit_score(margin_context *context, const margin_data *data,
                            const margin_model *model, margin_report *report, mg_verified *verified,
                            margin_error *error) {
     const double told = margin_report_item_value(&model->report, MG_SCORED_ROWS);
-    mg_samples scored = {0};
-    margin_status status = MARGIN_OK;
+    MG_SCOPED(mg_samples, scored);
     const int64_t most = model->learner->scored;
     if (!isnan(told) && !known && most > 0 && samples->count > most) {
-        MG_GO(choose_scored(samples, most, &scored, error));
+        MG_TRY(choose_scored(samples, most, &scored, error));
         mg_report_set(report, MG_SCORED_ROWS, (double)scored.count);
         samples = &scored;
     }
     if (model->task == MARGIN_CLASSIFY)
-        status = score_classifier(context, data, samples, known, model, report, error);
-    else if (model->task == MARGIN_REGRESS)
-        status = score_regression(context, data, samples, model, report, verified, error);
-    else if (mg_cancelled(context))
-        status = mg_fail_cancelled(error);
-done:
-    mg_samples_free(&scored);
-    return status;
+        return score_classifier(context, data, samples, known, model, report, error);
+    if (model->task == MARGIN_REGRESS)
+        return score_regression(context, data, samples, model, report, verified, error);
+    return mg_cancelled(context) ? mg_fail_cancelled(error) : MARGIN_OK;
 }

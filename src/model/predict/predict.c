@@ -218,17 +218,15 @@ static margin_status predict_batches(margin_context *context, const mg_query *q,
     const mg_hypothesis *h = q->model->hypothesis;
     const int64_t rows = batch_rows(q->model, count), workers = mg_threads(context);
     batch_query b = {.q = *q, .way_room = MG_MAX(need.way, need.votes)};
-    margin_status status = MARGIN_OK;
-    MG_GO_NEW(context->heap, b.way, workers * b.way_room, "scratch for predictions", error);
+    MG_SCOPED_ARENA(arena, context->heap);
+    MG_ARENA_NEW(&arena, b.way, workers * b.way_room, "scratch for predictions", error);
     if (q->rows || !mg_query_takes_rows(q->model, q->x))
-        MG_GO_NEW(context->heap, b.features, rows * h->columns, "rows to predict", error);
+        MG_ARENA_NEW(&arena, b.features, rows * h->columns, "rows to predict", error);
     if (!mg_scores_are_answer(q->what))
-        MG_GO_NEW(context->heap, b.scores, rows * h->functions, "scores", error);
+        MG_ARENA_NEW(&arena, b.scores, rows * h->functions, "scores", error);
     for (; b.first < count; b.first += rows)
-        MG_GO(answer_batch(context, &b, MG_MIN(rows, count - b.first), error));
-done:
-    MG_FREE(context->heap, b.scores, b.features, b.way);
-    return status;
+        MG_TRY(answer_batch(context, &b, MG_MIN(rows, count - b.first), error));
+    return MARGIN_OK;
 }
 
 /* ---- All rows -------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* What a model can be asked for; prediction for data sets that say what their columns are, and what
  * a model does with categories that it does not know. */
+#include "base/scoped.h"
 #include "cluster/learner/kmeans_learner.h"
 #include "model/predict/align.h"
 #include "model/predict/predict.h"
@@ -40,8 +41,7 @@ margin_status mg_output_check(const margin_model *model, margin_output what, mar
 static margin_status predict_data(margin_context *context, const margin_model *model,
                                   const margin_data *data, margin_output what, void *out,
                                   margin_error *error) {
-    mg_aligned aligned = {0};
-    margin_status status;
+    MG_SCOPED(mg_aligned, aligned);
     MG_TRY(mg_data_check_columns(context, data, error));
     MG_REQUIRE(data->targets <= 1, error, MARGIN_ERROR_ARGUMENT,
                "the data has %lld targets, and this works with one: choose it",
@@ -51,10 +51,8 @@ static margin_status predict_data(margin_context *context, const margin_model *m
     MG_REQUIRE(out || count == 0, error, MARGIN_ERROR_ARGUMENT,
                "there is nowhere to write the answers to: the output is NULL");
     MG_TRY(mg_align(context, model, data, &aligned, error));
-    status = mg_predict_rows(context, model, &aligned.data.x, data->selection, count, what, false,
-                             out, error);
-    mg_aligned_free(&aligned);
-    return status;
+    return mg_predict_rows(context, model, &aligned.data.x, data->selection, count, what, false,
+                           out, error);
 }
 
 margin_status margin_predict_data(margin_context *context, const margin_model *model,

@@ -322,9 +322,6 @@ margin_status mg_knn_verify(mg_fit *fit, const mg_hypothesis *h) {
         return mg_fail(fit->error, MARGIN_ERROR_DATA,
                        "the model was trained on %lld rows and this data has %lld",
                        (long long)index->rows, (long long)fit->problem->count);
-    mg_arena arena;
-    mg_arena_init(&arena, fit->context->heap);
-    const margin_status status = knn_verify_with(&v, h, &arena);
-    mg_arena_free(&arena);
-    return status;
+    MG_SCOPED_ARENA(arena, fit->context->heap);
+    return knn_verify_with(&v, h, &arena);
 }

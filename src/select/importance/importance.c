@@ -128,27 +128,21 @@ static double weight_per_deviation(const shuffling *s, int64_t j) {
 }
 
 static margin_status shuffle_columns(shuffling *s, margin_importance *m, margin_error *error) {
-    mg_heap *heap = s->context->heap;
-    double *worse = NULL;
-    margin_status status;
-    MG_GO_NEW(heap, worse, s->repeats, "the repeats", error);
-    MG_GO(measure(s, m->metric, &m->base, error));
-    if (isnan(m->base)) {
-        status = mg_fail(error, MARGIN_ERROR_ARGUMENT, "'%s' has no %s on these rows",
-                         s->model->spec, m->metric->name);
-        goto done;
-    }
+    double *worse;
+    MG_SCOPED_ARENA(arena, s->context->heap);
+    MG_ARENA_NEW(&arena, worse, s->repeats, "the repeats", error);
+    MG_TRY(measure(s, m->metric, &m->base, error));
+    MG_REQUIRE(!isnan(m->base), error, MARGIN_ERROR_ARGUMENT, "'%s' has no %s on these rows",
+               s->model->spec, m->metric->name);
     for (int64_t j = 0; j < m->count; j++) {
         margin_importance_column *c = &m->columns[j];
         c->size = sizeof *c;
-        MG_GO(shuffle_column(s, m, j, worse, error));
+        MG_TRY(shuffle_column(s, m, j, worse, error));
         importance_moments(worse, s->repeats, &c->mean, &c->deviation);
         c->weight_per_deviation = weight_per_deviation(s, j);
         mg_progress(s->context, "working", (double)(j + 1), (double)m->count, (double)NAN);
     }
-done:
-    mg_free(heap, worse);
-    return status;
+    return MARGIN_OK;
 }
 
 /* The rows in the model's columns, written out in full. */

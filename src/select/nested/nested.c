@@ -69,18 +69,15 @@ static margin_status nested_split(nested_run *run, int64_t split, margin_error *
     const mg_tune *s = &run->outer;
     margin_data train = *s->data;
     mg_row_list list;
-    mg_arena arena;
-    margin_status status;
-    mg_arena_init(&arena, s->heap);
-    MG_GO(mg_tune_rows(s, &arena, split, MARGIN_PART_TRAIN, &list, error));
+    MG_SCOPED_ARENA(arena, s->heap);
+    MG_TRY(mg_tune_rows(s, &arena, split, MARGIN_PART_TRAIN, &list, error));
     train.selection = list.rows;
     train.selected = list.count;
-    MG_GO(choose(run, &train, split, error));
-    status = run->specs[split] ? judge(run, split, error) : no_choice(run, split, error);
+    MG_TRY(choose(run, &train, split, error));
+    const margin_status status =
+        run->specs[split] ? judge(run, split, error) : no_choice(run, split, error);
     mg_progress(run->context, "outer folds", (double)split + 1, (double)s->split_count,
                 (double)NAN);
-done:
-    mg_arena_free(&arena);
     return status;
 }
 

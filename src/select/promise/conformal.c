@@ -6,6 +6,7 @@
  * level) (n + 1)). Classes: cross-conformal (Vovk, Annals of Mathematics and AI 74, 2015): a class
  * is in the set if more than (1 - level) (n + 1) - 1 rows look at least as strange by the fit that
  * did not see them, strangeness being minus the functional margin. */
+#include "base/scoped.h"
 #include "base/sort.h"
 #include "model/judge/judge.h"
 #include "select/promise/cross_fit.h"
@@ -142,29 +143,25 @@ static margin_status fold_scores(const covering *c, double *scores, margin_error
 
 static margin_status cover_rows(covering *c, margin_error *error) {
     enum { ROWS = 16 };
-    mg_heap *heap = c->context->heap;
     const mg_additions *a = c->additions;
-    double *scores = NULL;
-    margin_status status = MARGIN_OK;
-    MG_GO_NEW(heap, c->scratch,
-              margin_context_threads(c->context) * (2 * a->rows + c->model->inputs.count),
-              "scratch for intervals", error);
+    double *scores;
+    MG_SCOPED_ARENA(arena, c->context->heap);
+    MG_ARENA_NEW(&arena, c->scratch,
+                 margin_context_threads(c->context) * (2 * a->rows + c->model->inputs.count),
+                 "scratch for intervals", error);
     if (a->fold) {
-        MG_GO_NEW(heap, scores, a->fold_count * c->count * c->model->hypothesis->functions,
-                  "the scores by the folds", error);
-        MG_GO(fold_scores(c, scores, error));
+        MG_ARENA_NEW(&arena, scores, a->fold_count * c->count * c->model->hypothesis->functions,
+                     "the scores by the folds", error);
+        MG_TRY(fold_scores(c, scores, error));
         c->scores = scores;
     }
-    status = mg_sweep_each(c->context, c->count, ROWS, cover_block, c, error);
-done:
-    MG_FREE(heap, scores, c->scratch);
-    return status;
+    return mg_sweep_each(c->context, c->count, ROWS, cover_block, c, error);
 }
 
 static margin_status cover(margin_context *context, const margin_model *model,
                            const margin_data *data, double *lower, double *upper, uint8_t *sets,
                            margin_error *error) {
-    mg_aligned aligned = {0};
+    MG_SCOPED(mg_aligned, aligned);
     MG_REQUIRE(context && model && data && (sets || (lower && upper)), error, MARGIN_ERROR_ARGUMENT,
                "a model, data and a place for the answers are needed");
     MG_REQUIRE(model->additions && model->additions->level, error, MARGIN_ERROR_ARGUMENT,
@@ -183,9 +180,7 @@ static margin_status cover(margin_context *context, const margin_model *model,
                   .lower = lower,
                   .upper = upper,
                   .sets = sets};
-    const margin_status status = c.count > 0 ? cover_rows(&c, error) : MARGIN_OK;
-    mg_aligned_free(&aligned);
-    return status;
+    return c.count > 0 ? cover_rows(&c, error) : MARGIN_OK;
 }
 
 static margin_status cover_call(margin_context *context, const margin_model *model,

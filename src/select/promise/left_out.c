@@ -146,24 +146,21 @@ margin_status mg_cover_left_out(margin_context *context, margin_model *model,
     const bool plain = !strcmp(model->learner->info.name, "least-squares");
     left_out l = {.rows = c->samples.count, .columns = h->columns, .alpha = plain ? 0 : given};
     const int64_t m = l.rows, n = l.columns;
-    mg_arena arena;
-    margin_status status = MARGIN_OK;
     int64_t failed = 0;
+    double *kept;
     *done = false;
     if (!applies(model, c, l.alpha)) return MARGIN_OK;
     MG_TRY(ask_intercept(context, model, &l.intercept, error));
     if (!l.intercept && model->stage_count > 0) return MARGIN_OK; /* where 0 is depends on rows */
-    mg_arena_init(&arena, context->heap);
+    MG_SCOPED_ARENA(arena, context->heap);
     const int64_t numbers = m * (2 * n + 3) + 3 * n + n * n;
-    double *kept = mg_arena_new(&arena, numbers, sizeof *kept);
-    if (!kept)
-        MG_GO(mg_no_memory(context->heap, numbers, sizeof *kept, "fits without each row", error));
+    MG_ARENA_NEW(&arena, kept, numbers, "fits without each row", error);
     double *residuals = kept + m * (n + 1), *sums = residuals + m;
     l.mean = sums + 2 * n;
     l.errors = l.mean + n;
     l.x = l.errors + m;
     l.factor = l.x + m * n;
-    MG_GO(mg_model_features(context, model, &data->x, c->samples.rows, m, l.x, error));
+    MG_TRY(mg_model_features(context, model, &data->x, c->samples.rows, m, l.x, error));
     const double *w = h->view.linear.weights, b = h->view.linear.intercept[0];
     for (int64_t i = 0; i < m; i++) {
         double f = b;
@@ -172,22 +169,15 @@ margin_status mg_cover_left_out(margin_context *context, margin_model *model,
         l.errors[i] = c->targets[i] - f;
     }
     centre(&l);
-    if (!is_solution(&l, w, sums)) goto done;
-    MG_GO(mg_symmetric_of_rows(context, l.x, m, n, n, l.factor, error));
+    if (!is_solution(&l, w, sums)) return MARGIN_OK;
+    MG_TRY(mg_symmetric_of_rows(context, l.x, m, n, n, l.factor, error));
     for (int64_t j = 0; j < n; j++)
         sums[j] = l.factor[j * n + j] += l.alpha;
-    MG_GO(mg_cholesky_factor(context, n, l.factor, n, &failed, error));
-    if (failed || !is_determined(&l, sums)) goto done;
+    MG_TRY(mg_cholesky_factor(context, n, l.factor, n, &failed, error));
+    if (failed || !is_determined(&l, sums)) return MARGIN_OK;
     leaving at = {&l, w, b, kept, residuals, context};
-    status = mg_sweep_each(context, m, 16, leave_rows, &at, error);
-    if (status == MARGIN_ERROR_DATA)
-        status = MARGIN_OK;
-    else if (status >= 0)
-        *done = true;
-    if (!*done) goto done;
-    status = MARGIN_OK;
-    MG_GO(keep(model, &l, kept, residuals, error));
-done:
-    mg_arena_free(&arena);
-    return status;
+    const margin_status status = mg_sweep_each(context, m, 16, leave_rows, &at, error);
+    *done = status >= 0;
+    if (!*done) return status == MARGIN_ERROR_DATA ? MARGIN_OK : status;
+    return keep(model, &l, kept, residuals, error);
 }
