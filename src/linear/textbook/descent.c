@@ -167,7 +167,7 @@ static margin_status descent_iterate(mg_descent *d, mg_descent_rows *rows) {
     }
 }
 
-margin_status mg_descend(mg_linear_job *job, mg_linear_solution *solution) {
+static margin_status descend(mg_linear_job *job, mg_linear_solution *solution) {
     const int64_t batch = batch_of(job);
     mg_descent d = descent_of(job, solution, batch > 0);
     mg_descent_rows rows;
@@ -185,3 +185,9 @@ margin_status mg_descend(mg_linear_job *job, mg_linear_solution *solution) {
     mg_stop_disarm(&job->stop);
     return status;
 }
+
+#define DESCENT(of_name, units)                                                                    \
+    { .name = of_name, .step_name = units, .cuts = true, .solve = descend }
+const mg_linear_solver mg_solver_gd = DESCENT("gd", "steps"),
+                       mg_solver_sgd = DESCENT("sgd", "passes"),
+                       mg_solver_minibatch = DESCENT("minibatch", "passes");

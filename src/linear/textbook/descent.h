@@ -63,9 +63,6 @@ typedef struct mg_descent {
     bool diverged;
 } mg_descent;
 
-/* The `solve` of gd, sgd and minibatch. */
-margin_status mg_descend(mg_linear_job *job, mg_linear_solution *solution);
-
 /* Value, gradient and errors of a point: one pass. With slopes if d->slopes and point is &here. */
 margin_status mg_descent_evaluate(mg_descent *d, mg_descent_point *point);
 /* That of `here`, where it is late. */

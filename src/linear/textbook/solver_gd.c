@@ -76,10 +76,3 @@ margin_status mg_descent_step(mg_descent *d) {
     gd_step_from(d, &d->here, rate, &d->here);
     return mg_descent_evaluate(d, &d->here);
 }
-
-const mg_linear_solver mg_solver_gd = {
-    .name = "gd",
-    .step_name = "steps",
-    .cuts = true,
-    .solve = mg_descend,
-};

@@ -232,17 +232,3 @@ margin_status mg_descent_rows_begin(mg_descent *d, int64_t batch, mg_descent_row
     d->noisy |= m->batch < d->samples;
     return MARGIN_OK;
 }
-
-const mg_linear_solver mg_solver_sgd = {
-    .name = "sgd",
-    .step_name = "passes",
-    .cuts = true,
-    .solve = mg_descend,
-};
-
-const mg_linear_solver mg_solver_minibatch = {
-    .name = "minibatch",
-    .step_name = "passes",
-    .cuts = true,
-    .solve = mg_descend,
-};

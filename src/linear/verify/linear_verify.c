@@ -68,13 +68,17 @@ static double at_loss(const mg_verification *k, int64_t i) {
                                           : f - (real)k->problem->target[i]);
 }
 
-real mg_verify_share(const mg_verification *k, int64_t i, int64_t function) {
-    const real *q = k->u + i * k->functions;
+/* The shares of all functions but one. */
+static real others_of(const mg_verification *k, int64_t i, int64_t function) {
     real others = 0.0L;
-    if (!mg_verify_is_own(k, i, function)) return q[function];
     for (int64_t l = 0; l < k->functions; l++)
-        others += l == function ? 0.0L : q[l];
-    return -others;
+        others += l == function ? 0.0L : k->u[i * k->functions + l];
+    return others;
+}
+
+real mg_verify_share(const mg_verification *k, int64_t i, int64_t function) {
+    return mg_verify_is_own(k, i, function) ? -others_of(k, i, function)
+                                            : k->u[i * k->functions + function];
 }
 
 /* p: what the loss of a sample changes by with its score k, at the dual variables: the gradient of
@@ -86,12 +90,8 @@ static real pull_of(const mg_verification *k, int64_t i, int64_t function) {
 
 real mg_verify_curvature(const mg_verification *k, int64_t i, int64_t a, int64_t b) {
     const real *q = k->u + i * k->functions;
-    real others = 0.0L;
     if (!k->loss->coupled) return k->c[i] * (real)k->loss->curvature(at_loss(k, i));
-    if (a != b) return -k->c[i] * q[a] * q[b];
-    for (int64_t l = 0; l < k->functions; l++)
-        others += l == a ? 0.0L : q[l];
-    return k->c[i] * q[a] * others;
+    return k->c[i] * q[a] * (a == b ? others_of(k, i, a) : -q[b]);
 }
 
 /* ---- Objective ------------------------------------------------------------------------------- */
