@@ -20,7 +20,7 @@ typedef struct chooser {
     margin_error *error;
 } chooser;
 
-static margin_status fail_unknown(const chooser *c, const char *text, int64_t length) {
+static margin_status choice_fail_unknown(const chooser *c, const char *text, int64_t length) {
     mg_nearest nearest = mg_nearest_begin(text, length);
     for (int64_t k = 0; k < c->index.count; k++)
         mg_nearest_offer(&nearest, c->index.sorted[k].name,
@@ -45,7 +45,7 @@ static margin_status find_column(const chooser *c, const char *text, int64_t len
                        c->stage, mg_excerpt(text, length).text, (long long)found + 1);
     const bool named = !c->columns && length > 1 && *text == 'x';
     if (found < 0) found = mg_column_number(text + named, length - named, c->count);
-    if (found < 0 || found == c->count) return fail_unknown(c, text, length);
+    if (found < 0 || found == c->count) return choice_fail_unknown(c, text, length);
     *column = found;
     return MARGIN_OK;
 }
@@ -59,7 +59,7 @@ static margin_status choose_listed(const chooser *c, const char *text, bool *cho
         MG_TRY(find_column(c, list.item, list.length, &column));
         chosen[column] = true;
     }
-    return column < 0 ? fail_unknown(c, text, length) : MARGIN_OK;
+    return column < 0 ? choice_fail_unknown(c, text, length) : MARGIN_OK;
 }
 
 static margin_status index_names(mg_heap *heap, chooser *c) {

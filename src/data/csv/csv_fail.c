@@ -94,8 +94,8 @@ margin_status mg_csv_fail_quotes(const mg_csv *csv) {
 /* ---- Cells ---------------------------------------------------------------------------------- */
 
 /* A text that is not among the categories (classes) of the model. */
-static margin_status fail_unknown(const mg_csv *csv, int64_t column, int64_t offset,
-                                  mg_excerpt_text text) {
+static margin_status csv_fail_unknown(const mg_csv *csv, int64_t column, int64_t offset,
+                                      mg_excerpt_text text) {
     const margin_column *expected = csv->plan[column].expected;
     const bool target = csv->plan[column].role == MG_ROLE_TARGET;
     mg_name_list known = {.most = 12};
@@ -138,7 +138,7 @@ static margin_status fail_cell(const mg_csv *csv, const mg_csv_result *result) {
                               plan->role == MG_ROLE_TARGET ? "the target" : "column", name.text,
                               text.text, (long long)result->row + 1);
     case MG_CSV_UNKNOWN:
-        return fail_unknown(csv, result->column, offset, text);
+        return csv_fail_unknown(csv, result->column, offset, text);
     case MG_CSV_QUOTES:
         return mg_fail_source(csv->error, csv->source, offset,
                               "a double quote inside the cell of column '%s': enclose the whole "

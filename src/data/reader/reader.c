@@ -30,7 +30,7 @@ static const mg_reader *reader_by_format(margin_format format) {
     return NULL;
 }
 
-static margin_status fail_unknown(const char *path, margin_error *error) {
+static margin_status reader_fail_unknown(const char *path, margin_error *error) {
     mg_name_list list = {0};
     for (int r = 0; r < MG_LENGTH(readers); r++)
         for (const char *const *ending = readers[r]->endings; *ending; ending++)
@@ -47,7 +47,7 @@ margin_status mg_format_find(const char *path, margin_format wanted, margin_form
     MG_REQUIRE(found || wanted == MARGIN_FORMAT_AUTO, error, MARGIN_ERROR_ARGUMENT,
                "format is %d, which has no meaning", (int)wanted);
     if (!found) found = strcmp(path, "-") == 0 ? &mg_reader_csv : reader_by_ending(path);
-    if (!found) return fail_unknown(path, error);
+    if (!found) return reader_fail_unknown(path, error);
     *format = found->format;
     return MARGIN_OK;
 }

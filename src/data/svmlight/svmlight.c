@@ -277,7 +277,7 @@ static void sum_up(mg_svmlight *reader) {
     }
 }
 
-static margin_status check_rows(const mg_svmlight *reader, margin_error *error) {
+static margin_status svmlight_check_rows(const mg_svmlight *reader, margin_error *error) {
     const margin_table *table = reader->table;
     MG_REQUIRE(table->x.view.rows > 0 || table->details.rows_dropped == 0, error, MARGIN_ERROR_DATA,
                "%s: every row has a missing value; none is left", table->name);
@@ -314,7 +314,7 @@ static margin_status read_rows(mg_svmlight *reader, margin_error *error) {
     MG_TRY(parse_blocks(reader, error));
     join_blocks(reader);
     sum_up(reader);
-    return check_rows(reader, error);
+    return svmlight_check_rows(reader, error);
 }
 
 static margin_status fill_table(mg_svmlight *reader, margin_error *error) {

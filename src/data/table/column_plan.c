@@ -29,8 +29,8 @@ static int shown(int64_t length) {
 
 /* ---- References ----------------------------------------------------------------------------- */
 
-static margin_status fail_unknown(const planner *p, const char *text, int64_t length,
-                                  const char *what) {
+static margin_status plan_fail_unknown(const planner *p, const char *text, int64_t length,
+                                       const char *what) {
     if (!p->has_names)
         return mg_fail(p->error, MARGIN_ERROR_DATA,
                        "%s: no column '%.*s' (%s): the file has no header, so its %lld columns are "
@@ -62,7 +62,7 @@ static margin_status resolve(const planner *p, const char *text, int64_t length,
     MG_REQUIRE(found < p->count, p->error, MARGIN_ERROR_DATA,
                "%s: no column %.*s (%s): the file has %lld columns", p->file, shown(length), text,
                what, (long long)p->count);
-    if (found < 0) return fail_unknown(p, text, length, what);
+    if (found < 0) return plan_fail_unknown(p, text, length, what);
     *column = found;
     return MARGIN_OK;
 }
@@ -273,7 +273,7 @@ static margin_status plan_expected_targets(const planner *p) {
         const char *name = options->expected_target[t].name;
         if (find_unique(p, name) >= 0) continue;
         if (options->target_optional) return MARGIN_OK;
-        return fail_unknown(p, name, (int64_t)strlen(name), "the target");
+        return plan_fail_unknown(p, name, (int64_t)strlen(name), "the target");
     }
     for (int64_t t = 0; t < targets; t++)
         MG_TRY(mark_target(p, find_unique(p, options->expected_target[t].name)));

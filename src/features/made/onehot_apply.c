@@ -119,7 +119,7 @@ static margin_status fill_rows(const mg_block *block, void *argument) {
 }
 
 /* Finds the first row with an unknown category: only called when there is one. */
-static margin_status fail_unknown(const onehot_run *run, margin_error *error) {
+static margin_status onehot_fail_unknown(const onehot_run *run, margin_error *error) {
     int64_t column = -1, row = 0;
     for (; row < run->in->rows; row++) {
         row_sink sink = {0};
@@ -157,7 +157,7 @@ margin_status mg_onehot_apply(margin_context *context, const mg_fitted_stage *fi
     run.starts[0] = 0;
     status = mg_sweep_each(context, in->rows, block_rows, count_rows, &run, NULL);
     if (status == MARGIN_ERROR_DATA)
-        status = fail_unknown(&run, error);
+        status = onehot_fail_unknown(&run, error);
     else if (status < 0)
         status = mg_fail_cancelled(error);
     if (status < 0) goto done;

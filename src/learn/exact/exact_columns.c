@@ -169,8 +169,8 @@ static uint64_t sum_row(const exact_run *run, int64_t i) {
     return sum;
 }
 
-static margin_status check_rows(exact_run *run, const margin_context *context,
-                                const double *weights, bool *hold, margin_error *error) {
+static margin_status exact_check_rows(exact_run *run, const margin_context *context,
+                                      const double *weights, bool *hold, margin_error *error) {
     uint64_t constant = 0;
     bool known = !run->intercept;
     *hold = true;
@@ -196,7 +196,7 @@ margin_status mg_exact_sums(margin_context *context, const mg_problem *problem, 
                      MG_PIECE(run.powers, 1), MG_PIECE(run.values, n + 1)));
     if ((problem->shift && !intercept) || !combine_sums(&run, context, sums)) return MARGIN_OK;
     mg_modular_fill(run.powers);
-    return check_rows(&run, context, weights, hold, error);
+    return exact_check_rows(&run, context, weights, hold, error);
 }
 
 /* ---- Equal rows ------------------------------------------------------------------------------ */

@@ -32,7 +32,7 @@ static margin_status find_scores(infer_run *run) {
 
 /* As many coefficients as rows: nothing would be left over to judge them by. Before anything of the
  * size columns^2 is made. */
-static margin_status check_rows(const infer_run *run, double weight, int64_t coefficients) {
+static margin_status infer_check_rows(const infer_run *run, double weight, int64_t coefficients) {
     MG_REQUIRE(weight > (double)coefficients, run->fit->error, MG_DATA(FEW_ROWS),
                "%s rows cannot tell how certain %lld coefficients are: there must be more rows",
                mg_number(weight).text, (long long)coefficients);
@@ -95,11 +95,11 @@ static void sum_squares(infer_run *run) {
 static margin_status infer_squares(infer_run *run) {
     mg_inference *out = run->out;
     out->weight = mg_total_weight(run->problem);
-    MG_TRY(check_rows(run, out->weight, run->intercept ? 1 : 0));
+    MG_TRY(infer_check_rows(run, out->weight, run->intercept ? 1 : 0));
     MG_TRY(find_scores(run));
     MG_TRY(mg_column_variances_make(run->fit, run->problem->weight, run->intercept, &run->v, out));
     const int64_t coefficients = out->rank + run->intercept;
-    MG_TRY(check_rows(run, out->weight, coefficients));
+    MG_TRY(infer_check_rows(run, out->weight, coefficients));
     sum_squares(run);
     return measure_distance(run, sqrt(out->residual / (out->weight - (double)coefficients)));
 }
@@ -168,7 +168,7 @@ static margin_status infer_logistic(infer_run *run) {
     mg_inference *out = run->out;
     MG_TRY(find_scores(run));
     sum_likelihood(run);
-    MG_TRY(check_rows(run, out->weight, run->intercept ? 1 : 0));
+    MG_TRY(infer_check_rows(run, out->weight, run->intercept ? 1 : 0));
     MG_TRY(check_separation(run));
     MG_TRY(check_recession(run)); /* first: there the curvature of columns vanishes */
     const margin_status status =
@@ -177,7 +177,7 @@ static margin_status infer_logistic(infer_run *run) {
                "the weights are so far out that the likelihood has no curvature left, and standard "
                "errors mean nothing: train with a penalty");
     MG_TRY(status);
-    MG_TRY(check_rows(run, out->weight, out->rank + run->intercept));
+    MG_TRY(infer_check_rows(run, out->weight, out->rank + run->intercept));
     return measure_distance(run, 1.0);
 }
 

@@ -61,7 +61,7 @@ typedef struct curvature_bound {
     bool too_early;   /* no bound is near */
 } curvature_bound;
 
-static margin_status take_memory(curvature_bound *m, mg_arena *arena) {
+static margin_status curvature_memory(curvature_bound *m, mg_arena *arena) {
     const mg_objective *o = m->o;
     const int64_t k = o->functions, n = o->columns;
     MG_TRY(mg_newton_matrix_new(o, arena, &m->newton, m->error));
@@ -407,7 +407,7 @@ margin_status mg_bound_by_curvature(const mg_objective *objective, mg_linear_sol
     if (!objective->loss->self_bounding || at->plain || !mg_newton_matrix_can(objective))
         return MARGIN_OK;
     MG_SCOPED_ARENA(arena, objective->design->heap);
-    MG_TRY(take_memory(&m, &arena));
+    MG_TRY(curvature_memory(&m, &arena));
     MG_TRY(look_at_point(&m));
     m.by_products = may_use_products(objective);
     if (m.by_products) MG_TRY(find_bound(&m, above));

@@ -286,7 +286,7 @@ static margin_status hand_over(path_run *run, int64_t k) {
     return mg_linear_make(s->context->heap, w, s->columns, b, &run->fits[k].hypothesis, s->error);
 }
 
-static margin_status take_memory(path_run *run) {
+static margin_status path_memory(path_run *run) {
     mg_squares *s = &run->s;
     const int64_t n = s->columns, count = run->count;
     MG_TRY(MG_PIECES(&s->arena, purpose, s->error, MG_PIECE(run->vectors, n * n),
@@ -307,7 +307,7 @@ static margin_status walk_path(path_run *run) {
                (long long)s->columns, (int)MOST_COLUMNS);
     MG_TRY(mg_squares_begin(s));
     MG_TRY(mg_squares_moments(s));
-    MG_TRY(take_memory(run));
+    MG_TRY(path_memory(run));
     const margin_matrix shape = margin_dense_f64(run->zero, 1, s->columns, s->columns);
     run->ops = mg_row_ops_for(&shape, s->design.isa);
     for (int64_t j = 0; j < s->columns; j++)

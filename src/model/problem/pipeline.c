@@ -288,8 +288,9 @@ static margin_status describe_inputs(const margin_data *data, margin_model *mode
                : mg_columns_numbered(model->heap, "x", data->x.columns, &model->inputs, error);
 }
 
-static margin_status check_rows(margin_context *context, const margin_data *data,
-                                const mg_samples *samples, bool allow_nan, margin_error *error) {
+static margin_status pipeline_check_rows(margin_context *context, const margin_data *data,
+                                         const mg_samples *samples, bool allow_nan,
+                                         margin_error *error) {
     margin_data chosen = *data;
     chosen.selection = samples->rows;
     chosen.selected = samples->count;
@@ -407,7 +408,8 @@ static margin_status check_last(margin_context *context, const margin_data *data
     if (staged->maker.stage) return MARGIN_OK; /* checked when it was set */
     if (staged->made)
         return check_made(context, staged, samples, allow_nan, learner->info.name, error);
-    return missing && !allow_nan ? check_rows(context, data, samples, false, error) : MARGIN_OK;
+    return missing && !allow_nan ? pipeline_check_rows(context, data, samples, false, error)
+                                 : MARGIN_OK;
 }
 
 /* ---- The whole line -------------------------------------------------------------------------- */
@@ -490,7 +492,7 @@ margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
     MG_REQUIRE(data->x.columns > 0, error, MG_DATA(COLUMNS), "the data has no feature columns");
     if (!mg_pipeline_takes_categories(spec)) MG_TRY(refuse_categories(data, samples, spec, error));
     const bool unchecked = stages == 0 && mg_learner_more_of(learner)->finds_infinite;
-    if (!unchecked) MG_TRY(check_rows(context, data, samples, missing, error));
+    if (!unchecked) MG_TRY(pipeline_check_rows(context, data, samples, missing, error));
 
     MG_TRY(describe_inputs(data, model, error));
     MG_TRY(mg_model_set_stages(model, stages, error));
@@ -526,7 +528,7 @@ margin_status mg_pipeline_apply(margin_context *context, const margin_model *mod
                                           : takes_missing(model->learner);
     int left = first_left(model, NULL);
     margin_status status = MARGIN_OK;
-    MG_TRY(check_rows(context, data, samples, missing, error));
+    MG_TRY(pipeline_check_rows(context, data, samples, missing, error));
     start(data, samples, model, staged);
     for (int s = 0; s < left; s++) {
         MG_GO(pipeline_gather(samples, staged, error));
@@ -546,7 +548,7 @@ margin_status mg_pipeline_transform(margin_context *context, const margin_model 
                                     mg_staged *staged, margin_error *error) {
     bool missing = model->stage_count == 0 || model->stages[0].stage->takes_missing;
     margin_status status;
-    MG_TRY(check_rows(context, data, samples, missing, error));
+    MG_TRY(pipeline_check_rows(context, data, samples, missing, error));
     start(data, samples, model, staged);
     MG_GO(pipeline_gather(samples, staged, error));
     for (int s = 0; s < model->stage_count; s++) {

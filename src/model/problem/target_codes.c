@@ -45,8 +45,8 @@ mg_name_list mg_list_classes(const margin_model *model) {
     return list;
 }
 
-static margin_status fail_unknown(const margin_data *data, const margin_model *model, int64_t row,
-                                  const char *label, margin_error *error) {
+static margin_status target_fail_unknown(const margin_data *data, const margin_model *model,
+                                         int64_t row, const char *label, margin_error *error) {
     return mg_fail_at(error, MG_DATA(UNKNOWN_CLASS), (mg_place){.row = row + 1},
                       "row %lld has the label '%s' in the target %s, which %s%s",
                       (long long)row + 1, label, mg_target_name(data),
@@ -79,7 +79,7 @@ static margin_status codes_of_categories(margin_context *context, const margin_d
         MG_GO(mg_label_category(data, row, &category, error));
         codes[i] = classes[category];
         if (codes[i] < 0 && !unknown)
-            MG_GO(fail_unknown(data, model, row, data->target->categories[category], error));
+            MG_GO(target_fail_unknown(data, model, row, data->target->categories[category], error));
     }
 done:
     mg_free(samples->heap, classes);
@@ -120,7 +120,7 @@ static margin_status codes_of_labels(margin_context *context, const margin_data 
             code = class_of_label(model, data, row);
         if (code < 0 && !unknown) {
             mg_label_print(data, row, text);
-            return fail_unknown(data, model, row, text, error);
+            return target_fail_unknown(data, model, row, text, error);
         }
         codes[i] = (int32_t)code;
     }

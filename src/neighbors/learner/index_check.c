@@ -144,8 +144,8 @@ static margin_status check_reach(const mg_bag *bag, const mg_neighbors *view, ma
 }
 
 /* Every row once. */
-static margin_status check_rows(const mg_hypothesis *h, int64_t rows, int64_t leaves,
-                                const int32_t *row, margin_error *error) {
+static margin_status index_check_rows(const mg_hypothesis *h, int64_t rows, int64_t leaves,
+                                      const int32_t *row, margin_error *error) {
     uint8_t *seen = mg_new_zero(h->heap, rows, 1);
     int64_t count = 0;
     bool good = true;
@@ -257,7 +257,7 @@ static margin_status check_tree(const mg_hypothesis *h, const mg_neighbors *view
                                 margin_error *error) {
     walk w = {0};
     margin_status status;
-    MG_TRY(check_rows(h, view->rows, view->tree->leaves, view->tree->row, error));
+    MG_TRY(index_check_rows(h, view->rows, view->tree->leaves, view->tree->row, error));
     w.depth = mg_new_zero(h->heap, view->tree->nodes, 1);
     w.used_leaf = mg_new_zero(h->heap, view->tree->leaves, 1);
     if (!w.depth || !w.used_leaf)

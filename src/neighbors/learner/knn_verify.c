@@ -263,7 +263,7 @@ static bool keeps_row(plain *v, int64_t slot, int64_t sample) {
                        : index->value[sample] == problem->target[sample];
 }
 
-static margin_status check_rows(plain *v) {
+static margin_status knn_check_rows(plain *v) {
     for (int64_t slot = 0; slot < mg_neighbors_slots(v->index); slot++) {
         const int64_t sample = v->index->tree ? v->index->tree->row[slot] : slot;
         if (slot % LOOK_UP == 0 && mg_cancelled(v->fit->context))
@@ -310,7 +310,7 @@ static margin_status knn_verify_with(plain *v, const mg_hypothesis *h, mg_arena 
                      MG_PIECE(v->q, h->columns), MG_PIECE(v->x, h->columns),
                      MG_PIECE(v->scores, h->functions), MG_PIECE(v->found, h->functions)));
     v->unit = unit_of(problem);
-    MG_TRY(check_rows(v));
+    MG_TRY(knn_check_rows(v));
     MG_TRY(check_prior(v, h->functions));
     return verify_rows(v, h);
 }

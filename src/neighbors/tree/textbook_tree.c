@@ -27,9 +27,9 @@ typedef struct part {
     int64_t *place; /* where its root is to be written */
 } part;
 
-static margin_status check_rows(margin_context *context, const margin_matrix *x,
-                                const margin_textbook_node *nodes, const int64_t *root,
-                                margin_error *error) {
+static margin_status textbook_check_rows(margin_context *context, const margin_matrix *x,
+                                         const margin_textbook_node *nodes, const int64_t *root,
+                                         margin_error *error) {
     MG_GIVEN(error, {x, "matrix"}, {nodes, "place for the nodes"}, {root, "place for the root"});
     MG_TRY(mg_matrix_check(context, x, "x", error));
     MG_REQUIRE(!mg_is_csr(x) && x->rows > 0 && x->columns > 0, error, MARGIN_ERROR_ARGUMENT,
@@ -74,7 +74,7 @@ margin_status margin_textbook_tree(margin_context *context, const margin_matrix 
     margin_status status;
     MG_REQUIRE(context, error, MARGIN_ERROR_ARGUMENT, "the context is NULL");
     margin_context call = mg_context_call(context);
-    MG_GO(check_rows(&call, x, nodes, root, error));
+    MG_GO(textbook_check_rows(&call, x, nodes, root, error));
     status = make_tree(&call, x, nodes, root, error);
 done:
     return mg_call_status(&call, status, "before the tree was made", error);
