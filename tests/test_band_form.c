@@ -60,7 +60,9 @@ static void check(margin_context *context, int64_t n, int64_t rank, double ratio
         for (int64_t i = 0; i < n; i++)
             x[i] = support_normal(&seed);
         multiply(a, n, shift * most, x, b);
+        mg_band_turn(&form, true, 1, b);
         mg_band_solve(&form, factor, b);
+        mg_band_turn(&form, false, 1, b);
         for (int64_t i = 0; i < n; i++)
             assert_true(fabs(b[i] - x[i]) <= 1e-12 * (double)n / shift);
     }

@@ -59,7 +59,11 @@ static void test_threads_on_many_rows(void **state) {
 /* Values are exact in every layout, so learners that see the data as it is agree to the bit; after
  * a stage, types and sums may differ in the last place, and more columns than rows magnify that.
  * Labels are the same; of sparse rows, whose kernel values may differ in the last place, a fit that
- * was stopped on its way may have one other. */
+ * was stopped on its way may have taken another one: both are as near the optimum as they say. */
+static double distance_of(const margin_report *report) {
+    return report->gap * fmax(1, fabs(report->objective));
+}
+
 static void test_layouts(void **state) {
     contract *f = *state;
     FOR_EACH_SPEC(f, e) {
@@ -73,9 +77,11 @@ static void test_layouts(void **state) {
             margin_data data = sample_data(s, layout);
             margin_model *model = fit_text(f->context, e->text, &data, &report);
             if (layout == STRIDED_F64) assert_same_model(plain, model);
-            if (margin_model_task(model) == MARGIN_CLASSIFY)
-                assert_true(fabs(report.train_accuracy - expected.train_accuracy) * rows <=
-                            (is_sparse && report.status != MARGIN_OK ? 1.5 : 0.5));
+            if (is_sparse && report.status != MARGIN_OK && report.gap > 0)
+                assert_true(fabs(report.objective - expected.objective) <=
+                            fmax(distance_of(&report), distance_of(&expected)));
+            else if (margin_model_task(model) == MARGIN_CLASSIFY)
+                assert_true(fabs(report.train_accuracy - expected.train_accuracy) * rows <= 0.5);
             else
                 assert_close(report.train_rmse, expected.train_rmse, e->stage ? 1e-3 : 1e-6);
             assert_int_equal(report.rows, s->rows);

@@ -204,7 +204,9 @@ static int64_t square_tasks(int64_t across) {
 
 int64_t mg_kernel_square_bytes(int64_t count) {
     const int64_t side = square_side(MG_MAX(count, 1));
-    return 2 * side * square_tasks((count + side - 1) / side) * (int64_t)sizeof(double);
+    const int64_t across = (MG_MAX(count, 1) + side - 1) / side; /* at most SQUARES_ACROSS */
+    const double bytes = 2.0 * sizeof(double) * (double)side * (double)square_tasks(across);
+    return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
 }
 
 margin_status mg_kernel_multiply_square(mg_kernel_scratch *scratch, const mg_kernel_block *block,
