@@ -34,20 +34,37 @@ static announcement_text describe(const margin_context *context, const mg_announ
     return to;
 }
 
-/* kernel-ridge without a kernel of its own is ridge. */
-static announcement_text instead_of(const mg_announcement *a) {
+/* ridge has no classes; for numbers, and for one class, svm behind nystroem has a Gram matrix. */
+const char *mg_linear_instead(const char *name, mg_problem_kind kind) {
     static const char prefix[] = "kernel-";
-    const size_t length = strncmp(a->learner, prefix, sizeof prefix - 1) ? 0 : sizeof prefix - 1;
-    const char *linear = a->learner + length;
+    if (kind == MG_CLUSTERING) return NULL;
+    if (kind == MG_REGRESSION) return "ridge";
+    if (strcmp(name, "kernel-ridge") == 0) return "logistic";
+    return name + (strncmp(name, prefix, sizeof prefix - 1) ? 0 : sizeof prefix - 1);
+}
+
+/* Centres, or features, that the memory left has room for; 0: too few to be worth it. What is in
+ * the way of a linear learner is at most so much, features made anew in each pass. */
+static int64_t most_centres(const margin_context *context, const mg_announcement *a) {
+    enum { OF_A_ROW = 400, OF_A_PAIR = 100, LEAST = 50, STEP = 100, MOST = 2000 };
+    const double left = 2.0 * (double)mg_context_room(context, INT64_MAX / 2);
+    const double most = sqrt(fmax(left - (double)OF_A_ROW * (double)a->rows, 0.0) / OF_A_PAIR);
+    const int64_t centres = (int64_t)fmin(most, MOST);
+    return centres < STEP ? centres / LEAST * LEAST : centres / STEP * STEP;
+}
+
+static announcement_text instead_of(const margin_context *context, const mg_announcement *a) {
+    const int64_t centres = a->linear ? most_centres(context, a) : 0;
     announcement_text to = {"fewer rows"};
     char waves[80] = "";
-    if (a->waves) snprintf(waves, sizeof waves, ", or fourier(features=2000) | %s", linear);
-    if (a->maps)
-        snprintf(to.text, sizeof to.text, "some rows for all: nystroem(centres=2000) | %s%s%s",
-                 linear, waves,
-                 strcmp(linear, "svm") == 0
-                     ? " (verifying the first tells how far it is from the whole kernel)"
-                     : "");
+    if (centres == 0) return to;
+    if (a->waves)
+        snprintf(waves, sizeof waves, ", or fourier(features=%d) | %s", (int)centres, a->linear);
+    snprintf(to.text, sizeof to.text, "some rows for all: nystroem(centres=%d) | %s%s%s",
+             (int)centres, a->linear, waves,
+             strcmp(a->linear, "svm") == 0
+                 ? " (verifying the first tells how far it is from the whole kernel)"
+                 : "");
     return to;
 }
 
@@ -57,7 +74,8 @@ static margin_status refuse_memory(const margin_context *context, const mg_annou
     return mg_fail(error, limited ? MG_CAUSE(MARGIN_ERROR_LIMIT, MEMORY_LIMIT) : MARGIN_ERROR_LIMIT,
                    "%s; there is room for %s: give more memory, %sor take %s",
                    describe(context, a).text, mg_bytes((uint64_t)a->room).text,
-                   a->strict ? "let solver=cg do without the matrix, " : "", instead_of(a).text);
+                   a->strict ? "let solver=cg do without the matrix, " : "",
+                   instead_of(context, a).text);
 }
 
 margin_status mg_announce(margin_context *context, const mg_announcement *a, margin_error *error) {
@@ -67,12 +85,12 @@ margin_status mg_announce(margin_context *context, const mg_announcement *a, mar
     if (!a->fits) return refuse_memory(context, a, error);
     MG_REQUIRE(a->work <= most_work || left < (double)INFINITY, error, MARGIN_ERROR_LIMIT,
                "%s: set a time limit, at which it ends with the best until then, or take %s",
-               describe(context, a).text, instead_of(a).text);
+               describe(context, a).text, instead_of(context, a).text);
     const bool news = mg_heap_announce(context->heap, a->bytes);
     if (!news || (a->bytes < (int64_t)NOTE_MEGABYTES << 20 && seconds < NOTE_SECONDS && !late))
         return MARGIN_OK;
     mg_log(context, MARGIN_LOG_NOTE, "%s%s%s", describe(context, a).text,
            late ? ", which is more than the time limit leaves; for less take " : "",
-           late ? instead_of(a).text : "");
+           late ? instead_of(context, a).text : "");
     return MARGIN_OK;
 }

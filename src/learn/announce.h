@@ -2,20 +2,23 @@
  * and what would take less. A fit that cannot end is refused. */
 #pragma once
 
-#include "base/context.h"
+#include "learn/learner.h"
 
 typedef struct mg_announcement {
     const char *learner;
-    int64_t rows;           /* of which it makes a matrix of rows x rows kernel values */
-    int64_t matrix, whole;  /* bytes of this matrix that are kept, and of all of it */
-    int64_t bytes;          /* at the peak, beside the data */
-    int64_t room;           /* that the one that does not fit may have */
-    bool fits, maps, waves; /* maps: nystroem has its kernel; waves: fourier, too */
-    bool strict;            /* the solver asked for needs the whole matrix */
-    double work, seconds;   /* multiply-adds, whatever the threads; the order of the time */
-    int64_t problems;       /* of this size, one after the other; 0: one */
+    const char *linear;    /* that may take its place behind nystroem; NULL: none */
+    int64_t rows;          /* of which it makes a matrix of rows x rows kernel values */
+    int64_t matrix, whole; /* bytes of this matrix that are kept, and of all of it */
+    int64_t bytes;         /* at the peak, beside the data */
+    int64_t room;          /* that the one that does not fit may have */
+    bool fits, waves;      /* waves: fourier has its kernel, too */
+    bool strict;           /* the solver asked for needs the whole matrix */
+    double work, seconds;  /* multiply-adds, whatever the threads; the order of the time */
+    int64_t problems;      /* of this size, one after the other; 0: one */
 } mg_announcement;
 
+/* Of the learner `name` on such a problem: what is cheaper behind nystroem. NULL: nothing is. */
+const char *mg_linear_instead(const char *name, mg_problem_kind kind);
 /* Tells the context, and the log where it is much and more than any fit said before. LIMIT: it does
  * not fit, or would take hours and has no time limit. */
 margin_status mg_announce(margin_context *context, const mg_announcement *a, margin_error *error);

@@ -49,7 +49,9 @@ int64_t mg_kernel_spare(const mg_kernel_sizes *s) {
 }
 
 mg_kernel_sizes mg_kernel_sizes_of(const mg_fit *fit, const mg_kernel *kernel, int64_t functions) {
-    return (mg_kernel_sizes){.learner = fit->learner->info.name,
+    const char *name = fit->learner->info.name;
+    return (mg_kernel_sizes){.learner = name,
+                             .linear = mg_linear_instead(name, fit->problem->kind),
                              .kernel = kernel->kind,
                              .definite = mg_kernel_is_definite(kernel),
                              .x = fit->problem->x,
@@ -169,7 +171,7 @@ static mg_kernel_plan plan_with(const margin_context *context, const mg_kernel_s
                             .whole = mg_system_bytes(w->storage, s->count),
                             .bytes = bytes < 9e18 ? (int64_t)bytes : INT64_MAX,
                             .room = matrix > room ? room : left,
-                            .maps = s->definite,
+                            .linear = s->definite ? s->linear : NULL,
                             .waves = mg_kernel_has_waves(s->kernel),
                             .strict = storage == MG_GRAM_SQUARE,
                             .work = work,

@@ -27,7 +27,9 @@ static mg_announcement announcement_of(const mg_perceptron_run *run, int64_t byt
                          .matrix = mg_gram_bytes(m, MARGIN_F64, rows),
                          .whole = mg_gram_bytes(m, MARGIN_F64, m),
                          .room = 2 * mg_context_room(run->context, INT64_MAX),
-                         .maps = run->options.expansion && mg_kernel_is_definite(&run->kernel),
+                         .linear = run->options.expansion && mg_kernel_is_definite(&run->kernel)
+                                       ? "perceptron"
+                                       : NULL,
                          .waves = mg_kernel_has_waves(run->kernel.kind)};
     a.bytes = a.matrix + BESIDE * m;
     a.fits = a.bytes <= a.room;
