@@ -338,6 +338,9 @@ static void precomputed(void **unused) {
     assert_int_equal(create(context, &kernel, &x, rows, SOME, 1 << 20, &gram, &error),
                      MARGIN_ERROR_DATA);
     assert_non_null(strstr(error.text, "not symmetric: row 4 has"));
+    assert_non_null(strstr(error.text, "in the column of row 8"));
+    assert_int_equal(error.row, 4);
+    assert_int_equal(error.feature, 8);
     margin_context_free(context);
 }
 

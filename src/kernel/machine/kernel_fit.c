@@ -66,8 +66,8 @@ static margin_status fit_each(mg_kernel_task *task, mg_fit *fits, int64_t count)
     if (status < 0 && !mg_timed_out(task->context, status)) return status;
     MG_REQUIRE(!task->needs_definite || task->system.curvature != MG_KERNEL_INDEFINITE,
                fits[0].error, MARGIN_ERROR_DATA,
-               "the kernel %s, and the objective has no least value: take rbf, laplacian, linear, "
-               "exp, or poly with coef0 >= 0",
+               "the kernel %s, and the objective has no least value: take one that is an inner "
+               "product, such as rbf, or kernel values of your own with a positive definite matrix",
                mg_kernel_doubt(MG_KERNEL_INDEFINITE));
     for (int64_t k = 0; k < count; k++) {
         MG_TRY(fit_one(task, &fits[k]));

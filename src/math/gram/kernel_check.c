@@ -42,10 +42,13 @@ static margin_status check_symmetry(margin_context *context, const mg_kernel_poi
     for (int64_t i = 0; status >= 0 && i < points->count; i++) {
         const int64_t j = work.partner[i];
         if (j < 0) continue;
-        status = mg_fail(
-            error, MARGIN_ERROR_DATA,
+        const mg_place place = {.row = mg_point_place(points, i) + 1,
+                                .feature = mg_point_place(points, j) + 1};
+        status = mg_fail_at(
+            error, MARGIN_ERROR_DATA, place,
             "kernel=precomputed: the matrix is not symmetric: row %lld has %s in "
-            "column %lld, row %lld has %s in column %lld",
+            "the column of row %lld, row %lld has %s in that of row %lld (stages in front change "
+            "each column by itself: leave them out)",
             (long long)mg_point_place(points, i) + 1, mg_number(given(points, i, j)).text,
             (long long)mg_point_place(points, j) + 1, (long long)mg_point_place(points, j) + 1,
             mg_number(given(points, j, i)).text, (long long)mg_point_place(points, i) + 1);
