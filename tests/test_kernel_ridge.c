@@ -775,7 +775,8 @@ static void test_cancelling_coefficients(void **state) {
     margin_model_free(model);
     assert_true(fabs(report.objective - least) <= report.gap);
     assert_true(fabs(found.objective - least) <= found.gap);
-    assert_true(report.status == MARGIN_STOPPED_STALLED && strstr(report.reason, "larger alpha"));
+    assert_true(report.status == MARGIN_STOPPED_STALLED && strstr(report.reason, "larger alpha") &&
+                strstr(report.reason, "scale the columns"));
 }
 
 static void test_failing_allocations(void **state) {

@@ -192,7 +192,8 @@ static void describe_end(const mg_ridge_run *run, margin_report *report) {
                          (long long)run->iterations, run->method);
     else if (report->status == MARGIN_STOPPED_STALLED)
         mg_report_reason(report,
-                         "rounding limits the residual (%s, kernel %s): take a larger alpha",
+                         "rounding limits the residual (%s, kernel %s): take a larger alpha, or "
+                         "scale the columns (standardize | ...)",
                          run->method, kernel.text);
     else
         mg_report_reason(report, "%s; kernel %s", run->method, kernel.text);

@@ -274,10 +274,11 @@ static void say_why(mg_svm_machine *m, margin_status ended) {
     if (m->definite != MG_KERNEL_DEFINITE) {
         report->status = MARGIN_STOPPED_STALLED;
         report->gap = (double)INFINITY;
-        mg_report_reason(report,
-                         "the kernel %s, so there is no proof: the model is a stationary point "
-                         "with KKT violation %s; choose other values for the kernel, or kernel=rbf",
-                         mg_kernel_doubt(m->definite), mg_about(m->kkt).text);
+        mg_report_reason(
+            report,
+            "the kernel %s, so there is no proof: the model is a stationary point "
+            "with KKT violation %s; take a kernel that is an inner product, such as rbf",
+            mg_kernel_doubt(m->definite), mg_about(m->kkt).text);
     } else if (ended == MARGIN_OK) {
         mg_report_reason(report, "the duality gap is at most %s, the KKT violation %s", gap.text,
                          mg_about(m->kkt).text);
