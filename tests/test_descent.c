@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { MOST_STEPS = 64, MOST_COLUMNS = 8 };
 
@@ -471,6 +472,51 @@ static void test_limits_are_said(void **state) {
     linear_case_free(c);
 }
 
+/* Points and what progress said of them. */
+typedef struct followed {
+    double best, here;
+    int whole, worse;
+} followed;
+
+static int follow_step(const margin_trace_step *step, void *user) {
+    const struct timespec pause = {.tv_nsec = 101 * 1000 * 1000}; /* progress is told as often */
+    followed *f = user;
+    f->here = step->loss;
+    f->best = step->step == 0 ? step->loss : fmin(f->best, step->loss);
+    nanosleep(&pause, NULL);
+    return 0;
+}
+
+static int follow_progress(const margin_progress *progress, void *user) {
+    followed *f = user;
+    assert_string_equal(progress->activity, "training");
+    if (f->here > f->best) assert_true(isnan(progress->measure));
+    f->worse += f->here > f->best;
+    f->whole += !isnan(progress->measure);
+    return 0;
+}
+
+/* Without an intercept the part of a gradient that is always there is 0, and no gap. */
+static void test_progress_tells_no_part_of_a_gap(void **state) {
+    (void)state;
+    followed f = {0};
+    margin_context *context = NULL;
+    const margin_context_options options = {
+        .size = sizeof options, .threads = 1, .progress = follow_progress, .user = &f};
+    const mg_trace trace = {.step = follow_step, .user = &f};
+    assert_int_equal(margin_context_create(&options, &context, NULL), MARGIN_OK);
+    linear_case *c = linear_case_make(60, 3, 0.3, 1, 84);
+    linear_fitted fit = linear_fit_with(context, &c->problem, MG_LOSS_LOGISTIC,
+                                        "solver=sgd, intercept=no, rate=0.5, schedule=constant, "
+                                        "max_iter=12",
+                                        &trace);
+    assert_true(fit.status >= 0);
+    assert_true(f.whole > 0 && f.worse > 0);
+    linear_fitted_free(&fit);
+    linear_case_free(c);
+    margin_context_free(context);
+}
+
 /* Without a penalty: one pass is not worth a proof by a matrix of 401 columns, many are. */
 static void test_dear_proofs_are_left(void **state) {
     (void)state;
@@ -632,6 +678,7 @@ int main(void) {
         cmocka_unit_test(test_divergence_is_said),
         cmocka_unit_test(test_no_optimum_is_said),
         cmocka_unit_test(test_limits_are_said),
+        cmocka_unit_test(test_progress_tells_no_part_of_a_gap),
         cmocka_unit_test(test_dear_proofs_are_left),
         cmocka_unit_test(test_exponential_finds_its_rate),
         cmocka_unit_test(test_exponential_in_batches),

@@ -128,8 +128,9 @@ static bool is_time_to_prove(mg_descent *d, double expected) {
     return true;
 }
 
-/* A gradient that is late is found where the proof may be due. */
-static margin_status expect_gap(mg_descent *d, double *expected) {
+/* A gradient that is late is found where the proof may be due; `told` is NAN without it. */
+static margin_status expect_gap(mg_descent *d, double *expected, double *told) {
+    *told = (double)NAN;
     if (d->late) {
         *expected = expected_gap(d, false);
         const bool is_due = *expected <= d->goal.strictness * allowed_gap(d);
@@ -137,17 +138,17 @@ static margin_status expect_gap(mg_descent *d, double *expected) {
     }
     MG_TRY(mg_descent_gradient(d));
     if (d->norm) MG_TRY(measure_columns(d));
-    *expected = expected_gap(d, true);
+    *told = *expected = expected_gap(d, true);
     return MARGIN_OK;
 }
 
 margin_status mg_descent_check(mg_descent *d, bool *done) {
-    double expected;
-    MG_TRY(expect_gap(d, &expected));
+    double expected, told;
+    MG_TRY(expect_gap(d, &expected, &told));
     /* with corners the dual variables get better though the point is not the best one */
     const bool corners = d->alpha && d->units >= d->next_check;
     *done = false;
-    mg_progress(d->job->context, "training", (double)d->units, (double)d->limit, expected);
+    mg_progress(d->job->context, "training", (double)d->units, (double)d->limit, told);
     if (corners) {
         d->goal.proven = false;
         d->next_check = d->units + MG_MAX(FIRST_CHECK, d->units / GROWTH);
