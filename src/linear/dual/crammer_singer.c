@@ -183,7 +183,6 @@ static margin_status singer_walk(crammer_singer *m, bool all) {
         if (singer_visit(m, i)) m->order[kept++] = i;
     }
     m->active = kept;
-    m->solution->passes++;
     return MARGIN_OK;
 }
 
@@ -206,7 +205,6 @@ static void take_weights(const crammer_singer *m) {
 static margin_status singer_prove(crammer_singer *m) {
     take_weights(m);
     memcpy(m->solution->shares, m->shares, (size_t)(m->samples * m->classes) * sizeof *m->shares);
-    m->solution->passes += 2;
     return mg_certify(m->o, m->solution, NULL, m->job->error);
 }
 

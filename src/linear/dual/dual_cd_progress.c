@@ -76,7 +76,6 @@ void mg_dual_cd_note(mg_dual_cd *m, int64_t visited, bool full, bool *reopen) {
     mg_dual_progress *p = &m->progress;
     p->work += (double)visited / (double)m->samples;
     m->solution->iterations++;
-    m->solution->passes += 2;
     *reopen = false;
     if (!full) {
         *reopen = ++p->shrunk >= MOST_SHRUNK || m->slack <= small_share * p->gap || m->active == 0;

@@ -106,7 +106,6 @@ static margin_status write_scored(mg_dual_cd *m, mg_arena *arena, double **given
               .square = 2.0 * mg_objective_penalty(m->objective, out->w),
               .t = 1.0,
               .b = *out->b};
-    out->passes++;
     if (m->objective->intercept) line_minimise(&l, false);
     if (hinge) line_minimise(&l, true);
     if (hinge && m->objective->intercept) line_minimise(&l, false);
@@ -135,7 +134,6 @@ margin_status mg_dual_cd_prove(mg_dual_cd *m) {
     /* an intercept that cancels shifts must do so before the rows are added */
     const double *known = m->design->shift ? NULL : scores;
     MG_TRY(mg_certify(m->objective, m->solution, known, m->job->error));
-    m->solution->passes += known ? 1 : 2;
     m->proven = m->solution->iterations;
     return MARGIN_OK;
 }

@@ -122,7 +122,6 @@ margin_status mg_ssnal_pass(mg_ssnal *s, mg_ssnal_point *point, bool scores) {
     MG_TRY(mg_sweep_sums(d->context, s->samples, d->block_rows, HEAD + s->columns, 0,
                          ssnal_add_block, &walk, sums, s->job->error));
     complete(s, (pass_sums *)sums, point);
-    s->solution->passes++;
     return MARGIN_OK;
 }
 

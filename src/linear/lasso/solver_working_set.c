@@ -81,7 +81,6 @@ static margin_status working_evaluate(mg_working *s, mg_working_point *point, do
                           .curvatures = curvatures};
     MG_TRY(mg_design_loss(s->design, s->objective->loss, point->w, point->b, s->objective->c, &pass,
                           s->job->error));
-    s->solution->passes++;
     point->value = pass.value + mg_objective_penalty(s->objective, point->w);
     point->errors = pass.errors;
     point->excess = s->objective->intercept ? sum : 0.0;

@@ -76,7 +76,6 @@ margin_status mg_working_build(mg_working *s) {
     MG_TRY(mg_design_gram(s->design, &request, model->matrix, s->job->error));
     model->centre = s->centre;
     model->sums = model->matrix + model->count * (model->count + 1); /* the row of the intercept */
-    s->solution->passes++;
     remove_intercept(s);
     add_ridge(s);
     model->current = model->fresh = true;

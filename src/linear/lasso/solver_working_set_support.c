@@ -54,9 +54,7 @@ static margin_status support_direction(const support_step *step) {
                             .residual = step->residual,
                             .direction = step->direction,
                             .work = step->work};
-    const margin_status status = mg_conjugate_gradients(&m, &steps, s->job->error);
-    s->solution->passes += steps;
-    return status;
+    return mg_conjugate_gradients(&m, &steps, s->job->error);
 }
 
 static void support_end(const support_step *step) {

@@ -44,7 +44,6 @@ margin_status mg_smooth_evaluate(mg_smooth *s, mg_smooth_point *point) {
                           .intercept_gradient = point->sums,
                           .single = s->single};
     MG_TRY(mg_objective_pass(s->objective, point->w, point->b, &pass, s->job->error));
-    s->solution->passes++;
     point->value = pass.value;
     point->errors = pass.errors;
     for (int64_t k = 0; k < s->functions; k++) {

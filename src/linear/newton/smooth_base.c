@@ -116,7 +116,6 @@ static margin_status find_shares(mg_smooth *s) {
         MG_ARENA_NEW(&s->arena, s->shares, numbers, "the probabilities of the samples",
                      s->job->error);
     mg_loss_point point = {.shares = s->shares, .single = s->single};
-    s->solution->passes++;
     return mg_objective_pass(s->objective, s->here.w, s->here.b, &point, s->job->error);
 }
 

@@ -74,7 +74,6 @@ static margin_status find_lengths(mg_smooth *s) {
     MG_TRY(MG_PIECES(&arena, "lengths of the rows", s->job->error, MG_PIECE(walk.scale, n),
                      MG_PIECE(walk.shift, n), MG_PIECE(walk.scratch, room)));
     set_scales(&walk);
-    s->solution->passes++;
     return mg_sweep_each(s->design->context, s->samples, s->design->block_rows, find_block_lengths,
                          &walk, s->job->error);
 }

@@ -42,9 +42,7 @@ static margin_status find_inexactly(mg_smooth *s) {
                             .direction = s->direction,
                             .work = s->spare + size};
     negative_gradient(s, m.residual);
-    const margin_status status = mg_conjugate_gradients(&m, &steps, s->job->error);
-    s->solution->passes += steps;
-    return status;
+    return mg_conjugate_gradients(&m, &steps, s->job->error);
 }
 
 static margin_status find_by_factor(mg_smooth *s, mg_smooth_base base) {

@@ -41,7 +41,6 @@ margin_status mg_descent_evaluate(mg_descent *d, mg_descent_point *point) {
                           .intercept_gradient = point->gradient_b,
                           .slopes = point == &d->here ? d->slopes : NULL};
     MG_TRY(mg_objective_pass(d->objective, point->w, point->b, &pass, d->job->error));
-    d->solution->passes++;
     point->value = pass.value;
     point->errors = pass.errors;
     return MARGIN_OK;

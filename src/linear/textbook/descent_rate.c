@@ -44,7 +44,6 @@ margin_status mg_descent_curvature(mg_descent *d, int64_t passes) {
         double total = 0.0;
         MG_TRY(mg_design_product(d->design, NULL, d->samples, o->c, v, v0, image, &total,
                                  d->job->error));
-        d->solution->passes++;
         for (int64_t j = 0; j < d->columns; j++)
             v[j] = share * image[j] + d->mu * v[j];
         v0 = o->intercept ? share * total : 0.0;
