@@ -1,9 +1,12 @@
 /* Bounds without a penalty, where columns depend on each other, nearly do, or do only where the
- * loss has curvature; and models of rows whose weights are far apart. */
+ * loss has curvature; and models of rows whose weights are far apart; many sparse columns. */
 #include "least_squares_cases.h"
+#include "stage_support.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "support/group_context.h"
 
@@ -101,12 +104,68 @@ static void test_weights_far_apart(void **state) {
     }
 }
 
+/* Some values in every row, others 0; signs that a hidden function tells in part. */
+static void fill_sparse(double *x, double *y, int64_t rows, int64_t columns, int64_t stored) {
+    uint64_t seed = 12;
+    memset(x, 0, (size_t)(rows * columns) * sizeof *x);
+    for (int64_t i = 0; i < rows; i++) {
+        double sum = 0;
+        for (int64_t k = 0; k < stored; k++) {
+            const int64_t j = (int64_t)(support_random(&seed) % (uint64_t)columns);
+            x[i * columns + j] = support_normal(&seed);
+            sum += x[i * columns + j] * (double)(j % 3 - 1);
+        }
+        y[i] = sum + 3 * support_normal(&seed) > 0;
+    }
+}
+
+/* Of many sparse columns products tell the bound, and no matrix is made; where they find none the
+ * matrix does. */
+static void test_by_products(void **state) {
+    SUPPORT_LARGE_CASE();
+    (void)state;
+    enum { MANY = 6000, WIDE = 900 };
+    static const struct {
+        const char *learner, *options;
+        int stored; /* values of a row */
+        bool by_products;
+    } cases[] = {
+        {"logistic", "", 8, true},
+        {"logistic", ", intercept=no", 8, true},
+        {"svm", ", loss=squared-hinge", 8, true},
+        {"svm", ", loss=squared-hinge, intercept=no", 8, true},
+        {"exponential", "", 8, true},
+        {"logistic", "", 5, false},
+    };
+    double *x = malloc((size_t)MANY * WIDE * sizeof *x), *y = malloc(MANY * sizeof *y);
+    for (int k = 0; k < MG_LENGTH(cases); k++) {
+        char spec[100], near[100];
+        margin_report report = {0}, best = {0};
+        fill_sparse(x, y, MANY, WIDE, cases[k].stored);
+        stage_csr csr = stage_to_csr(x, MANY, WIDE);
+        const margin_data data = {.x = csr.view, .y = margin_values_f64(y, MANY)};
+        snprintf(spec, sizeof spec, "%s(C=inf%s)", cases[k].learner, cases[k].options);
+        snprintf(near, sizeof near, "%s(C=inf%s, tol=1e-11)", cases[k].learner, cases[k].options);
+        margin_model_free(fit_text(context, spec, &data, &report));
+        margin_model_free(fit_text(context, near, &data, &best));
+        const double distance = report.objective - best.objective;
+        const bool drawn = strstr(report.reason, "one random draw in 5e12");
+        if (report.status != MARGIN_OK || drawn != cases[k].by_products)
+            fail_msg("%s: %s", spec, report.reason);
+        if (distance < 0 || distance > report.gap * fmax(1, report.objective))
+            fail_msg("%s: gap %g, distance %g", spec, report.gap, distance);
+        if (!(best.gap < 1e-9)) fail_msg("%s: %s", near, best.reason);
+        stage_csr_free(&csr);
+    }
+    free(x);
+    free(y);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nearly_dependent),
-        cmocka_unit_test(test_touching),
-        cmocka_unit_test(test_dependent),
-        cmocka_unit_test(test_weights_far_apart),
+        cmocka_unit_test(test_nearly_dependent), cmocka_unit_test(test_touching),
+        cmocka_unit_test(test_dependent),        cmocka_unit_test(test_weights_far_apart),
+        cmocka_unit_test(test_by_products),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }
