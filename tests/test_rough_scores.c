@@ -12,6 +12,7 @@ typedef struct rough_case {
     int64_t columns, support, count;
     double gamma, offset, spread, size;
     bool single; /* rows in f32 */
+    bool equal;  /* all values of a row: their products are rounded alike */
 } rough_case;
 
 static double power_of_ten(uint64_t *state, double low, double high) {
@@ -21,11 +22,12 @@ static double power_of_ten(uint64_t *state, double low, double high) {
 static rough_case draw_case(uint64_t *state) {
     static const int64_t widths[] = {1, 2, 7, 50, 64, 65, 257, 600};
     rough_case c = {.columns = widths[support_random(state) % 8],
-                    .support = 1 + (int64_t)(support_random(state) % 260),
+                    .support = 12 + (int64_t)(support_random(state) % 250),
                     .count = 1 + (int64_t)(support_random(state) % MG_ROUGH_ROWS),
                     .spread = power_of_ten(state, -3, 3),
                     .size = power_of_ten(state, -3, 6),
-                    .single = support_random(state) % 2};
+                    .single = support_random(state) % 2,
+                    .equal = support_random(state) % 4 == 0};
     const double usual = 1.0 / ((double)c.columns * c.spread * c.spread);
     c.gamma = usual * power_of_ten(state, -4, 2);
     c.offset = support_random(state) % 3 ? 0.0 : c.spread * power_of_ten(state, 0, 6);
@@ -37,6 +39,7 @@ static double *draw_rows(const rough_case *c, int64_t rows, uint64_t *state) {
     for (int64_t k = 0; k < rows * c->columns; k++) {
         const double value = c->offset + c->spread * support_normal(state);
         values[k] = c->single ? (double)(float)value : value;
+        if (c->equal && k % c->columns > 0) values[k] = values[k - 1];
     }
     return values;
 }
@@ -71,11 +74,11 @@ static mg_hypothesis *draw_expansion(mg_heap *heap, const rough_case *c, const d
 static double compare_scores(margin_context *context, const mg_hypothesis *h, const rough_case *c,
                              const margin_matrix *x, bool *useful) {
     mg_expansion_rough *rough = mg_expansion_rough_new(context, h);
+    assert_non_null(rough);
     const int64_t numbers = c->count * h->functions;
     double *room = malloc((size_t)mg_expansion_rough_room(rough) * sizeof *room);
     double *scores = malloc((size_t)(3 * numbers) * sizeof *scores);
     double *errors = scores + numbers, *exact = errors + numbers, most = 0.0;
-    assert_non_null(rough);
     mg_expansion_rough_scores(rough, x, 0, c->count, room, scores, errors);
     h->kind->scores(h, x, 0, c->count, exact);
     *useful = true;
