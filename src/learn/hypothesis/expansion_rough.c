@@ -305,6 +305,7 @@ static void give_scores(const mg_expansion_rough *r, const rough_rows *q, double
             const double terms = 2.0 * (double)(starts[f + 1] - starts[f] + 2) * DBL_EPSILON;
             const double sizes = grows * off / r->typical + fabs(h->view.expansion.intercept[f]);
             scores[i * h->functions + f] = score;
+            /* infinite `grows` without terms: NaN, which is a doubt */
             errors[i * h->functions + f] =
                 isfinite(score) ? grows * share * off + terms * sizes : (double)NAN;
         }

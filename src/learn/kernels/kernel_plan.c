@@ -83,7 +83,7 @@ static double square_bytes(const mg_kernel_sizes *s) {
 /* So many rows in f32, and what they add to errors. */
 static double narrow_bytes(const mg_kernel_sizes *s, double rows) {
     if (mg_is_csr(&s->x) || mg_kernel_basis_of(s->kernel) == MG_OF_NONE) return 0.0;
-    return 4.0 * ((double)s->x.columns + 3.0) * rows;
+    return 4.0 * ((double)s->x.columns + (s->kernel == MG_KERNEL_RBF ? 3.0 : 1.0)) * rows;
 }
 
 /* A row of an expansion, with the lists that it is made by. */

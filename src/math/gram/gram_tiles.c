@@ -14,8 +14,9 @@ struct mg_gram_tiles {
     const mg_kernel_points *points;
     mg_tile_finish finish;
     int64_t count, depth;
-    double scale, *centre;   /* x' = scale (x - centre); columns, as long as points are packed */
-    double *roundings, *off; /* of columns, while points are packed; of points: see below */
+    double scale;
+    double *centre, *roundings; /* of columns, while points are packed: x' = scale (x - centre) */
+    double *off;                /* of points, rbf: see below */
     float *panels, *squares;
 };
 
@@ -77,7 +78,7 @@ static margin_status pack_block(const mg_block *block, void *argument) {
             panel[k * width + j] = (float)value;
             off += t->roundings[k] * value * value;
         }
-        if (inside) t->off[first + j] = off;
+        if (inside && t->off) t->off[first + j] = off;
     }
     t->ops->square(t->depth, panel, t->squares + first);
     return MARGIN_OK;
@@ -97,7 +98,7 @@ static margin_status pack_points(margin_context *context, mg_gram_tiles *t, cons
     const int64_t panels = (t->count + t->ops->columns - 1) / t->ops->columns;
     MG_NEW(t->heap, t->centre, t->depth + 1, purpose, error);
     MG_NEW(t->heap, t->roundings, t->depth + 1, purpose, error);
-    MG_NEW(t->heap, t->off, t->count, purpose, error);
+    if (kernel->kind == MG_KERNEL_RBF) MG_NEW(t->heap, t->off, t->count, purpose, error);
     MG_NEW(t->heap, t->panels, panels * t->ops->columns * t->depth, purpose, error);
     MG_NEW(t->heap, t->squares, panels * t->ops->columns, purpose, error);
     for (int64_t k = 0; k < t->depth; k++) {
@@ -105,7 +106,10 @@ static margin_status pack_points(margin_context *context, mg_gram_tiles *t, cons
         t->roundings[k] = mg_tile_roundings(t->depth, k);
     }
     find_units(t, kernel, factor);
-    return mg_sweep_each(context, panels, 1, pack_block, t, error);
+    const margin_status status = mg_sweep_each(context, panels, 1, pack_block, t, error);
+    MG_FREE(t->heap, t->centre, t->roundings);
+    t->centre = t->roundings = NULL;
+    return status;
 }
 
 margin_status mg_gram_tiles_new(margin_context *context, const mg_kernel *kernel,
