@@ -184,6 +184,8 @@ done:
 static void forget_fit(margin_model *model) {
     mg_hypothesis_free(model->hypothesis);
     model->hypothesis = NULL;
+    mg_free(model->heap, model->inner);
+    model->inner = NULL;
     model->active = model->stage_count;
     memset(&model->report, 0, sizeof model->report);
 }
