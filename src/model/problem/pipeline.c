@@ -164,7 +164,8 @@ static margin_status check_rows_made(margin_context *context, const mg_staged *s
                                      const mg_samples *samples, margin_error *error) {
     made_check check = {
         .context = context, .staged = staged, .at_once = mg_stage_at_once(staged->maker.stage)};
-    if (staged->maker.stage->stage->inner && staged->maker.source.value_type == MARGIN_F64)
+    if (staged->maker.stage->stage->inner && staged->maker.source.value_type == MARGIN_F64 &&
+        staged->maker.after_count == 0) /* which are not looked at by inner values */
         check.growth = mg_stage_inner_growth(staged->maker.stage);
     check.size = check.at_once * staged->x.columns + mg_row_maker_scratch(&staged->maker);
     MG_NEW(context->heap, check.rows, mg_threads(context) * check.size, "rows that are made",
