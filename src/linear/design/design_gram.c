@@ -2,6 +2,7 @@
 #include "linear/design/design_gram.h"
 
 #include <float.h>
+#include <string.h>
 
 int64_t mg_design_gram_size(const mg_design *d, const mg_weighted_gram *request) {
     const int64_t columns = request->columns ? request->column_count : d->columns;
@@ -25,13 +26,6 @@ static void gram_compose(mg_gram_job *job) {
     }
 }
 
-static void find_places(mg_gram_job *job) {
-    for (int64_t j = 0; j < job->design->columns; j++)
-        job->place[j] = -1;
-    for (int64_t k = 0; k < job->columns; k++)
-        job->place[job->request->columns[k]] = (int32_t)k;
-}
-
 /* Rows that are more than a seventh full go through the tiles, which are so much faster for each
  * product. */
 static bool is_sparse(const margin_matrix *x) {
@@ -45,6 +39,14 @@ double mg_design_gram_rounding(const mg_design *d) {
     const int64_t depth = mg_symmetric_ops_for(d->isa, false)->depth;
     if (is_sparse(&d->problem->x)) return (double)INFINITY;
     return DBL_EPSILON / 2.0 * (double)(depth + d->samples / depth + FIXED);
+}
+
+margin_status mg_gram_clear(const mg_gram_job *job, double *gram) {
+    for (int64_t r = 0; r < job->size; r++) {
+        memset(gram + r * job->size, 0, (size_t)job->size * sizeof *gram);
+        if (mg_cancelled(job->design->context)) return mg_fail_cancelled(job->error);
+    }
+    return MARGIN_OK;
 }
 
 static margin_status gram_mirror(const mg_gram_job *job, double *gram) {
@@ -74,7 +76,9 @@ margin_status mg_design_gram(mg_design *d, const mg_weighted_gram *request, doub
     gram_compose(&job);
     if (sparse && request->columns) {
         MG_ARENA_NEW(&arena, job.place, d->columns, purpose, error);
-        find_places(&job);
+        memset(job.place, -1, (size_t)d->columns * sizeof *job.place);
+        for (int64_t k = 0; k < job.columns; k++)
+            job.place[request->columns[k]] = (int32_t)k;
     }
     MG_TRY(sparse ? mg_gram_of_sparse(&job, gram) : mg_gram_by_tiles(&job, gram));
     return gram_mirror(&job, gram);

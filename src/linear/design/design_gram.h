@@ -26,6 +26,8 @@ MG_INLINE double mg_gram_weight(const mg_gram_job *job, int64_t k) {
                                  : mg_sample_weight(job->design->problem, mg_gram_sample(job, k));
 }
 
+/* Row by row: the first touch of much memory takes its time. CANCELLED. */
+margin_status mg_gram_clear(const mg_gram_job *job, double *gram);
 /* Both fill the lower triangle of gram (size x size). */
 margin_status mg_gram_by_tiles(mg_gram_job *job, double *gram);
 margin_status mg_gram_of_sparse(mg_gram_job *job, double *gram);

@@ -54,15 +54,6 @@ static int64_t gram_sparse_read_row(const mg_gram_job *job, int64_t i, int64_t *
     return length;
 }
 
-static void sparse_gram_merge(void *into, const void *from, void *argument) {
-    const mg_gram_job *job = argument;
-    double *a = into;
-    const double *b = from;
-    for (int64_t r = 0; r < job->size; r++)
-        for (int64_t s = 0; s <= r; s++)
-            a[r * job->size + s] += b[r * job->size + s];
-}
-
 static void gram_sparse_add_row(const mg_gram_job *job, int64_t k, double *gram) {
     const int64_t size = job->size, room = row_room(job);
     const double weight = mg_gram_weight(job, k);
@@ -119,15 +110,12 @@ static int64_t block_rows(const mg_gram_job *job) {
 static margin_status few_columns(mg_gram_job *job, double *gram) {
     mg_design *d = job->design;
     /* the lower triangle, then a row: its values, then their columns */
-    const int64_t numbers = job->size * job->size + 2 * row_room(job);
-    const mg_accumulator accumulator = {.state_size = numbers * (int64_t)sizeof *gram,
-                                        .sums = job->size * job->size,
-                                        .add = sparse_add_rows,
-                                        .merge = sparse_gram_merge};
+    const int64_t square = job->size * job->size, room = 2 * row_room(job);
     double *sums;
-    MG_ARENA_NEW(job->arena, sums, numbers, purpose, job->error);
-    MG_TRY(mg_sweep(d->context, job->count, block_rows(job), &accumulator, job, sums, job->error));
-    memcpy(gram, sums, (size_t)(job->size * job->size) * sizeof *gram);
+    MG_ARENA_NEW(job->arena, sums, square + room, purpose, job->error);
+    MG_TRY(mg_sweep_sums(d->context, job->count, block_rows(job), square, room, sparse_add_rows,
+                         job, sums, job->error));
+    memcpy(gram, sums, (size_t)square * sizeof *gram);
     return MARGIN_OK;
 }
 
@@ -237,10 +225,7 @@ static margin_status many_columns(mg_gram_job *gram_job, double *gram) {
     MG_TRY(MG_PIECES(gram_job->arena, purpose, gram_job->error, MG_PIECE(job.starts, rows + 1),
                      MG_PIECE(job.ends, rows), MG_PIECE(job.columns, most),
                      MG_PIECE(job.values, most), MG_PIECE(job.weights, rows)));
-    for (int64_t line = 0; line < size; line++) {
-        if (mg_cancelled(gram_job->design->context)) return mg_fail_cancelled(gram_job->error);
-        memset(gram + line * size, 0, (size_t)size * sizeof *gram);
-    }
+    MG_TRY(mg_gram_clear(gram_job, gram));
     return walk_chunks(&job) < 0 ? mg_fail_cancelled(gram_job->error) : MARGIN_OK;
 }
 

@@ -241,15 +241,6 @@ static margin_status tiles_walk(tile_job *job) {
     return MARGIN_OK;
 }
 
-/* The first touch of much memory takes its time. */
-static margin_status clear_rows(margin_context *context, int64_t size, double *gram) {
-    for (int64_t r = 0; r < size; r++) {
-        memset(gram + r * size, 0, (size_t)size * sizeof *gram);
-        if (mg_cancelled(context)) return MARGIN_ERROR_CANCELLED;
-    }
-    return MARGIN_OK;
-}
-
 static margin_status many_columns(tile_job *job, double *gram) {
     mg_design *d = job->gram->design;
     const int64_t size = job->gram->size, threads = mg_threads(d->context);
@@ -260,9 +251,8 @@ static margin_status many_columns(tile_job *job, double *gram) {
     MG_TRY(MG_PIECES(job->gram->arena, "the products of the columns", job->gram->error,
                      MG_PIECE(job->block, WALK_DEPTHS * job->packed * job->ops->number_size),
                      MG_PIECE(job->rows, threads * row_room(job))));
-    margin_status status = clear_rows(d->context, size, gram);
-    if (status >= 0) status = tiles_walk(job);
-    return status < 0 ? mg_fail_cancelled(job->gram->error) : MARGIN_OK;
+    MG_TRY(mg_gram_clear(job->gram, gram));
+    return tiles_walk(job) < 0 ? mg_fail_cancelled(job->gram->error) : MARGIN_OK;
 }
 
 margin_status mg_gram_by_tiles(mg_gram_job *gram_job, double *gram) {

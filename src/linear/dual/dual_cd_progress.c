@@ -46,24 +46,21 @@ static margin_status square_rows(const mg_block *block, void *argument) {
     return MARGIN_OK;
 }
 
-/* The squared hinge is proven by the gradient, 2 c (miss - alpha / 2c) of each sample, whose square
- * is 2 c |a|^2 times the gap and more. */
-static void expect_proof(mg_dual_cd *m, double square, double c) {
-    if (m->objective->loss->kind != MG_LOSS_SQUARED_HINGE) return;
-    m->progress.strictness = fmin(fmax(hope / (1.0 + 2.0 * c * square), least_share), 2.0);
-}
-
 margin_status mg_dual_cd_curvatures(mg_dual_cd *m) {
     const mg_design *d = m->design;
-    const double weight = m->objective->mass;
+    const double weight = m->objective->mass, samples = (double)m->samples;
     double total = 0.0;
     MG_TRY(mg_sweep_each(d->context, m->samples, d->block_rows, square_rows, m, m->job->error));
     for (int64_t i = 0; i < m->samples; i++)
         total += m->curvature[i];
     MG_TRY(mg_objective_finite(total, m->job->error));
-    expect_proof(m, total / (double)m->samples, weight / (double)m->samples);
+    /* the squared hinge is proven by the gradient, 2 c (miss - alpha / 2c) of each sample, whose
+     * square is 2 c |a|^2 times the gap and more */
+    const double growth = 2.0 * (weight / samples) * (total / samples);
+    if (m->objective->loss->kind == MG_LOSS_SQUARED_HINGE)
+        m->progress.strictness = fmin(fmax(hope / (1.0 + growth), least_share), 2.0);
     if (!m->objective->intercept) return MARGIN_OK;
-    m->spread = spread_share * total / (double)m->samples;
+    m->spread = spread_share * total / samples;
     if (!(m->spread > 0.0)) m->spread = 1.0 / weight; /* nothing but the intercept */
     for (int64_t i = 0; i < m->samples; i++)
         m->curvature[i] += m->spread;

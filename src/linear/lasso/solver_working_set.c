@@ -103,25 +103,20 @@ static void set_sizes(mg_working *s) {
     s->first = MG_MIN(s->first, s->most);
 }
 
-/* The least kappa with which w = 0 is best: the greatest slope there. What rounding leaves of the
- * slope of the intercept is taken off, lest columns far from 0 magnify it. */
-static void find_limit(mg_working *s) {
-    double limit = 0.0;
-    for (int64_t j = 0; j < s->columns; j++) {
-        if (s->factor[j] > 0.0) limit = fmax(limit, fabs(mg_working_slope(s, j)));
-    }
-    s->solution->l1_limit = limit;
-}
-
 static margin_status working_start(mg_working *s) {
     const mg_linear_solution *given = s->solution;
+    double limit = 0.0; /* the greatest slope at w = 0 */
     bool somewhere = false;
     for (int64_t j = 0; j < s->columns; j++)
         somewhere |= given->w[j] != 0.0;
     memset(s->here.w, 0, (size_t)s->columns * sizeof *s->here.w);
     s->goal.constant = mg_objective_constant(s->objective, &s->here.b);
     MG_TRY(working_evaluate(s, &s->here, s->curvatures));
-    find_limit(s);
+    /* what rounding leaves of the slope of the intercept is taken off, lest columns far from 0
+     * magnify it */
+    for (int64_t j = 0; j < s->columns; j++)
+        if (s->factor[j] > 0.0) limit = fmax(limit, fabs(mg_working_slope(s, j)));
+    s->solution->l1_limit = limit;
     if (somewhere) {
         for (int64_t j = 0; j < s->columns; j++)
             s->here.w[j] = s->factor[j] > 0.0 ? given->w[j] : 0.0;

@@ -52,7 +52,8 @@ static int64_t length_of(const mg_working *s, int64_t j) {
 static margin_status order_columns(mg_working *s) {
     const int64_t n = s->columns, m = s->samples;
     int64_t *places;
-    MG_NEW(s->design->heap, places, m + 2, "the lengths of the columns", s->job->error);
+    MG_SCOPED_ARENA(arena, s->design->heap);
+    MG_ARENA_NEW(&arena, places, m + 2, "the lengths of the columns", s->job->error);
     memset(places, 0, (size_t)(m + 2) * sizeof *places);
     for (int64_t j = 0; j < n; j++)
         places[m - length_of(s, j) + 1]++;
@@ -60,7 +61,6 @@ static margin_status order_columns(mg_working *s) {
         places[l] += places[l - 1];
     for (int64_t j = 0; j < n; j++)
         s->sparse.order[places[m - length_of(s, j)]++] = j;
-    mg_free(s->design->heap, places);
     return MARGIN_OK;
 }
 

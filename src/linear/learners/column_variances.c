@@ -237,8 +237,12 @@ static void set_condition(mg_column_variances *v, mg_inference *out) {
                                                       norm, v->f.work));
 }
 
-static margin_status new_results(mg_column_variances *v, mg_inference *out) {
-    const mg_squares *s = &v->s;
+static margin_status take_apart(mg_column_variances *v, mg_inference *out) {
+    mg_squares *s = &v->s;
+    MG_TRY(mg_squares_begin(s));
+    MG_TRY(mg_squares_moments(s));
+    MG_TRY(mg_squares_factor_new(s, &v->f));
+    const int64_t n = v->f.count;
     out->columns = s->columns;
     out->intercept = s->intercept;
     out->coefficients = s->columns + s->intercept;
@@ -246,16 +250,6 @@ static margin_status new_results(mg_column_variances *v, mg_inference *out) {
     MG_TRY(MG_PIECES(out->arena, purpose, s->error, MG_PIECE(out->variance, out->coefficients),
                      MG_PIECE(out->inflation, out->columns),
                      MG_PIECE(out->dependences, s->columns)));
-    return MARGIN_OK;
-}
-
-static margin_status take_apart(mg_column_variances *v, mg_inference *out) {
-    mg_squares *s = &v->s;
-    MG_TRY(mg_squares_begin(s));
-    MG_TRY(mg_squares_moments(s));
-    MG_TRY(mg_squares_factor_new(s, &v->f));
-    MG_TRY(new_results(v, out));
-    const int64_t n = v->f.count;
     MG_TRY(MG_PIECES(&s->arena, purpose, s->error, MG_PIECE(v->lower, n * n), MG_PIECE(v->row, n),
                      MG_PIECE(v->kept, n)));
     MG_TRY(make_triangle(v, v->lower));

@@ -1,4 +1,5 @@
 /* The learners least-squares and ridge: options, choice of the method, report. */
+#include "base/scoped.h"
 #include "learn/exact/least_curvature.h"
 #include "linear/folds/folds.h"
 #include "linear/learners/linear_learner.h"
@@ -80,14 +81,6 @@ static margin_status solve_by(mg_squares *s, const char *solver, int64_t targets
     else
         MG_TRY(mg_squares_normal(s, is_solver(solver, "normal"), &doubtful));
     return doubtful && !s->out_of_time ? mg_squares_qr(s) : MARGIN_OK;
-}
-
-static margin_status squares_solve_by(mg_squares *s, const char *solver, int64_t targets) {
-    MG_TRY(mg_squares_begin(s));
-    MG_TRY(solve_by(s, solver, targets));
-    if (s->judged) return MARGIN_OK;
-    MG_TRY(mg_squares_check_values(s->problem, s->context, s->error));
-    return mg_squares_constant(s);
 }
 
 /* ---- Report ---------------------------------------------------------------------------------- */
@@ -178,14 +171,13 @@ static void describe_end(const mg_squares *s, margin_status status, mg_text *tex
 }
 
 static margin_status set_reason(mg_squares *s, margin_status status) {
-    mg_text text;
+    MG_SCOPED(mg_text, text);
     mg_text_init(&text, s->context->heap);
     describe_end(s, status, &text);
     describe_columns(s, &text);
-    const margin_status made = mg_text_check(&text, "the report", s->error);
-    if (made == MARGIN_OK) mg_report_reason(&s->fit->report, "%s", text.data);
-    mg_text_free(&text);
-    return made;
+    MG_TRY(mg_text_check(&text, "the report", s->error));
+    mg_report_reason(&s->fit->report, "%s", text.data);
+    return MARGIN_OK;
 }
 
 static void set_numbers(const mg_squares *s, bool penalised) {
@@ -199,17 +191,6 @@ static void set_numbers(const mg_squares *s, bool penalised) {
     if (!s->solve_again) mg_report_set(report, "condition", s->condition);
     if (s->rank >= 0) mg_report_set(report, "rank", (double)s->rank);
     if (penalised) mg_report_penalty(report, &s->penalty);
-}
-
-/* The direct ways take one step. */
-static void squares_trace(const mg_squares *s) {
-    mg_trace_note(s->fit->trace, (margin_trace_step){.step = 1,
-                                                     .row = -1,
-                                                     .errors = -1,
-                                                     .loss = s->now.objective,
-                                                     .intercept = s->b,
-                                                     .weights = s->w,
-                                                     .weight_count = s->columns});
 }
 
 /* What the model does on its rows, as the last pass or products found it, unless rounding of
@@ -244,7 +225,14 @@ static margin_status squares_hand_over(mg_squares *s, bool penalised) {
     fit->report.status = status;
     mg_linear_describe(&s->penalty, "(f-y)^2", &fit->report);
     MG_TRY(set_reason(s, status));
-    squares_trace(s);
+    const margin_trace_step step = {.step = 1, /* the direct ways take one */
+                                    .row = -1,
+                                    .errors = -1,
+                                    .loss = s->now.objective,
+                                    .intercept = s->b,
+                                    .weights = s->w,
+                                    .weight_count = s->columns};
+    mg_trace_note(fit->trace, step);
     for (int64_t j = 0; j < s->columns; j++)
         s->w[j] += 0.0; /* -0 prints as 0 */
     MG_TRY(mg_linear_make(s->context->heap, s->w, s->columns, s->b + 0.0, &fit->hypothesis,
@@ -266,13 +254,22 @@ static margin_status fit_next(mg_squares *s, mg_fit *fit, const mg_linear_option
     return squares_hand_over(s, o->penalised);
 }
 
+static margin_status fit_first(mg_squares *s, const mg_linear_options *o, int64_t targets) {
+    MG_TRY(mg_squares_begin(s));
+    MG_TRY(solve_by(s, o->solver, targets));
+    if (!s->judged) {
+        MG_TRY(mg_squares_check_values(s->problem, s->context, s->error));
+        MG_TRY(mg_squares_constant(s));
+    }
+    return squares_hand_over(s, o->penalised);
+}
+
 static margin_status fit_targets(mg_fit *fits, int64_t count, const mg_linear_options *o) {
     mg_squares s = mg_squares_of(&fits[0], o->intercept);
     s.penalty = o->penalty;
     s.tolerance = o->tolerance;
     s.most_steps = is_solver(o->solver, "cg") ? o->max_iterations : -1;
-    margin_status status = squares_solve_by(&s, o->solver, count);
-    if (status >= 0) status = squares_hand_over(&s, o->penalised);
+    margin_status status = fit_first(&s, o, count);
     for (int64_t t = 1; status >= 0 && t < count; t++)
         status = fit_next(&s, &fits[t], o);
     mg_squares_end(&s);

@@ -128,7 +128,6 @@ margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution,
                               const mg_smooth *whole, mg_smooth *s) {
     const mg_objective *o = job->objective;
     const margin_matrix *x = &o->design->problem->x;
-    margin_status status;
     *s = (mg_smooth){.job = job,
                      .solution = solution,
                      .objective = o,
@@ -147,19 +146,16 @@ margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution,
                      .scale = 1.0,
                      .level = -1,
                      .last = (double)INFINITY,
-                     .before = (double)INFINITY};
-    mg_arena_init(&s->arena, s->design->heap);
-    MG_GO(smooth_new_vectors(s));
+                     .before = (double)INFINITY,
+                     .arena = {.heap = o->design->heap}};
+    MG_TRY(smooth_new_vectors(s));
     if (!whole)
-        MG_GO(mg_design_coordinates(s->design, o->intercept, s->centre, s->factor, job->error));
-    MG_GO(go_to_start(s));
-    MG_GO(mg_objective_finite(s->here.value, job->error));
+        MG_TRY(mg_design_coordinates(s->design, o->intercept, s->centre, s->factor, job->error));
+    MG_TRY(go_to_start(s));
+    MG_TRY(mg_objective_finite(s->here.value, job->error));
     s->best_slack = s->here.slack;
     trace_here(s);
     return MARGIN_OK;
-done:
-    mg_smooth_free(s);
-    return status;
 }
 
 void mg_smooth_free(mg_smooth *s) {

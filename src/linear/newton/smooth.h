@@ -100,7 +100,7 @@ bool mg_smooth_can(const mg_objective *objective, char *why);
 margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solution);
 
 /* Takes memory (s->arena), finds the coordinates, or takes those of the whole that the rows are
- * some of, and goes to the start. */
+ * some of, and goes to the start. Also on failure, call mg_smooth_free. */
 margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution,
                               const mg_smooth *whole, mg_smooth *s);
 void mg_smooth_free(mg_smooth *s);

@@ -1,5 +1,6 @@
 /* The start matrix H0 of the smooth solvers: a diagonal, or Cholesky factors made from all samples
  * or a few. */
+#include "base/scoped.h"
 #include "linear/newton/smooth.h"
 #include "math/products/cholesky.h"
 
@@ -214,10 +215,8 @@ margin_status mg_smooth_factor(mg_smooth *s, mg_smooth_base base, int64_t rows, 
     const int64_t count = base == MG_BASE_BLOCKS ? s->functions : 1, n = s->block;
     double *curvatures;
     if (base == MG_BASE_WHOLE) {
-        mg_smooth_part part = {0};
-        const margin_status status = factor_whole(s, rows, single, &part);
-        mg_smooth_part_free(&part);
-        return status;
+        MG_SCOPED(mg_smooth_part, part);
+        return factor_whole(s, rows, single, &part);
     }
     MG_SCOPED_ARENA(arena, s->design->heap);
     MG_TRY(begin_factors(s, base, count));

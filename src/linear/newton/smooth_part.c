@@ -4,6 +4,7 @@
  * The optimum of m samples is above that of all by about (columns / m) of the value, so that steps
  * go no further. They start on a part of the part, and so on down to as few rows as a factor is
  * made from. Rows are drawn in proportion to their weights. */
+#include "base/scoped.h"
 #include "linear/newton/smooth.h"
 
 #include <string.h>
@@ -79,19 +80,15 @@ margin_status mg_smooth_take_part(mg_smooth *s, int64_t rows, int64_t round, mg_
 static margin_status step_on_part(mg_smooth *s) {
     mg_linear_job job = *s->job;
     mg_linear_solution solution = {.w = s->here.w, .b = s->here.b};
-    mg_smooth of_part;
+    MG_SCOPED(mg_smooth, of_part);
     job.objective = &s->part.objective;
     job.trace = NULL;
     memset(s->here.b, 0, (size_t)s->functions * sizeof *s->here.b); /* not given */
     MG_TRY(mg_smooth_begin(&job, &solution, s, &of_part));
-    const margin_status status =
-        mg_smooth_descend(&of_part, (double)s->block / (double)of_part.samples);
-    if (status >= 0) {
-        memcpy(s->here.w, of_part.here.w, (size_t)(s->functions * s->columns) * sizeof(double));
-        memcpy(s->here.b, of_part.here.b, (size_t)s->functions * sizeof(double));
-    }
-    mg_smooth_free(&of_part);
-    return status;
+    MG_TRY(mg_smooth_descend(&of_part, (double)s->block / (double)of_part.samples));
+    memcpy(s->here.w, of_part.here.w, (size_t)(s->functions * s->columns) * sizeof(double));
+    memcpy(s->here.b, of_part.here.b, (size_t)s->functions * sizeof(double));
+    return MARGIN_OK;
 }
 
 /* Of a class that it has not a part knows nothing. */
@@ -118,7 +115,7 @@ margin_status mg_smooth_start(mg_smooth *s) {
 
 void mg_smooth_part_free(mg_smooth_part *part) {
     mg_objective_free(&part->objective);
-    if (part->design.heap) mg_design_free(&part->design);
-    if (part->arena.heap) mg_arena_free(&part->arena);
+    mg_design_free(&part->design);
+    mg_arena_free(&part->arena);
     memset(part, 0, sizeof *part);
 }

@@ -18,6 +18,7 @@
  * on a part of the rows led to the start, and it costs few passes, the factor of their Hessian as a
  * whole; else one factor for all of them at first, then, where many passes were made, one for each.
  */
+#include "base/scoped.h"
 #include "linear/newton/smooth.h"
 
 #include <string.h>
@@ -275,30 +276,29 @@ margin_status mg_smooth_descend(mg_smooth *s, double enough) {
     return MARGIN_OK;
 }
 
+static margin_status smooth_iterate(mg_smooth *s) {
+    MG_TRY(mg_smooth_diagonal(s));
+    for (bool tried = true; tried;) {
+        bool proven, moved = true;
+        MG_TRY(mg_smooth_check(s, &proven));
+        if (proven) return mg_smooth_end(s, MARGIN_OK);
+        const margin_status stop = mg_stop_check(&s->job->stop, s->solution->iterations);
+        if (stop < 0) return mg_fail_cancelled(s->job->error);
+        if (stop > 0) return mg_smooth_end(s, stop);
+        MG_TRY(smooth_improve(s));
+        if (!mg_smooth_is_idle(s)) MG_TRY(next_step(s, &moved));
+        if (!moved || mg_smooth_is_idle(s)) MG_TRY(smooth_escalate(s, &tried));
+    }
+    return mg_smooth_end(s, MARGIN_STOPPED_STALLED);
+}
+
 margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solution) {
-    mg_smooth s;
-    margin_status stop = MARGIN_OK, status;
-    bool proven = false, tried = true;
+    MG_SCOPED(mg_smooth, s);
     MG_TRY(mg_smooth_begin(job, solution, NULL, &s));
     job->stop.deadline -= s.pass; /* the proof takes as long */
     mg_stop_arm(&job->stop);
-    MG_GO(mg_smooth_diagonal(&s));
-    for (;;) {
-        bool moved = true;
-        MG_GO(mg_smooth_check(&s, &proven));
-        if (!proven) stop = mg_stop_check(&job->stop, solution->iterations);
-        if (proven || stop != MARGIN_OK) break;
-        MG_GO(smooth_improve(&s));
-        if (!mg_smooth_is_idle(&s)) MG_GO(next_step(&s, &moved));
-        if (!moved || mg_smooth_is_idle(&s)) MG_GO(smooth_escalate(&s, &tried));
-        if (!tried) stop = MARGIN_STOPPED_STALLED;
-        if (!tried) break;
-    }
-    status = stop < 0 ? mg_fail_cancelled(job->error) : mg_smooth_end(&s, stop);
-done:
-    if (mg_stop_cut(&job->stop, status)) status = mg_smooth_end(&s, MARGIN_STOPPED_TIME);
-    mg_smooth_free(&s);
-    return status;
+    const margin_status status = smooth_iterate(&s);
+    return mg_stop_cut(&job->stop, status) ? mg_smooth_end(&s, MARGIN_STOPPED_TIME) : status;
 }
 
 const mg_linear_solver mg_solver_lbfgs = {

@@ -206,9 +206,12 @@ static void find_changes(const mg_objective *o, const double *scores, double *le
         }
 }
 
-margin_status mg_look_ahead(const mg_objective *o, const double *at_w, const double *at_b,
-                            double *w, double *b, double *least, double *most,
-                            margin_error *error) {
+/* Minus Newton's direction at (at_w, at_b), and the least and the greatest change of a margin (of
+ * several functions own score less another) along it. w: room for functions x (columns + 1)
+ * numbers, of which the first functions x columns are the weights. Passes. */
+static margin_status look_ahead(const mg_objective *o, const double *at_w, const double *at_b,
+                                double *w, double *b, double *least, double *most,
+                                margin_error *error) {
     mg_newton_matrix newton;
     double *weights, *v, *sums;
     MG_SCOPED_ARENA(arena, o->design->heap);
@@ -251,7 +254,8 @@ static margin_status come_nearer(const mg_objective *o, double *w, double *b, ma
 margin_status mg_find_recession(const mg_objective *o, const double *w, const double *b,
                                 bool *recedes, bool *separable, margin_error *error) {
     enum { MOST_STEPS = 12 };
-    static const double far = 4.0; /* of a margin in one step */
+    static const double far = 4.0;    /* of a margin in one step */
+    static const double still = 0.05; /* below it nothing moves any more: an optimum */
     const int64_t weights = o->functions * o->columns;
     double *at, *at_b, *step, *step_b, least, most = (double)INFINITY;
     MG_SCOPED_ARENA(arena, o->design->heap);
@@ -263,9 +267,10 @@ margin_status mg_find_recession(const mg_objective *o, const double *w, const do
     memcpy(at, w, (size_t)weights * sizeof *at);
     memcpy(at_b, b, (size_t)o->functions * sizeof *at);
     MG_TRY(come_nearer(o, at, at_b, error));
-    for (int k = 0; k < MOST_STEPS && most >= MG_STILL && !*recedes; k++) {
-        MG_TRY(mg_look_ahead(o, at, at_b, step, step_b, &least, &most, error));
-        *recedes = mg_falls_for_ever(least, most);
+    for (int k = 0; k < MOST_STEPS && most >= still && !*recedes; k++) {
+        MG_TRY(look_ahead(o, at, at_b, step, step_b, &least, &most, error));
+        /* some margins grow and none falls, however far one goes */
+        *recedes = most >= still && least > -1e-4 * most;
         *separable = *recedes && least > 1e-4 * most;
         const double share = fmin(1.0, far / fmax(most, -least));
         for (int64_t j = 0; j < weights; j++)

@@ -131,13 +131,6 @@ static margin_status equilibrate(const mg_squares *s, const products *p, mg_squa
     return MARGIN_OK;
 }
 
-/* sum c (a - mean) (y - centre), the gradient at the start */
-static void start_gradient(mg_squares *s, const products *p) {
-    for (int64_t j = 0; j < s->columns; j++)
-        s->gradient[j] =
-            s->norm[j] > 0.0 ? p->gram[j * p->size + s->columns] * s->spread / p->factor[j] : 0.0;
-}
-
 /* Of the longest column to the shortest. */
 static double ratio_of(const mg_squares_factor *f) {
     double most = 0.0, least = (double)INFINITY;
@@ -307,8 +300,10 @@ margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     if (!reliable && s->alpha == 0.0 && s->rank < 0) MG_TRY(factor_pivoted(s, &p, f, &reliable));
     if (reliable && s->alpha == 0.0 && !s->out_of_time) MG_TRY(check_sparse_rank(s, f, &reliable));
     if (!reliable || s->out_of_time) return MARGIN_OK;
-    start_gradient(s, &p);
     mg_squares_start(s);
+    for (int64_t j = 0; j < s->columns; j++) /* sum c (a - mean) (y - centre) */
+        s->gradient[j] =
+            s->norm[j] > 0.0 ? p.gram[j * p.size + s->columns] * s->spread / p.factor[j] : 0.0;
     MG_TRY(mg_squares_factor_correct(s, f, s->step));
     mg_squares_move(s, s->step);
     judge_by_products(s, &p);

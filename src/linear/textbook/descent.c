@@ -55,19 +55,14 @@ margin_status mg_descent_gradient(mg_descent *d) {
     return MARGIN_OK;
 }
 
-/* Far above the start: no step of a method that works leads there. */
-static bool ran_away(const mg_descent *d) {
-    static const double far = 1e4;
-    return !(d->here.value <= far * fmax(d->start_value, d->goal.constant));
-}
-
 /* After `here` was evaluated at the end of a unit: trace, best point, signs of divergence. */
 static void descent_note(mg_descent *d) {
     static const double little = 1e-12;
+    static const double far = 1e4; /* above the start: no step of a method that works leads there */
     const mg_descent_point *p = &d->here;
     const bool first = d->units == 0;
     mg_linear_trace(d->job, d->units, p->w, p->b, p->value, p->errors);
-    d->diverged = !first && ran_away(d);
+    d->diverged = !first && !(p->value <= far * fmax(d->start_value, d->goal.constant));
     d->idle = first || p->value < d->best.value - little * fabs(d->best.value) ? 0 : d->idle + 1;
     if (!(p->value < d->best.value)) return;
     d->best.value = p->value;

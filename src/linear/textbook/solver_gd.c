@@ -22,13 +22,6 @@ static void gd_step_from(const mg_descent *d, const mg_descent_point *from, doub
     mg_shrink(d, to->w, share * d->objective->penalty.kappa);
 }
 
-static void step_dual(const mg_descent *d, double rate) {
-    const int8_t *sign = d->design->problem->sign;
-    const double theta = fmin(1.0, rate * d->mu);
-    for (int64_t i = 0; d->alpha && i < d->samples; i++) /* slopes are those in f */
-        d->alpha[i] += theta * (-sign[i] * d->slopes[i] - d->alpha[i]);
-}
-
 /* ---- Rates found on the way ------------------------------------------------------------------ */
 
 static double smooth_value(const mg_descent *d, const mg_descent_point *p) {
@@ -70,9 +63,11 @@ static margin_status gd_adapting_step(mg_descent *d) {
 }
 
 margin_status mg_descent_step(mg_descent *d) {
-    const double rate = mg_descent_rate(d, d->units);
+    const double rate = mg_descent_rate(d, d->units), theta = fmin(1.0, rate * d->mu);
+    const int8_t *sign = d->design->problem->sign;
     if (d->adapts) return gd_adapting_step(d);
-    step_dual(d, rate);
+    for (int64_t i = 0; d->alpha && i < d->samples; i++) /* slopes are those in f */
+        d->alpha[i] += theta * (-sign[i] * d->slopes[i] - d->alpha[i]);
     gd_step_from(d, &d->here, rate, &d->here);
     return mg_descent_evaluate(d, &d->here);
 }

@@ -478,15 +478,6 @@ static margin_status fill_report(mg_verification *k, real gap, real moved) {
     return penalty->kappa > 0.0 ? claim_sparsity(k) : MARGIN_OK;
 }
 
-static margin_status verify(mg_verification *k) {
-    real gap, moved;
-    MG_TRY(find_objective(k));
-    MG_TRY(mg_verify_columns(k));
-    MG_TRY(find_rounding(k));
-    MG_TRY(find_gap(k, &gap, &moved));
-    return fill_report(k, gap, moved);
-}
-
 margin_status mg_linear_verify(mg_fit *fit, const mg_linear_options *options, mg_loss_kind loss,
                                const mg_hypothesis *hypothesis) {
     mg_verification k = {.fit = fit,
@@ -500,6 +491,7 @@ margin_status mg_linear_verify(mg_fit *fit, const mg_linear_options *options, mg
                          .unit_of_rows =
                              (real)mg_rows_rounding(fit->problem->count, MG_BLOCK_ROWS)};
     const int64_t size = k.columns + 1, scores = k.samples * k.functions;
+    real gap, moved;
     MG_SCOPED_ARENA(arena, fit->context->heap);
     MG_REQUIRE(!k.loss->coupled || k.functions == fit->problem->classes, fit->error,
                MARGIN_ERROR_DATA, "the data has %d classes and the model %lld functions",
@@ -510,5 +502,9 @@ margin_status mg_linear_verify(mg_fit *fit, const mg_linear_options *options, mg
         MG_PIECE(k.blur, k.functions * size), MG_PIECE(k.values, size), MG_PIECE(k.sizes, size),
         MG_PIECE(k.terms, k.functions), MG_PIECE(k.centre, size), MG_PIECE(k.held, size),
         MG_PIECE(k.far, size), MG_PIECE(k.at, size), MG_PIECE(k.row, size)));
-    return verify(&k);
+    MG_TRY(find_objective(&k));
+    MG_TRY(mg_verify_columns(&k));
+    MG_TRY(find_rounding(&k));
+    MG_TRY(find_gap(&k, &gap, &moved));
+    return fill_report(&k, gap, moved);
 }

@@ -151,9 +151,11 @@ static void balance_shares(mg_verification *k, const shares *s) {
     }
 }
 
-static margin_status balance(mg_verification *k) {
+margin_status mg_verify_dual(mg_verification *k) {
     shares s = {0};
     MG_SCOPED_ARENA(arena, k->fit->context->heap);
+    take_dual(k);
+    clip(k);
     if (!k->options->intercept) return MARGIN_OK;
     if (!k->loss->coupled) {
         balance_one(k);
@@ -165,10 +167,4 @@ static margin_status balance(mg_verification *k) {
     MG_TRY(blur_shares(k, &s));
     balance_shares(k, &s);
     return MARGIN_OK;
-}
-
-margin_status mg_verify_dual(mg_verification *k) {
-    take_dual(k);
-    clip(k);
-    return balance(k);
 }
