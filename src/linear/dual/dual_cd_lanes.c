@@ -118,13 +118,15 @@ static void step_logistic(lanes *g, int64_t i, const double *z, double *change) 
     }
 }
 
-/* Hinge and squared hinge of one lane. */
-static double step_hinge(lanes *g, int l, int64_t i, double z) {
-    bool leaves;
-    const double change = mg_dual_cd_step_hinge(&g->lane[l], g->kind == MG_LOSS_SQUARED_HINGE, i, z,
-                                                g->alpha + i * LANES + l, &leaves);
-    if (leaves) g->open[i] &= (uint8_t) ~(1U << l);
-    return change;
+/* Hinge and squared hinge. */
+static void step_hinge(lanes *g, int64_t i, uint8_t mask, const double *z, double *change) {
+    for (int l = 0; l < g->count; l++) {
+        bool leaves;
+        if (!(mask >> l & 1)) continue;
+        change[l] = mg_dual_cd_step_hinge(&g->lane[l], g->kind == MG_LOSS_SQUARED_HINGE, i, z[l],
+                                          g->alpha + i * LANES + l, &leaves);
+        if (leaves) g->open[i] &= (uint8_t) ~(1U << l);
+    }
 }
 
 /* Adds what the lanes changed at a row. */
@@ -149,12 +151,10 @@ static void lanes_visit(lanes *g, int64_t i, int64_t row, uint8_t mask) {
     g->rows->dot(g->x, row, g->weights, z);
     for (int l = 0; l < g->count; l++)
         z[l] = g->lane[l].design->problem->sign[i] * (z[l] + g->lane[l].b);
-    if (g->kind == MG_LOSS_LOGISTIC) {
+    if (g->kind == MG_LOSS_LOGISTIC)
         step_logistic(g, i, z, change);
-    } else {
-        for (int l = 0; l < g->count; l++)
-            if (mask >> l & 1) change[l] = step_hinge(g, l, i, z[l]);
-    }
+    else
+        step_hinge(g, i, mask, z, change);
     lanes_move(g, i, row, z, change);
 }
 

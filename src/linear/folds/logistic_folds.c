@@ -408,14 +408,6 @@ static void enter_penalty(logistic_folds *m, int64_t f, int64_t k) {
     fold->done = false;
 }
 
-static void leave_penalty(logistic_folds *m, int64_t f) {
-    logistic_fold *fold = &m->fold[f];
-    for (int64_t j = 0; j < m->size; j++) {
-        fold->off_before[j] = fold->off[j];
-        fold->off[j] = fold->u[j] - fold->base[j];
-    }
-}
-
 /* Half the way back where the last step led up, else the next one. */
 static void move_fold(logistic_folds *m, int64_t f, int64_t k) {
     logistic_fold *fold = &m->fold[f];
@@ -459,8 +451,13 @@ static margin_status solve_penalty(logistic_folds *m, int64_t k) {
         for (int64_t f = 0; f < m->folds && !done; f++)
             if (!m->fold[f].done) move_fold(m, f, k);
     }
-    for (int64_t f = 0; f < m->folds; f++)
-        leave_penalty(m, f);
+    for (int64_t f = 0; f < m->folds; f++) {
+        logistic_fold *fold = &m->fold[f];
+        for (int64_t j = 0; j < m->size; j++) {
+            fold->off_before[j] = fold->off[j];
+            fold->off[j] = fold->u[j] - fold->base[j];
+        }
+    }
     return MARGIN_OK;
 }
 

@@ -165,13 +165,6 @@ static margin_status set_variances(mg_column_variances *v, mg_inference *out) {
     return MARGIN_OK;
 }
 
-static void add_constants(const mg_column_variances *v, mg_inference *out) {
-    for (int64_t j = 0; j < out->columns; j++)
-        if (!(v->s.norm[j] > 0.0))
-            out->dependences[out->dependence_count++] =
-                (mg_dependence){.column = j, .constant = v->s.mean[j]};
-}
-
 /* Coefficients of columns that take part in a dependence could be any. */
 static void clear_undetermined(const mg_inference *out) {
     for (int64_t d = 0; d < out->dependence_count; d++) {
@@ -257,7 +250,10 @@ static margin_status take_apart(mg_column_variances *v, mg_inference *out) {
     out->rank = v->kept_count;
     MG_TRY(set_variances(v, out));
     clear_undetermined(out);
-    add_constants(v, out);
+    for (int64_t j = 0; j < out->columns; j++)
+        if (!(s->norm[j] > 0.0))
+            out->dependences[out->dependence_count++] =
+                (mg_dependence){.column = j, .constant = s->mean[j]};
     set_condition(v, out);
     return out->want_covariance ? set_covariance(v, out) : MARGIN_OK;
 }

@@ -79,20 +79,17 @@ static offer offer_of_level(const mg_smooth *s, int number, double limit) {
     return (offer){MG_BASE_BLOCKS, number, l.rows, l.single, price, limit};
 }
 
-/* The curvature is no longer that of the factor: steps do not fit as they are. */
-static bool has_changed(const mg_smooth *s) {
-    if (s->since == 0) return false;
-    return s->cut || s->step > changed || s->scale > changed || s->scale < 1.0 / changed;
-}
-
 /* Where the last factor serves no longer: one of the next level if progress is slow or it costs
  * little, else of the same level if the curvature is another one. */
 static int offers_to_one(const mg_smooth *s, offer *out) {
     const bool none = s->level < 0;
     const bool is_slow = (s->since > STEPS_BEFORE_GROWTH && s->last > slow * s->before) ||
                          (s->since > 0 && s->since <= 2 && s->cut);
+    /* the curvature is no longer that of the factor: steps do not fit as they are */
+    const bool has_changed = s->since > 0 && (s->cut || s->step > changed || s->scale > changed ||
+                                              s->scale < 1.0 / changed);
     const double rented = (double)s->rented;
-    if (!mg_smooth_can_factor(s, 1) || !(none || is_slow || has_changed(s))) return 0;
+    if (!mg_smooth_can_factor(s, 1) || !(none || is_slow || has_changed)) return 0;
     const int next = !none && level_at(s, s->level).last ? s->level : s->level + 1;
     out[0] = offer_of_level(s, next, none || is_slow ? fmax(small_price, rented) : tiny_price);
     if (!none) out[1] = offer_of_level(s, s->level, rented);

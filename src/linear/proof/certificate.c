@@ -42,8 +42,14 @@
 
 #include <string.h>
 
-typedef struct certificate {
+typedef struct certificate certificate;
+
+/* Samples [first, first + count). */
+typedef void (*proof_visit)(const certificate *m, int64_t first, int64_t count, double *sums);
+
+struct certificate {
     const mg_objective *o;
+    proof_visit visit; /* of the walk at hand */
     const struct dual_set *set;
     double *point;     /* samples x functions: alpha, or the shares q */
     double *r;         /* samples x functions */
@@ -55,10 +61,7 @@ typedef struct certificate {
     double factor;     /* alpha is to be multiplied by this */
     double dual, kept; /* the greatest D so far, and its factor */
     margin_error *error;
-} certificate;
-
-/* Samples [first, first + count). */
-typedef void (*proof_visit)(const certificate *m, int64_t first, int64_t count, double *sums);
+};
 
 /* The dual points of one function, or of several. */
 typedef struct dual_set {
@@ -233,21 +236,16 @@ static const dual_set simplex = {MG_BLOCK_ROWS / 4, simplex_settle, simplex_bala
 
 /* ---- Walks ----------------------------------------------------------------------------------- */
 
-typedef struct proof_walk {
-    const certificate *m;
-    proof_visit visit;
-} proof_walk;
-
 static margin_status proof_add_block(void *state, const mg_block *block, void *argument) {
-    const proof_walk *walk = argument;
-    walk->visit(walk->m, block->first, block->count, state);
+    const certificate *m = argument;
+    m->visit(m, block->first, block->count, state);
     return MARGIN_OK;
 }
 
 static margin_status walk_samples(certificate *m, proof_visit visit) {
-    proof_walk walk = {m, visit};
+    m->visit = visit;
     return mg_sweep_sums(m->o->design->context, m->o->samples, m->set->block_rows,
-                         2 * m->o->functions, 0, proof_add_block, &walk, m->sums, m->error);
+                         2 * m->o->functions, 0, proof_add_block, m, m->sums, m->error);
 }
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */

@@ -213,14 +213,6 @@ static double path_judge(const path_run *run, int64_t k) {
     return distance / fmax(1.0, objective);
 }
 
-static void path_correct(path_run *run, int64_t k) {
-    const mg_squares *s = &run->s;
-    const double *gradient = gradient_of(run, run->state, k);
-    for (int64_t l = 0; l < s->columns; l++)
-        run->solution[k * s->columns + l] += run->inverse[k * s->columns + l] * gradient[l];
-    if (s->intercept) run->level[k] += sums_of(run->state, k)->excess / s->total;
-}
-
 static margin_status path_solve(path_run *run) {
     const double enough = 1e-10;
     const int64_t n = run->s.columns;
@@ -242,8 +234,12 @@ static margin_status path_solve(path_run *run) {
             mg_stop_check(&run->s.stop, sweeps) > 0)
             return MARGIN_OK;
         last = worst;
-        for (int64_t k = 0; k < run->count; k++)
-            path_correct(run, k);
+        for (int64_t k = 0; k < run->count; k++) {
+            const double *gradient = gradient_of(run, run->state, k);
+            for (int64_t l = 0; l < n; l++)
+                run->solution[k * n + l] += run->inverse[k * n + l] * gradient[l];
+            if (run->s.intercept) run->level[k] += sums_of(run->state, k)->excess / run->s.total;
+        }
     }
 }
 

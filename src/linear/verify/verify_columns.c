@@ -108,18 +108,13 @@ static int64_t sure_rank(const mg_verification *k, const mg_extended_factor *f, 
     return rank;
 }
 
-static real length_of_fit(const mg_verification *k) {
-    real square = 0.0L;
-    for (int64_t i = 0; i < k->samples; i++)
-        square += k->c[i] * k->scores[i] * k->scores[i];
-    return sqrtl(square);
-}
-
 /* Whether w is L z. x: f->size. */
 static bool is_least(const mg_verification *k, const mg_extended_factor *f, const real *scale,
                      real noise, real *x) {
-    const real whole = (real)MG_ROUNDING * length_of_fit(k);
-    real *blur = k->sizes, all = 0.0L; /* no row is at hand */
+    real *blur = k->sizes, all = 0.0L, square = 0.0L; /* no row is at hand */
+    for (int64_t i = 0; i < k->samples; i++)
+        square += k->c[i] * k->scores[i] * k->scores[i];
+    const real whole = (real)MG_ROUNDING * sqrtl(square);
     for (int64_t j = 0; j < f->size; j++) {
         x[j] = j < k->columns ? scale[j] * (real)k->h->view.linear.weights[j] : 0.0L;
         blur[j] = whole * scale[j] * scale[j];
