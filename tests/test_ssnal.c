@@ -276,6 +276,49 @@ static void test_one_row_balanced(void **state) {
     }
 }
 
+static int count_steps(const margin_trace_step *step, void *user) {
+    int64_t *seen = user;
+    assert_int_equal(step->step, *seen);
+    assert_true(isfinite(step->loss));
+    (*seen)++;
+    return 0;
+}
+
+/* One of several overlapping classes against the others: no function is better than a constant,
+ * which is seen in a few steps (from zero it takes 18). */
+static void test_constant_is_best(void **state) {
+    const char *const options[] = {"tol=1e-4", "C=1e4", "C=0.01", "max_iter=3", "tol=1e-8"};
+    enum { ROWS = 4000, COLUMNS = 5 };
+    int64_t seen;
+    const mg_trace trace = {.step = count_steps, .user = &seen};
+    uint64_t seed = 58;
+    (void)state;
+    linear_case *c = linear_case_make(ROWS, COLUMNS, 0.3, 1, 57);
+    for (int64_t i = 0; i < ROWS; i++)
+        c->sign[i] = support_uniform(&seed) < 1 / (5 + exp(-c->x[i * COLUMNS])) ? 1 : -1;
+    margin_context *context = support_context(NULL, 2);
+    for (int k = 0; k < 2 * MG_LENGTH(options); k++) {
+        seen = 0;
+        if (k == MG_LENGTH(options)) c->problem.weight = c->weight;
+        linear_fitted f = linear_fit_with(context, &c->problem, MG_LOSS_HINGE,
+                                          options[k % MG_LENGTH(options)], &trace);
+        assert_int_equal(f.status, MARGIN_OK);
+        if (k % MG_LENGTH(options) < 4) assert_true(f.report.iterations <= 3);
+        assert_int_equal(seen, f.report.iterations + 1);
+        assert_close(intercept_of(&f), -1, 1e-3);
+        assert_true(weights_of(&f)[0] != 0);
+        linear_fitted_free(&f);
+    }
+    const hinge_problem p = {c, 1, 1, true};
+    linear_fitted f = fit_proven(&p, 1e-4);
+    linear_fitted_free(&f);
+    linear_assert_threads(&c->problem, MG_LOSS_HINGE, "tol=1e-4");
+    linear_assert_cancels(&c->problem, MG_LOSS_HINGE, "tol=1e-8", 2);
+    margin_context_free(context);
+    c->problem.weight = NULL;
+    linear_case_free(c);
+}
+
 /* ---- Penalties of every size ----------------------------------------------------------------- */
 
 static void test_penalties(void **state) {
@@ -713,15 +756,6 @@ static void test_beyond_double(void **state) {
     linear_case_free(c);
 }
 
-static int count_steps(const margin_trace_step *step, void *user) {
-    int64_t *seen = user;
-    assert_int_equal(step->step, *seen);
-    assert_int_equal(step->weight_count, 4);
-    assert_true(isfinite(step->loss));
-    (*seen)++;
-    return 0;
-}
-
 static void test_trace(void **state) {
     int64_t seen = 0;
     const mg_trace trace = {.step = count_steps, .user = &seen};
@@ -779,6 +813,7 @@ int main(void) {
         cmocka_unit_test(test_widest_margin),
         cmocka_unit_test(test_one_small_box),
         cmocka_unit_test(test_one_row_balanced),
+        cmocka_unit_test(test_constant_is_best),
         cmocka_unit_test(test_penalties),
         cmocka_unit_test(test_spellings),
         cmocka_unit_test(test_no_penalty),

@@ -14,7 +14,12 @@
  * The gap of (w, b, c n) is slackness + residual + amiss (ssnal.h): the first is lessened by
  * new multipliers and more sharpness, the others by Newton steps. So a Newton step is made while
  * its part is the greater one. Sharpness grows only while more rows are active than there are
- * columns: beyond that the steps would have to find the right rows one by one. */
+ * columns: beyond that the steps would have to find the right rows one by one.
+ *
+ * Where one class weighs much less than the other, often no function is better than the best
+ * constant, and from u = 0 that is found late. There the first steps start at the constant with
+ * its multipliers: they are done once these pull w nowhere, to rounding. What little w the
+ * sharpness leaves by then (1e-7 of P at most) is kept, so that rows are told apart. */
 #include "linear/hinge/ssnal.h"
 #include "linear/proof/goal.h"
 
@@ -30,7 +35,7 @@ static const double inner_share = 0.1, tolerance_share = 0.2;
 /* Without a penalty: what counts as 0 of the pull, relative to the loss. */
 static const double feasible = 1e-11;
 
-enum { IDLE_ROUNDS = 12, MOST_INNER = 60 };
+enum { IDLE_ROUNDS = 12, MOST_INNER = 60, MOST_CONSTANT = 15 };
 
 typedef struct ssnal {
     mg_ssnal s;
@@ -39,7 +44,8 @@ typedef struct ssnal {
     double share;     /* and relative to its objective */
     double slackness; /* of the round before */
     double strictness;
-    int idle; /* rounds since the gap last fell by much */
+    int idle;         /* rounds since the gap last fell by much */
+    bool is_constant; /* it started from the best constant, which may yet be optimal */
 } ssnal;
 
 static bool ssnal_can(const mg_objective *objective, char *why) {
@@ -78,9 +84,22 @@ static double expected_gap(const ssnal *m) {
     return p->slackness + p->charge + p->amiss;
 }
 
+/* About what the best constant loses more than any function; of that, |balance| matters least. */
+static double excess(const ssnal *m) {
+    const mg_ssnal_point *p = &m->s.here;
+    return 2.0 * (p->penalty + p->residual) + p->amiss;
+}
+
+static bool constant_is_best(const ssnal *m) {
+    const double amiss = m->s.here.amiss, tolerance = m->s.job->tolerance;
+    return excess(m) - amiss <= 1e-13 * m->constant && /* rounding */
+           amiss <= fmin(1e-9, tolerance_share * tolerance) * m->constant;
+}
+
 /* The gap to reach. */
 static double goal_of(const ssnal *m) {
     const double tolerance = m->s.job->tolerance, size = objective_of(m);
+    if (m->is_constant) return constant_is_best(m) ? tolerance * fmax(1.0, size) : 0.0;
     if (m->s.mode == MG_SSNAL_HARD) return tolerance * (isinf(size) ? m->s.here.penalty : size);
     return mg_wanted_gap(tolerance, size, m->constant);
 }
@@ -148,22 +167,35 @@ static void ssnal_trace(const mg_ssnal *s) {
                     s->here.loss + s->here.penalty, s->here.errors);
 }
 
+/* The constant is not optimal, or not soon seen to be. */
+static margin_status give_up(ssnal *m, bool *restarted) {
+    *restarted = true;
+    m->is_constant = false;
+    return mg_ssnal_start(&m->s);
+}
+
 /* Newton steps on F. *stop: the method is to end, with that status. *restarted: F is another one
  * now. */
 static margin_status ssnal_minimise(ssnal *m, bool *done, bool *restarted, margin_status *stop) {
+    static const double fall = 0.5; /* at least, of what the constant seems to lose */
     mg_ssnal *s = &m->s;
+    double last = (double)INFINITY;
     for (int k = 0; k < MOST_INNER; k++) {
         bool moved;
         MG_TRY(ssnal_check(m, done));
         const double enough = fmax(inner_share * s->here.slackness, tolerance_share * goal_of(m));
-        if (*done || (k > 0 && inner_gap(m) <= enough)) return MARGIN_OK;
+        const bool ended = m->is_constant ? constant_is_best(m) : inner_gap(m) <= enough;
+        if (*done || (k > 0 && ended)) return MARGIN_OK;
         *stop = mg_stop_check(&s->job->stop, s->solution->iterations);
         if (*stop != MARGIN_OK) return MARGIN_OK;
+        if (m->is_constant && !(k < MOST_CONSTANT && excess(m) <= fall * last))
+            return give_up(m, restarted);
+        last = excess(m);
         MG_TRY(mg_ssnal_direction(s));
         MG_TRY(mg_ssnal_step(s, &moved));
-        if (!moved) return MARGIN_OK;
+        if (!moved) return m->is_constant ? give_up(m, restarted) : MARGIN_OK;
         ssnal_trace(s);
-        if (s->here.errors == 0) MG_TRY(mg_ssnal_harden(s, restarted));
+        if (s->here.errors == 0 && !m->is_constant) MG_TRY(mg_ssnal_harden(s, restarted));
         if (*restarted) return MARGIN_OK;
     }
     return MARGIN_OK;
@@ -222,6 +254,7 @@ static margin_status ssnal_iterate(ssnal *m) {
         MG_TRY(ssnal_minimise(m, &done, &restarted, &stop));
         if (stop < 0) return mg_fail_cancelled(m->s.job->error);
         if (done || stop > 0) return ssnal_end(m, stop);
+        if (m->is_constant && m->idle >= IDLE_ROUNDS) MG_TRY(give_up(m, &restarted));
         if (restarted) {
             m->best = m->slackness = (double)INFINITY;
             m->idle = 0;
@@ -237,6 +270,8 @@ static margin_status ssnal_solve(mg_linear_job *job, mg_linear_solution *solutio
     MG_SCOPED_ARENA(arena, job->objective->design->heap);
     MG_TRY(mg_ssnal_begin(job, solution, &arena, &m.s));
     m.constant = mg_objective_constant(job->objective, &(double){0.0});
+    MG_TRY(mg_ssnal_start_constant(&m.s, &m.is_constant));
+    if (!m.is_constant) MG_TRY(mg_ssnal_start(&m.s));
     ssnal_trace(&m.s);
     return ssnal_iterate(&m);
 }

@@ -102,7 +102,33 @@ static int only_sign(const mg_ssnal *s) {
     return sign[0];
 }
 
-static margin_status ssnal_start(mg_ssnal *s) {
+margin_status mg_ssnal_start_constant(mg_ssnal *s, bool *started) {
+    static const double larger = 2.0, near = 0.95, sharp = 1e5; /* beside what a constant loses */
+    const int8_t *sign = s->design->problem->sign;
+    double boxes[2] = {0.0, 0.0};
+    for (int64_t i = 0; i < s->samples; i++)
+        boxes[sign[i] > 0] += s->c[i];
+    const bool most = boxes[1] > boxes[0];
+    const double few = boxes[!most], ratio = boxes[most] / few, rho = s->objective->penalty.rho;
+    *started = s->objective->intercept && rho > 0.0 && few > 0.0 && ratio >= larger;
+    if (!*started) return MARGIN_OK;
+    s->here.b = most ? 1.0 : -1.0;
+    s->sharpness = sharp;
+    for (int64_t j = 0; j < s->columns; j++) {
+        s->stiffness[j] = rho;
+        s->here.w[j] = s->anchor[j] = 0.0;
+    }
+    for (int64_t i = 0; i < s->samples; i++) {
+        s->multipliers[i] = (sign[i] > 0) == most ? 1.0 / ratio : 1.0;
+        s->here.scores[i] = s->here.b;
+    }
+    MG_TRY(mg_ssnal_pass(s, &s->here, false));
+    const double apart = s->vectors->square(s->here.gradient, s->columns) / few / few;
+    *started = apart <= near * log(ratio);
+    return MARGIN_OK;
+}
+
+margin_status mg_ssnal_start(mg_ssnal *s) {
     const double rho = s->objective->penalty.rho;
     memcpy(s->here.w, s->solution->w, (size_t)s->columns * sizeof *s->here.w);
     s->here.b = *s->solution->b;
@@ -112,6 +138,8 @@ static margin_status ssnal_start(mg_ssnal *s) {
         s->anchor[j] = 0.0;
     }
     if (rho == 0.0) mg_ssnal_soften(s);
+    s->last_slope = 0.0;
+    s->most_rows = 0;
     s->sharpness = start_sharpness(s);
     memset(s->multipliers, 0, (size_t)s->samples * sizeof *s->multipliers);
     MG_TRY(mg_ssnal_pass(s, &s->here, true));
@@ -133,9 +161,8 @@ margin_status mg_ssnal_begin(mg_linear_job *job, mg_linear_solution *solution, m
                     .c = job->objective->c,
                     .last_products = FIRST_PRODUCTS};
     MG_TRY(ssnal_new_vectors(s));
-    MG_TRY(
-        mg_design_coordinates(design, job->objective->intercept, s->centre, s->factor, job->error));
-    return ssnal_start(s);
+    return mg_design_coordinates(design, job->objective->intercept, s->centre, s->factor,
+                                 job->error);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */

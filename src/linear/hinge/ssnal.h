@@ -101,5 +101,14 @@ margin_status mg_ssnal_direction(mg_ssnal *s);
 /* A step along it; *moved false: it does not lead down by more than rounding. */
 margin_status mg_ssnal_step(mg_ssnal *s, bool *moved);
 
+/* Goes to the best constant, where one class weighs much less than the other; *started false: it
+ * does not, or no function is likely to be as bad. For a constant to be optimal, multipliers must
+ * move the mean of the larger class to that of the smaller one, none of them to more than `ratio`
+ * times their mean: with normal columns that moves it by the root of 2 log(ratio) deviations at
+ * most, and in practice by that of log(ratio). */
+margin_status mg_ssnal_start_constant(mg_ssnal *s, bool *started);
+
+/* Goes to the start of the solution. */
+margin_status mg_ssnal_start(mg_ssnal *s);
 margin_status mg_ssnal_begin(mg_linear_job *job, mg_linear_solution *solution, mg_arena *arena,
                              mg_ssnal *s);
