@@ -195,7 +195,7 @@ static margin_status multiply_square_task(void *argument, int64_t task, int work
 
 static int64_t square_side(int64_t count) {
     const int64_t most = SQUARE_SIDE * SQUARES_ACROSS;
-    return (count + most - 1) / most * SQUARE_SIDE;
+    return (count / most + (count % most != 0)) * SQUARE_SIDE; /* any count: no sum overflows */
 }
 
 static int64_t square_tasks(int64_t across) {
@@ -204,7 +204,7 @@ static int64_t square_tasks(int64_t across) {
 
 int64_t mg_kernel_square_bytes(int64_t count) {
     const int64_t side = square_side(MG_MAX(count, 1));
-    const int64_t across = (MG_MAX(count, 1) + side - 1) / side; /* at most SQUARES_ACROSS */
+    const int64_t across = count / side + (count % side != 0);
     const double bytes = 2.0 * sizeof(double) * (double)side * (double)square_tasks(across);
     return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
 }
