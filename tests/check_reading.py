@@ -130,16 +130,16 @@ def missing_values(d):
     refuses(2, 'separable', table, '--ignore', 'y', '--target', 'a', says=('gaps.csv:3:3', '--missing drop'), never=('impute', 'mean'))
     empty.write_text('a,y\n1,0\n2,\n3,1\n')
     for words in (('fit', 'impute | logistic'), ('fit', 'logistic'), ('cv', 'impute | logistic'), ('path', 'impute | logistic(C={1,2})')):
-        refuses(2, *words, empty, says=('empty.csv:3:3', "target 'y'", '(--missing drop)'), never=("'impute | ",))
+        refuses(2, *words, empty, says=('empty.csv:3:3', "target 'y'", '(--missing drop'), never=("'impute | ",))
     complete, model = d / 'complete.csv', d / 'imputed.margin'
     complete.write_text('a,y\n1,0\n2,1\n3,1\n')
     works('fit', 'impute | logistic', complete, '-o', model)
     works('fit', 'naive-bayes', complete, '-o', d / 'bayes.margin')
     for words in (('evaluate', model, empty), ('update', d / 'bayes.margin', empty, '-o', d / 'more.margin')):
-        refuses(2, *words, says=('empty.csv:3:3', "target 'y'", '(--missing drop)'))
+        refuses(2, *words, says=('empty.csv:3:3', "target 'y'", '(--missing drop'))
     expect(len(works('predict', model, empty).stdout.split()) == 4, 'predict passes over a missing target')
     (d / 'gaps.svm').write_text('1 1:1\nnan 1:2\n0 1:3\n')
-    refuses(2, 'fit', 'impute | logistic', d / 'gaps.svm', says=('gaps.svm:2:1', 'label', '(--missing drop)'))
+    refuses(2, 'fit', 'impute | logistic', d / 'gaps.svm', says=('gaps.svm:2:1', 'label', '(--missing drop'))
     refuses(2, 'fit', 'logistic', empty, says=('empty.csv:3:3',))
 
 
