@@ -223,24 +223,30 @@ done:
 
 /* ---- Fits ------------------------------------------------------------------------------------ */
 
+/* Pairs are counted in one call: one that is trained again must not count twice. */
+static const mg_svm_shared *begin_count(const mg_fit *fit) {
+    const mg_svm_shared *shared = fit->shared ? fit->shared->data : NULL;
+    if (shared && shared->won)
+        memset(shared->won, 0, (size_t)fit->problem->x.rows * sizeof *shared->won);
+    return shared;
+}
+
 margin_status mg_kernel_svm_fit(mg_fit *fit) {
-    return mg_svm_train(fit, fit->shared ? fit->shared->data : NULL);
+    return mg_svm_train(fit, begin_count(fit));
 }
 
 /* Without one matrix for all: one after the other, each with all threads and its share of the time
  * that is left. */
 margin_status mg_kernel_svm_fit_many(mg_fit *fits, int64_t count) {
-    const mg_svm_shared *shared = fits->shared ? fits->shared->data : NULL;
+    const mg_svm_shared *shared = begin_count(fits);
     margin_status status = MARGIN_OK;
-    if (shared && shared->won)
-        memset(shared->won, 0, (size_t)fits->problem->x.rows * sizeof *shared->won);
     for (int64_t k = 0; k < count && status >= 0; k++) {
         margin_context *whole = fits[k].context, own;
         const double now = mg_clock(), left = whole->deadline - now;
         mg_context_copy(whole, &own);
         if (!isinf(left)) own.deadline = now + left / (double)(count - k);
         fits[k].context = &own;
-        status = mg_kernel_svm_fit(&fits[k]);
+        status = mg_svm_train(&fits[k], shared);
         fits[k].context = whole;
         mg_progress(whole, "training", (double)k + 1, (double)count, (double)NAN);
     }
