@@ -15,6 +15,11 @@ MG_INLINE vec NAME(design_part)(const double *p, int64_t left) {
     return left == LANES ? vec_load(p) : vec_load_part(p, left);
 }
 
+MG_INLINE void NAME(design_ask)(const REAL *const *x, int64_t count, int64_t k, int64_t ahead,
+                                int64_t n) {
+    mg_ask_behind((const void *const *)x, count, k, ahead, TOGETHER, n * (int64_t)sizeof(REAL));
+}
+
 /* `rows` and `centred` are constants where this is called. */
 MG_INLINE void NAME(design_score_rows)(const REAL *const *x, int rows, int64_t n, bool centred,
                                        const double *centre, const double *w, double b,
@@ -48,8 +53,10 @@ MG_INLINE void NAME(design_scores_of)(const REAL *const *x, int64_t count, int64
                                       const double *centre, const double *w, double b,
                                       double *scores) {
     int64_t k = 0;
-    for (; k + TOGETHER <= count; k += TOGETHER)
+    for (; k + TOGETHER <= count; k += TOGETHER) {
+        NAME(design_ask)(x, count, k, TOGETHER, n);
         NAME(design_score_rows)(x + k, TOGETHER, n, centred, centre, w, b, scores + k);
+    }
     for (; k < count; k++)
         NAME(design_score_rows)(x + k, 1, n, centred, centre, w, b, scores + k);
 }
@@ -92,8 +99,10 @@ MG_INLINE void NAME(design_gradient_of)(const REAL *const *x, int64_t count, int
                                         bool centred, const double *centre, const double *r,
                                         double *sum) {
     int64_t k = 0;
-    for (; k + TOGETHER <= count; k += TOGETHER)
+    for (; k + TOGETHER <= count; k += TOGETHER) {
+        NAME(design_ask)(x, count, k, count, n);
         NAME(design_add_rows)(x + k, TOGETHER, n, centred, centre, r + k, sum);
+    }
     for (; k < count; k++)
         NAME(design_add_rows)(x + k, 1, n, centred, centre, r + k, sum);
 }
@@ -153,8 +162,10 @@ MG_INLINE void NAME(design_moments_of)(const REAL *const *x, int64_t count, int6
                                        const double *centre, const double *weights, double *first,
                                        double *second) {
     int64_t k = 0;
-    for (; k + TOGETHER <= count; k += TOGETHER)
+    for (; k + TOGETHER <= count; k += TOGETHER) {
+        NAME(design_ask)(x, count, k, TOGETHER, n);
         NAME(design_add_moments)(x + k, TOGETHER, n, centred, centre, weights + k, first, second);
+    }
     for (; k < count; k++)
         NAME(design_add_moments)(x + k, 1, n, centred, centre, weights + k, first, second);
 }

@@ -29,6 +29,19 @@ typedef struct mg_design_rows {
 /* For a dense view; NULL for a sparse one. */
 const mg_design_rows *mg_design_rows_for(const margin_matrix *x, mg_isa isa);
 
+/* Asks for `some` rows, `ahead` rows behind one of a list that lie one after the other: a processor
+ * loses sight of several rows at a time (Zen 4: half of the bandwidth), but of short and long ones.
+ * Into the second cache: the first holds those of the list. */
+MG_INLINE void mg_ask_behind(const void *const *list, int64_t count, int64_t from, int64_t ahead,
+                             int64_t some, int64_t bytes) {
+    enum { SHORT = 256, LONG = 4096 };
+    const char *first = list[0], *next = (const char *)list[from] + ahead * bytes;
+    if (bytes < SHORT || bytes > LONG) return;
+    if ((const char *)list[count - 1] != first + (count - 1) * bytes) return;
+    for (int64_t at = 0; at < some * bytes; at += 64)
+        __builtin_prefetch(next + at, 0, 2);
+}
+
 /* ---- Several functions ----------------------------------------------------------------------- */
 
 /* Dense rows against the weights of several classes at once: the inner loops of the passes over a
