@@ -71,9 +71,12 @@ MG_INLINE void NAME(classes_scores_of)(const REAL *const *x, int64_t count, int6
                                        const WORK *centre, const WORK *w, int64_t ld,
                                        int64_t classes, double *scores) {
     int64_t r = 0;
-    for (; r + ROW_TILE <= count; r += ROW_TILE)
+    for (; r + ROW_TILE <= count; r += ROW_TILE) {
+        mg_ask_behind((const void *const *)x, count, r, ROW_TILE, ROW_TILE,
+                      n * (int64_t)sizeof(REAL));
         NAME(classes_score_rows)
-    (x + r, ROW_TILE, n, centred, centre, w, ld, classes, scores + r * classes);
+        (x + r, ROW_TILE, n, centred, centre, w, ld, classes, scores + r * classes);
+    }
     for (; r < count; r++)
         NAME(classes_score_rows)
     (x + r, 1, n, centred, centre, w, ld, classes, scores + r * classes);
