@@ -17,7 +17,7 @@ enum { FETCHED_BYTES = 1024 }; /* at most: further on the processor follows by i
 
 static void fetch(const void *first, int64_t bytes) {
     for (int64_t at = 0; at < MG_MIN(bytes, FETCHED_BYTES); at += 64)
-        __builtin_prefetch((const char *)first + at);
+        __builtin_prefetch((const char *)first + at, 0, 2);
 }
 
 #define ROWS_DENSE "math/losses/dual_cd_rows_tmpl.h"
