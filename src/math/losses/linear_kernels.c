@@ -16,8 +16,7 @@ const mg_classes_rows *mg_classes_rows_for(const margin_matrix *x, mg_isa isa, b
 enum { FETCHED_BYTES = 1024 }; /* at most: further on the processor follows by itself */
 
 static void fetch(const void *first, int64_t bytes) {
-    for (int64_t at = 0; at < MG_MIN(bytes, FETCHED_BYTES); at += 64)
-        __builtin_prefetch((const char *)first + at, 0, 2);
+    mg_fetch(first, MG_MIN(bytes, FETCHED_BYTES));
 }
 
 #define ROWS_DENSE "math/losses/dual_cd_rows_tmpl.h"

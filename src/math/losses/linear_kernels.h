@@ -3,6 +3,7 @@
 
 #include "data/matrix/matrix.h"
 #include "math/losses/loss.h"
+#include "math/rows/row_ops.h"
 
 /* ---- One function ---------------------------------------------------------------------------- */
 
@@ -38,8 +39,7 @@ MG_INLINE void mg_ask_behind(const void *const *list, int64_t count, int64_t fro
     const char *first = list[0], *next = (const char *)list[from] + ahead * bytes;
     if (bytes < SHORT || bytes > LONG) return;
     if ((const char *)list[count - 1] != first + (count - 1) * bytes) return;
-    for (int64_t at = 0; at < some * bytes; at += 64)
-        __builtin_prefetch(next + at, 0, 2);
+    mg_fetch(next, some * bytes);
 }
 
 /* ---- Several functions ----------------------------------------------------------------------- */

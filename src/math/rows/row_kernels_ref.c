@@ -6,7 +6,7 @@
 #include "math/rows/vector_math_tmpl.h"
 
 /* Rows to fetch early: measured best on text and one-hot data, and for a list with gaps. */
-enum { MG_CSR_AHEAD = 2, MG_CSR_LIST_AHEAD = 8 };
+enum { MG_CSR_AHEAD = 6, MG_CSR_LIST_AHEAD = 12 };
 
 #define ROWS_DENSE "math/rows/row_ops_dense_ref_tmpl.h"
 #define ROWS_CSR   "math/rows/row_ops_csr_ref_tmpl.h"

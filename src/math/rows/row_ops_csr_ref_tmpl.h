@@ -57,15 +57,12 @@ static void NAME(scores)(const margin_matrix *x, int64_t first, int64_t count, c
     }
 }
 
-/* Brings in the beginning of a row; the processor follows by itself from there. */
+/* Long rows: their beginning; the processor follows by itself from there. */
 MG_INLINE void NAME(prefetch)(const margin_matrix *x, int64_t row) {
     const int64_t first = mg_csr_start(x, row);
-    const char *values = (const char *)((const REAL *)x->values + first);
-    const char *columns = (const char *)((const INDEX *)x->column_indices + first);
-    for (int line = 0; line < 2; line++) {
-        __builtin_prefetch(values + line * 64);
-        __builtin_prefetch(columns + line * 64);
-    }
+    const int64_t length = MG_MIN(mg_csr_start(x, row + 1) - first, 128);
+    mg_fetch((const REAL *)x->values + first, length * (int64_t)sizeof(REAL));
+    mg_fetch((const INDEX *)x->column_indices + first, length * (int64_t)sizeof(INDEX));
 }
 
 static int64_t NAME(next_error)(const mg_row_scan *scan, int64_t first, int64_t last,

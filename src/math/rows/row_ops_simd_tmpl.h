@@ -116,9 +116,7 @@ static void NAME(scores)(const margin_matrix *x, int64_t first, int64_t count, c
 }
 
 MG_INLINE void NAME(prefetch)(const REAL *a, int64_t n) {
-    const int64_t bytes = MG_MIN(n * (int64_t)sizeof *a, 1024);
-    for (int64_t at = 0; at < bytes; at += 64)
-        __builtin_prefetch((const char *)a + at, 0, 2);
+    mg_fetch(a, MG_MIN(n * (int64_t)sizeof *a, 1024));
 }
 
 /* The processor fetches rows one after the other by itself, but a few of them earlier is better:
