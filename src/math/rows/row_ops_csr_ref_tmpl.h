@@ -48,21 +48,22 @@ static double NAME(square)(const margin_matrix *x, int64_t row) {
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-static void NAME(scores)(const margin_matrix *x, int64_t first, int64_t count, const double *w,
-                         const double *b, int64_t functions, double *out) {
-    for (int64_t i = 0; i < count; i++) {
-        const NAME(csr_row) a = NAME(row_of)(x, first + i);
-        for (int64_t f = 0; f < functions; f++)
-            *out++ = NAME(product)(a, w + f * x->columns) + b[f];
-    }
-}
-
 /* Long rows: their beginning; the processor follows by itself from there. */
 MG_INLINE void NAME(prefetch)(const margin_matrix *x, int64_t row) {
     const int64_t first = mg_csr_start(x, row);
     const int64_t length = MG_MIN(mg_csr_start(x, row + 1) - first, 128);
     mg_fetch((const REAL *)x->values + first, length * (int64_t)sizeof(REAL));
     mg_fetch((const INDEX *)x->column_indices + first, length * (int64_t)sizeof(INDEX));
+}
+
+static void NAME(scores)(const margin_matrix *x, int64_t first, int64_t count, const double *w,
+                         const double *b, int64_t functions, double *out) {
+    for (int64_t i = 0; i < count; i++) {
+        const NAME(csr_row) a = NAME(row_of)(x, first + i);
+        if (i + MG_CSR_LIST_AHEAD < count) NAME(prefetch)(x, first + i + MG_CSR_LIST_AHEAD);
+        for (int64_t f = 0; f < functions; f++)
+            *out++ = NAME(product)(a, w + f * x->columns) + b[f];
+    }
 }
 
 static int64_t NAME(next_error)(const mg_row_scan *scan, int64_t first, int64_t last,
