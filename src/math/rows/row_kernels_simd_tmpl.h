@@ -5,7 +5,7 @@
 #include "math/rows/vector_math_tmpl.h"
 
 /* What to fetch early, measured best: of 2..12 rows in arbitrary order, of 1..4 KB in sequence. */
-enum { ROWS_AHEAD = 6, BYTES_AHEAD = 2048, WALK_BYTES_AHEAD = 4096 };
+enum { ROWS_AHEAD = 6, BYTES_AHEAD = 2048, FAR_AHEAD = 4096 };
 
 #define VALUE_TYPES_TMPL "math/rows/row_ops_simd_tmpl.h"
 #include "math/vectors/value_types_tmpl.h"

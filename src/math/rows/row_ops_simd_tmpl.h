@@ -109,8 +109,11 @@ MG_INLINE void NAME(score_rows)(const margin_matrix *x, int64_t first, int rows,
 static void NAME(scores)(const margin_matrix *x, int64_t first, int64_t count, const double *w,
                          const double *b, int64_t functions, double *out) {
     int64_t i = 0;
-    for (; i + TILE_ROWS <= count; i += TILE_ROWS)
+    for (; i + TILE_ROWS <= count; i += TILE_ROWS) {
+        mg_fetch((const char *)NAME(row_of)(x, first + i) + FAR_AHEAD,
+                 TILE_ROWS * x->stride * (int64_t)sizeof(REAL));
         NAME(score_rows)(x, first + i, TILE_ROWS, w, b, functions, out + i * functions);
+    }
     for (; i < count; i++)
         NAME(score_rows)(x, first + i, 1, w, b, functions, out + i * functions);
 }
@@ -156,9 +159,8 @@ MG_INLINE int64_t NAME(walk_with)(const int vectors, const mg_row_scan *scan, in
                                   int64_t last, double rate, double *w, double *b) {
     const margin_matrix *x = scan->x;
     const int64_t left = x->columns - (int64_t)(vectors - 1) * LANES; /* lanes of the last vector */
-    const int64_t ahead = scan->rows
-                              ? (int64_t)ROWS_AHEAD
-                              : MG_MAX(WALK_BYTES_AHEAD / (x->stride * (int64_t)sizeof(REAL)), 1);
+    const int64_t ahead = scan->rows ? (int64_t)ROWS_AHEAD
+                                     : MG_MAX(FAR_AHEAD / (x->stride * (int64_t)sizeof(REAL)), 1);
     const double constant = b ? 1.0 : 0.0;
     double intercept = b ? *b : 0.0;
     int64_t corrections = 0;
