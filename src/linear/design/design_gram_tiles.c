@@ -140,6 +140,8 @@ static void pack_some(const tile_job *job, int64_t k, int64_t line, int64_t coun
     const mg_problem *p = job->gram->design->problem;
     const int64_t bytes = p->x.columns * mg_type_size(p->x.value_type);
     const bool together = makes_together(job), by_columns = mg_is_by_columns(&p->x);
+    const bool there = !p->maker && !by_columns && !mg_is_csr(&p->x) && p->x.stride == p->x.columns;
+    enum { AHEAD = 8 };
     int64_t rows[MOST_LINES];
     double roots[MOST_LINES];
     for (int64_t i = 0; i < count; i++) {
@@ -150,6 +152,8 @@ static void pack_some(const tile_job *job, int64_t k, int64_t line, int64_t coun
         mg_rows_make_stored(p->maker, rows, count, room + job->together * p->x.columns, room);
     if (by_columns) pack_columns(job, rows, line, count, roots, block, room);
     for (int64_t i = 0; i < count; i++) {
+        if (there && i + AHEAD < count)
+            mg_fetch((const char *)p->x.values + rows[i + AHEAD] * bytes, bytes);
         if (!by_columns)
             pack_line(job, k + i, line + i, roots[i], block, room,
                       together ? (const char *)room + i * bytes : NULL);
