@@ -21,7 +21,6 @@
 #include "base/random.h"
 #include "linear/design/design_sample.h"
 #include "linear/proof/goal.h"
-#include "math/losses/linear_kernels.h"
 
 #include <string.h>
 

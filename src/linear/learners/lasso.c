@@ -4,38 +4,19 @@
 #include "linear/learners/linear_learner.h"
 #include "linear/squares/least_squares.h"
 
-#define SOLVER                                                                                     \
-    MG_CHOICE("solver", "auto", "auto|working_set" MG_SOLVERS_DESCENT,                             \
-              "how: coordinate descent on growing sets of columns" MG_SOLVERS_DESCENT_HELP)
-
 #define NORM "((1-r) |w|^2 + r |w|_1)"
 
-static const margin_option lasso_options[] = {
-    /* clang-format off: one a line */
-    MG_OPTION_ALPHA_OF("1", "|w|_1"),
-    MG_OPTION_LAMBDA_OF("|w|_1"),
-    MG_OPTION_C_OF(NULL, "|w|_1/2"),
-    MG_OPTION_TOL("1e-06"),
-    MG_OPTION_MAX_ITER,
-    SOLVER,
-    MG_OPTIONS_DESCENT,
-    MG_OPTION_INTERCEPT,
-    /* clang-format on */
-};
+#define PENALTIES(norm)                                                                            \
+    MG_OPTION_ALPHA_OF("1", norm), MG_OPTION_LAMBDA_OF(norm), MG_OPTION_C_OF(NULL, norm "/2")
+#define OTHERS                                                                                     \
+    MG_OPTION_TOL("1e-06"), MG_OPTION_MAX_ITER,                                                    \
+        MG_CHOICE("solver", "auto", "auto|working_set" MG_SOLVERS_DESCENT,                         \
+                  "how: coordinate descent on growing sets of columns" MG_SOLVERS_DESCENT_HELP),   \
+        MG_OPTIONS_DESCENT, MG_OPTION_INTERCEPT
 
-static const margin_option elastic_net_options[] = {
-    /* clang-format off: one a line */
-    MG_OPTION_ALPHA_OF("1", NORM),
-    MG_OPTION_LAMBDA_OF(NORM),
-    MG_OPTION_C_OF(NULL, NORM "/2"),
-    MG_OPTION_L1_RATIO("0.5"),
-    MG_OPTION_TOL("1e-06"),
-    MG_OPTION_MAX_ITER,
-    SOLVER,
-    MG_OPTIONS_DESCENT,
-    MG_OPTION_INTERCEPT,
-    /* clang-format on */
-};
+static const margin_option lasso_options[] = {PENALTIES("|w|_1"), OTHERS};
+static const margin_option elastic_net_options[] = {PENALTIES(NORM), MG_OPTION_L1_RATIO("0.5"),
+                                                    OTHERS};
 
 static const mg_linear_family lasso_family = {.loss = MG_LOSS_SQUARED, .l1_ratio = 1.0};
 static const mg_linear_family elastic_net_family = {.loss = MG_LOSS_SQUARED};

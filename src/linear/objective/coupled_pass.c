@@ -36,38 +36,17 @@ static int64_t sum_count(const pass_walk *walk) {
 
 /* ---- One sample ------------------------------------------------------------------------------ */
 
-static double greatest(const double *z, int64_t functions) {
-    double most = z[0];
-    for (int64_t k = 1; k < functions; k++)
-        if (!(z[k] <= most)) most = z[k];
-    return most;
-}
-
-static bool is_error(const double *z, int64_t functions, int64_t own) {
+/* Of the other scores; NaN if there is one. */
+static double greatest_other(const double *z, int64_t functions, int64_t own) {
+    double most = -(double)INFINITY;
     for (int64_t k = 0; k < functions; k++)
-        if (k != own && !(z[k] < z[own])) return true;
-    return false;
-}
-
-static double hinge_loss(const double *z, int64_t functions, int64_t own) {
-    double most = 0.0;
-    for (int64_t k = 0; k < functions; k++) {
-        const double excess = 1.0 + z[k] - z[own];
-        if (k != own && !(excess <= most)) most = excess;
-    }
+        if (k != own && !(z[k] <= most)) most = z[k];
     return most;
 }
 
 /* From the exponentials of z - max z: shares in place, and log sum exp(z - max). The sum of all but
  * one term that is 1 keeps small losses exact. */
-static double settle_shares(double *e, int64_t functions, double sum_but_one) {
-    const double inverse = 1.0 / (1.0 + sum_but_one);
-    for (int64_t k = 0; k < functions; k++)
-        e[k] *= inverse;
-    return log1p(sum_but_one);
-}
-
-static double sum_but_one(const double *e, int64_t functions) {
+static double settle_shares(double *e, int64_t functions) {
     double sum = 0.0;
     bool left_out = false;
     for (int64_t k = 0; k < functions; k++) {
@@ -76,7 +55,10 @@ static double sum_but_one(const double *e, int64_t functions) {
         else
             sum += e[k];
     }
-    return left_out ? sum : (double)NAN;
+    if (!left_out) sum = (double)NAN;
+    for (int64_t k = 0; k < functions; k++)
+        e[k] *= 1.0 / (1.0 + sum);
+    return log1p(sum);
 }
 
 void mg_coupled_slopes(const double *shares, int64_t functions, int64_t own, double c,
@@ -114,24 +96,20 @@ static void chunk_losses(const pass_walk *walk, int64_t first, int64_t count, do
     const int64_t functions = o->functions;
     double behind[MG_CHUNK_ROWS]; /* the greatest score less the own one */
     double value = 0.0;
+    const bool shares = o->loss->kind != MG_LOSS_CRAMMER_SINGER;
     for (int64_t r = 0; r < count; r++) {
         double *at = z + r * functions;
-        sums->errors += is_error(at, functions, code[r]);
-        if (o->loss->kind == MG_LOSS_CRAMMER_SINGER) {
-            value += c[r] * hinge_loss(at, functions, code[r]);
-            continue;
-        }
-        const double most = greatest(at, functions);
-        behind[r] = most - at[code[r]];
-        for (int64_t k = 0; k < functions; k++)
+        const double own = at[code[r]], other = greatest_other(at, functions, code[r]);
+        sums->errors += !(other < own);
+        if (!shares) value += c[r] * (1.0 + other <= own ? 0.0 : 1.0 + other - own);
+        const double most = other <= own ? own : other;
+        behind[r] = most - own;
+        for (int64_t k = 0; k < functions && shares; k++)
             at[k] -= most;
     }
-    const bool shares = o->loss->kind != MG_LOSS_CRAMMER_SINGER;
     if (shares) mg_vector_exp(o->design->isa, z, count * functions, z);
-    for (int64_t r = 0; r < count && shares; r++) {
-        double *at = z + r * functions;
-        value += c[r] * (settle_shares(at, functions, sum_but_one(at, functions)) + behind[r]);
-    }
+    for (int64_t r = 0; r < count && shares; r++)
+        value += c[r] * (settle_shares(z + r * functions, functions) + behind[r]);
     sums->value += value;
 }
 

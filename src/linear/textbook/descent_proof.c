@@ -1,5 +1,4 @@
 /* When gradient descent is done. */
-#include "linear/proof/goal.h"
 #include "linear/proof/newton_matrix.h"
 #include "linear/textbook/descent.h"
 

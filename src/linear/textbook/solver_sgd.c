@@ -17,6 +17,7 @@
 #include "linear/textbook/descent.h"
 
 #include "base/random.h"
+#include "linear/objective/coupled.h"
 
 #include <string.h>
 
@@ -103,7 +104,7 @@ static void slope_of_one(const mg_descent_rows *m, int64_t i, double weight, dou
 /* Of the softmax: weight x (share of the function, less 1 for the own). */
 static void slopes_of_several(const mg_descent_rows *m, int64_t own, double weight, double *z) {
     const int64_t functions = m->d->functions;
-    double most = -(double)INFINITY, sum = 0.0, others = 0.0;
+    double most = -(double)INFINITY, sum = 0.0;
     for (int64_t k = 0; k < functions; k++) {
         z[k] = sgd_score(m, k);
         if (!(z[k] <= most)) most = z[k];
@@ -112,11 +113,7 @@ static void slopes_of_several(const mg_descent_rows *m, int64_t own, double weig
         z[k] = exp(z[k] - most);
         sum += z[k];
     }
-    for (int64_t k = 0; k < functions; k++) {
-        z[k] *= weight / sum;
-        if (k != own) others += z[k];
-    }
-    z[own] = -others;
+    mg_coupled_slopes(z, functions, own, weight / sum, z);
 }
 
 /* n c_i / M x slopes, divided by the rows of the batch; by more where they bend. */

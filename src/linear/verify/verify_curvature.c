@@ -26,7 +26,6 @@
  * by rotations (Givens); that of several has no bound then. */
 #include "learn/exact/exact_columns.h"
 #include "linear/verify/verification.h"
-#include "math/products/extended_factor.h"
 
 #include <float.h>
 #include <string.h>
