@@ -478,15 +478,14 @@ static void test_small_lasso(void **state) {
     for (int round = 0; round < 8; round++) {
         small_lasso *s = calloc(1, sizeof *s);
         double u[SMALL];
-        bool failed = false;
         int64_t read = 0;
         margin_error error;
         const mg_stop stop = mg_stop_make(context, -1);
         make_small(s, round % 2 == 0, (uint64_t)round);
         memcpy(u, s->u, sizeof u);
-        const mg_sparse_quadratic sparse = {context,   SMALL,     LONG,  s->starts, s->samples,
-                                            s->values, s->column, u,     5000,      0.05,
-                                            true,      &failed,   &read, &error};
+        const mg_sparse_quadratic sparse = {context,    SMALL,     LONG,      s->starts,
+                                            s->samples, s->values, s->column, u,
+                                            5000,       0.05,      &read,     &error};
         mg_quadratic dense = {context,   mg_isa_level(), SMALL, SMALL, s->h,
                               s->lambda, s->u,           s->r,  &stop, &error};
         assert_int_equal(mg_sparse_quadratic_solve(&sparse, 1e-5), MARGIN_OK);

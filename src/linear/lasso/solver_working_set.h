@@ -43,7 +43,6 @@ typedef struct mg_working_columns {
     struct mg_sparse_column *column; /* count */
     double unit;                     /* of the curvatures that they are times; 0: there are none */
     double last;                     /* violation before the last step */
-    int pause, wait; /* steps without conjugate gradients after failures (0, 2, 6, ...), and left */
 } mg_working_columns;
 
 typedef struct mg_working {

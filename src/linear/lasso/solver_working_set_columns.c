@@ -217,9 +217,9 @@ static void begin_columns(mg_working *s) {
 }
 
 /* Only as far as the model is worth. */
-static margin_status sweep_columns(mg_working *s, bool *failed) {
+static margin_status sweep_columns(mg_working *s) {
     enum { FIRST_STEPS = 2, FIRST_SWEEPS = 3, SWEEPS = 20 };
-    static const double share = 0.3, near = 3.0;
+    static const double share = 0.3;
     mg_working_columns *c = &s->sparse;
     const mg_sparse_quadratic quadratic = {
         .context = s->job->context,
@@ -232,24 +232,19 @@ static margin_status sweep_columns(mg_working *s, bool *failed) {
         .u = s->model.u,
         .most = s->solution->iterations < FIRST_STEPS ? FIRST_SWEEPS : SWEEPS,
         .slack = slack * fmin(1.0, c->last),
-        .settled = s->violation < near && c->wait == 0,
-        .failed = failed,
         .read = &c->read,
         .error = s->job->error};
     return mg_sparse_quadratic_solve(&quadratic, share * s->violation);
 }
 
 margin_status mg_working_columns_solve(mg_working *s) {
-    mg_working_columns *c = &s->sparse;
-    bool failed = false, same;
+    bool same;
     choose_columns(s, &same);
     if (!same || !still_serves(s)) MG_TRY(pack(s));
     begin_columns(s);
-    MG_TRY(sweep_columns(s, &failed));
+    MG_TRY(sweep_columns(s));
     mg_working_end_step(s);
-    if (failed) c->wait = c->pause = 2 * c->pause + 1;
-    c->wait -= c->wait > 0;
-    c->last = s->violation;
+    s->sparse.last = s->violation;
     judge_columns(s);
     return MARGIN_OK;
 }

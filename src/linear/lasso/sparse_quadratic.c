@@ -1,4 +1,4 @@
-/* Coordinate descent over sparse columns, Anderson's extrapolation and conjugate gradients. */
+/* Coordinate descent over sparse columns, and Anderson's extrapolation. */
 #include "linear/lasso/sparse_quadratic.h"
 
 #include "math/products/cholesky.h"
@@ -9,11 +9,11 @@ enum { DEPTH = 5, KEPT = DEPTH + 1 }; /* sweeps that are combined; iterates for 
 
 typedef struct sparse_descent {
     const mg_sparse_quadratic *q;
-    float *image;                /* rows: X (u - u0) */
-    double shift;                /* m.(u - u0) */
-    int64_t *live;               /* the columns that may move */
-    int64_t living, flips, read; /* values, since it was asked for the last time whether to go on */
-    int kept;                    /* iterates in `past` */
+    float *image;         /* rows: X (u - u0) */
+    double shift;         /* m.(u - u0) */
+    int64_t *live;        /* the columns that may move */
+    int64_t living, read; /* read: values, since it was asked for the last time whether to go on */
+    int kept;             /* iterates in `past` */
     double *past, shifts[KEPT];
     float *images;
 } sparse_descent;
@@ -72,7 +72,6 @@ static void sparse_move(sparse_descent *d, int64_t k, double slope) {
     const double next = short_of > 0.0 ? copysign(short_of, point) * c->inverse : 0.0;
     const double change = next - before;
     if (change == 0.0 || !isfinite(change)) return;
-    d->flips += (before == 0.0) != (next == 0.0);
     d->q->u[k] = next;
     d->shift += c->mean * change;
     column_add(d->q, k, change, d->image);
@@ -93,7 +92,6 @@ static margin_status sparse_sweep(sparse_descent *d, double *worst) {
     const mg_sparse_quadratic *q = d->q;
     int64_t kept = 0;
     *worst = 0.0;
-    d->flips = 0;
     for (int64_t s = 0; s < d->living; s++) {
         const int64_t k = d->live[s];
         const double lambda = q->column[k].lambda, slope = slope_of(d, k);
@@ -221,140 +219,11 @@ static margin_status accelerate(sparse_descent *d) {
     return MARGIN_OK;
 }
 
-/* ---- Conjugate gradients on the support ------------------------------------------------------ */
-
-typedef struct support_solve {
-    sparse_descent *d;
-    int64_t size, *support;
-    double *residual, *way, *product, *step; /* size */
-    float *image;                            /* rows: X way */
-    double square;                           /* of the residual, preconditioned */
-} support_solve;
-
-static double support_precondition(support_solve *c) {
-    double sum = 0.0;
-    for (int64_t s = 0; s < c->size; s++)
-        sum += c->residual[s] * c->residual[s] / c->d->q->column[c->support[s]].curvature;
-    return sum;
-}
-
-/* In the room of the iterates, the first of which becomes the point at hand. */
-static void support_begin(support_solve *c, sparse_descent *d) {
-    const mg_sparse_quadratic *q = d->q;
-    d->kept = 0;
-    keep_iterate(d);
-    *c = (support_solve){.d = d,
-                         .support = d->live,
-                         .residual = d->past + q->count,
-                         .way = d->past + 2 * q->count,
-                         .product = d->past + 3 * q->count,
-                         .step = d->past + 4 * q->count,
-                         .image = d->images + q->rows};
-    for (int64_t k = 0; k < q->count; k++) {
-        if (q->u[k] == 0.0 || !(q->column[k].curvature > 0.0)) continue;
-        c->support[c->size] = k;
-        c->residual[c->size] = -slope_of(d, k) - copysign(q->column[k].lambda, q->u[k]);
-        c->way[c->size] = c->residual[c->size] / q->column[k].curvature;
-        c->step[c->size++] = 0.0;
-    }
-    c->square = support_precondition(c);
-}
-
-/* product = H way, *curvature = way.product. */
-static margin_status support_apply(support_solve *c, double *curvature) {
-    const mg_sparse_quadratic *q = c->d->q;
-    double shift = 0.0;
-    *curvature = 0.0;
-    memset(c->image, 0, (size_t)q->rows * sizeof *c->image);
-    for (int64_t s = 0; s < c->size; s++) {
-        column_add(q, c->support[s], c->way[s], c->image);
-        shift += q->column[c->support[s]].mean * c->way[s];
-    }
-    for (int64_t s = 0; s < c->size; s++) {
-        const int64_t k = c->support[s];
-        c->product[s] =
-            column_dot(q, k, c->image) - q->column[k].mean * shift + q->column[k].ridge * c->way[s];
-        *curvature += c->product[s] * c->way[s];
-        if (sparse_cancelled(c->d, k)) return mg_fail_cancelled(q->error);
-    }
-    return MARGIN_OK;
-}
-
-static margin_status support_iterate(support_solve *c, double enough) {
-    enum { MOST_STEPS = 60 };
-    const mg_sparse_quadratic *q = c->d->q;
-    for (int k = 0; k < MOST_STEPS && c->square > enough; k++) {
-        const double before = c->square;
-        double curvature;
-        MG_TRY(support_apply(c, &curvature));
-        if (!(curvature > 0.0)) break;
-        const double t = before / curvature;
-        for (int64_t s = 0; s < c->size; s++) {
-            c->step[s] += t * c->way[s];
-            c->residual[s] -= t * c->product[s];
-        }
-        c->square = support_precondition(c);
-        for (int64_t s = 0; s < c->size; s++)
-            c->way[s] = c->residual[s] / q->column[c->support[s]].curvature +
-                        c->square / before * c->way[s];
-    }
-    return MARGIN_OK;
-}
-
-/* The step, without those that would change their sign: these become 0. Returns their number. */
-static int64_t take_step(support_solve *c) {
-    sparse_descent *d = c->d;
-    const mg_sparse_quadratic *q = d->q;
-    int64_t cut = 0;
-    for (int64_t s = 0; s < c->size; s++) {
-        const int64_t k = c->support[s];
-        const double before = q->u[k], there = before + c->step[s];
-        const double next = there * before > 0.0 ? there : 0.0;
-        cut += next == 0.0;
-        q->u[k] = next;
-        d->shift += q->column[k].mean * (next - before);
-        column_add(q, k, next - before, d->image);
-    }
-    return cut;
-}
-
-/* *solved: the best point for the signs of the support, nearly. */
-static margin_status solve_support(sparse_descent *d, bool *solved) {
-    static const double part = 1e-6;
-    support_solve c;
-    support_begin(&c, d);
-    const double enough = part * c.square, value = descent_value(d, d->q->u, d->image, d->shift);
-    MG_TRY(support_iterate(&c, enough));
-    const int64_t cut = take_step(&c);
-    *solved = c.square <= enough && 50 * cut <= c.size;
-    if (!(descent_value(d, d->q->u, d->image, d->shift) < value)) {
-        go_back(d);
-        *solved = false;
-    }
-    d->kept = 0;
-    revive(d);
-    return MARGIN_OK;
-}
-
-/* Signs hardly change, and columns are long enough that products cost more than walking them. */
-static bool support_pays(const sparse_descent *d, int sweeps) {
-    enum { FIRST_SWEEPS = 3, LONG = 40 };
-    const mg_sparse_quadratic *q = d->q;
-    return q->settled && !*q->failed && sweeps >= FIRST_SWEEPS && 100 * d->flips <= q->count &&
-           q->starts[q->count] >= LONG * q->count;
-}
-
 static margin_status sparse_descend(sparse_descent *d, double tolerance) {
-    const mg_sparse_quadratic *q = d->q;
-    bool solved = false;
-    for (int sweeps = 1; sweeps <= q->most && !solved; sweeps++) {
+    for (int sweeps = 0; sweeps < d->q->most; sweeps++) {
         double worst;
         MG_TRY(sparse_sweep(d, &worst));
         if (worst <= tolerance) break;
-        if (support_pays(d, sweeps)) {
-            MG_TRY(solve_support(d, &solved));
-            *q->failed = !solved;
-        }
         MG_TRY(accelerate(d));
     }
     return MARGIN_OK;

@@ -7,9 +7,8 @@
  * what the best intercept takes off. One sweep costs the stored values of the columns that may
  * still move (Yuan, Ho, Lin, "An improved GLMNET for L1-regularized logistic regression", JMLR 13,
  * 2012). After every few, Anderson's extrapolation takes out the slow directions (Bertrand and
- * Massias, "Anderson acceleration of coordinate descent", AISTATS 2021); and once the u_k that are
- * 0 hardly change, conjugate gradients on the others cost less than sweeps where columns are long.
- * All on one thread, in one order. */
+ * Massias, "Anderson acceleration of coordinate descent", AISTATS 2021). All on one thread, in one
+ * order. */
 #pragma once
 
 #include "base/context.h"
@@ -29,8 +28,6 @@ typedef struct mg_sparse_quadratic {
     double *u;                      /* count: u0, then better */
     int most;                       /* sweeps */
     double slack;  /* a u_k at 0 is left out once its slope is this share of lambda_k below it */
-    bool settled;  /* so near the optimum that few u_k change between 0 and not 0 */
-    bool *failed;  /* conjugate gradients did not get there: none from then on */
     int64_t *read; /* values, added up */
     margin_error *error;
 } mg_sparse_quadratic;
