@@ -420,20 +420,21 @@ int cli_drop_unknown_classes(cli_session *session, const margin_model *model, ma
 }
 
 /* A spec where a model is wanted: no file has that name, and it is told how to come by a model. */
-static void tell_spec(cli_session *session, const char *words) {
+static margin_status refuse_spec(cli_session *session, const char *words, margin_status status) {
     margin_spec *spec = NULL;
-    if (margin_spec_parse(session->context, words, &spec, NULL) >= 0)
-        snprintf(session->error.text, sizeof session->error.text,
-                 "'%.150s' is a spec, and a model is wanted: margin fit '%.150s' DATA -o my.margin "
-                 "makes one",
-                 words, words);
+    if (margin_spec_parse(session->context, words, &spec, NULL) < 0) return status;
     margin_spec_free(spec);
+    snprintf(session->error.text, sizeof session->error.text,
+             "'%.150s' is a spec, and a model is wanted: margin fit '%.150s' DATA -o my.margin "
+             "makes one",
+             words, words);
+    return MARGIN_ERROR_SPEC;
 }
 
 margin_status cli_load_model(cli_session *session, const char *path, margin_model **model) {
     const margin_status status = margin_model_load(session->context, path, model, &session->error);
-    if (status < 0 && session->error.system_error == ENOENT) tell_spec(session, path);
-    return status;
+    return status < 0 && session->error.system_error == ENOENT ? refuse_spec(session, path, status)
+                                                               : status;
 }
 
 margin_status cli_load_to_judge(cli_session *session, margin_model **model, margin_table **table) {

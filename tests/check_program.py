@@ -877,6 +877,7 @@ def boundaries(d):
     p = run('plot', 'boundary', model, mixed, '-o', d / 'p.svg')
     expect(p.returncode == 0 and p.stderr.count('\n') == 1 and 'x1' in (d / 'p.svg').read_text(), f'numbers by default: {p.stderr}')
     refuses(2, 'plot', 'boundary', model, mixed, '--columns', 'town,x1', says=('town', 'categories'))
+    refuses(1, 'plot', 'boundary', 'svm(kernel=rbf)', iris, says=("'svm(kernel=rbf)' is a spec", 'margin fit'))
     many = d / 'many-classes.csv'
     many.write_text('x,z,y\n' + ''.join(f'{i % 26},{i * 7 % 31},c{i % 26:02}\n' for i in range(130)))
     run('fit', 'knn(k=3)', many, '-o', model)

@@ -425,6 +425,21 @@ static void small_memory(void **unused) {
     margin_context_free(tight);
 }
 
+/* Equal rows of both classes end at weights of 0, where the criterion is 0 and says nothing. */
+static void contradicting_rows_have_no_gap(void **unused) {
+    (void)unused;
+    margin_context *context = support_context(NULL, 1);
+    const double x[] = {1.0, 2.0, 1.0, 2.0};
+    const int8_t sign[] = {1, -1};
+    const mg_problem problem = {
+        .kind = MG_TWO_CLASS, .x = margin_dense_f64(x, 2, 2, 2), .count = 2, .sign = sign};
+    fitted f = fit_perceptron(context, &problem, "", 0, NULL);
+    assert_true(f.status > 0 && isnan(f.report.gap) && f.report.objective == 0.0);
+    assert_true(margin_report_item_value(&f.report, "errors") == 2.0);
+    mg_hypothesis_free(f.h);
+    margin_context_free(context);
+}
+
 /* The pocket on more rows and threads than one block holds: never worse than any state seen. */
 static void pocket_is_never_worse(void **unused) {
     (void)unused;
@@ -459,6 +474,7 @@ int main(void) {
         cmocka_unit_test(layouts),
         cmocka_unit_test(broken_weights),
         cmocka_unit_test(small_memory),
+        cmocka_unit_test(contradicting_rows_have_no_gap),
         cmocka_unit_test(pocket_is_never_worse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

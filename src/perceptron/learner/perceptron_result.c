@@ -216,8 +216,7 @@ static margin_status fill_report(mg_perceptron_run *run, const mg_perceptron_sta
                      : ended == MARGIN_OK ? MARGIN_STOPPED_STALLED
                                           : ended;
     report->objective = (double)judged->criterion;
-    /* no criterion is below 0 */
-    report->gap = report->objective / fmax(1.0, report->objective);
+    report->gap = mg_perceptron_gap(report->objective, judged->errors == run->count);
     report->tolerance = 0.0;
     report->iterations = run->passes;
     snprintf(report->iteration_name, sizeof report->iteration_name, "passes");

@@ -200,3 +200,8 @@ const margin_novikoff *mg_perceptron_proof(mg_perceptron_run *run);
 double mg_perceptron_norm(const mg_perceptron_run *run, const mg_perceptron_state *state);
 margin_status mg_perceptron_result(mg_perceptron_run *run, margin_status ended);
 const char *mg_perceptron_formula(const mg_problem *problem, const mg_perceptron_options *options);
+/* No criterion is below 0; but it is 0 for a function that is 0 on every row, too, of which it says
+ * nothing: NaN. */
+MG_INLINE double mg_perceptron_gap(double criterion, bool all_wrong) {
+    return all_wrong && criterion == 0.0 ? (double)NAN : criterion / fmax(1.0, criterion);
+}

@@ -340,7 +340,7 @@ margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis)
     margin_report *report = &fit->report;
     mg_report_formula(report, mg_perceptron_formula(fit->problem, &options));
     report->objective = (double)v.criterion;
-    report->gap = report->objective / fmax(1.0, report->objective);
+    report->gap = mg_perceptron_gap(report->objective, v.errors == v.problem->count);
     report->tolerance = 0.0;
     report->status = v.errors == v.near_wrong ? MARGIN_OK : MARGIN_STOPPED_STALLED;
     const double radius = sqrt(v.radius_square);
