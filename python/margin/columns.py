@@ -8,6 +8,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from margin._binding import ffi, lib
+from margin.errors import DataError
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +108,20 @@ def frame(x: Any) -> tuple[np.ndarray, list[Column]]:
             rows[:, j] = np.where(codes < 0, np.nan, codes)
             described.append(Column(name, categories))
         else:
-            raise TypeError(
+            raise DataError(
                 f"column {name!r} holds {values.dtype}; columns hold numbers, texts or categories"
+                + numbers_of(values.dtype, f"X[{name!r}]")
             )
     return rows, described
+
+
+def numbers_of(dtype: Any, column: str) -> str:
+    """What to do about dates and durations, for the end of a sentence."""
+    advice = {
+        "M": f": leave it out, or make numbers of it, such as ({column} - {column}.min()).dt.days or {column}.dt.month",
+        "m": f": make numbers of it, such as {column}.dt.total_seconds()",
+    }
+    return advice.get(getattr(dtype, "kind", ""), ": leave it out, or make numbers of it")
 
 
 def is_numeric(dtype: Any) -> bool:

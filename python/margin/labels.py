@@ -51,7 +51,8 @@ def target(y: Any, name: str = "y", classes: Any = None) -> Target:
     if array.ndim == 2 or kind not in "bOUST":
         if kind == "c":
             raise ValueError("Complex data not supported: y has to be real numbers or labels")
-        raise ValueError(f"y of type {array.dtype} is neither numbers nor one column of labels")
+        advice = ": give days or seconds" if kind in "Mm" else ""
+        raise ValueError(f"y of type {array.dtype} is neither numbers nor one column of labels{advice}")
     numbers = _number_type(array) if kind == "O" and array.size else None
     if numbers:
         return target(array.astype(numbers))

@@ -78,7 +78,8 @@ def floats(x: Any, what: str) -> np.ndarray:
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {what} has to be real numbers")
     if array.dtype.kind not in "biufO":
-        raise ValueError(f"{what} has to be numbers, not {array.dtype}")
+        advice = {"M": ": give days, months or seconds", "m": ": give seconds"}.get(array.dtype.kind, "")
+        raise ValueError(f"{what} has to be numbers, not {array.dtype}{advice}")
     wanted = np.float32 if array.dtype in (np.float16, np.dtype(">f4")) else np.float64
     try:
         return array.astype(wanted)

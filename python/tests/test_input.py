@@ -105,6 +105,17 @@ def test_categories_of_whole_numbers_keep_their_names():
     assert (model.predict(shown.astype("category"))[1:] == y[1:]).all()
 
 
+def test_dates_are_told_by_column_with_what_to_do():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"a": np.arange(4.0), "when": pandas.date_range("2020-01-01", periods=4)})
+    with pytest.raises(margin.DataError, match=r"'when' holds datetime64.*X\['when'\]\.dt\.month"):
+        margin.fit("logistic", table, [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="X has to be numbers, not datetime64.*give days"):
+        margin.fit("logistic", table[["when"]].to_numpy(), [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="y of type datetime64.*give days"):
+        margin.fit("ridge", table[["a"]], table["when"])
+
+
 def test_labels_of_objects_are_what_they_are():
     X = np.arange(4.0).reshape(-1, 1)
     booleans = margin.fit("logistic", X, np.array([False, False, True, True], object))
