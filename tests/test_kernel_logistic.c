@@ -72,6 +72,30 @@ static void test_optimum(void **state) {
     regression_free(&r);
 }
 
+/* f = 0 has a gap below any tolerance where the loss weighs next to nothing, and is not the answer.
+ */
+static void test_tiny_loss(void **state) {
+    (void)state;
+    const mg_kernel kernel = {.kind = MG_KERNEL_RBF, .gamma = 0.5};
+    regression r = made(ROWS, 2, 1);
+    const margin_data data = regression_data(&r);
+    double f[ROWS], greatest = 0;
+    for (int way = 0; way < 2; way++) {
+        margin_model *model =
+            fit_proven(context,
+                       way ? "kernel-logistic(kernel=rbf, sigma=1, C=1e-8, solver=cg)"
+                           : "kernel-logistic(kernel=rbf, sigma=1, C=1e-8, solver=cholesky)",
+                       &data, NULL);
+        all_scores(model, &data, f);
+        for (int i = 0; i < ROWS; i++)
+            greatest = fmax(greatest, fabs(f[i]));
+        assert_true(greatest > 1e-9 && greatest < 1e-6);
+        assert_optimal(&r, f, &kernel, NULL, 1e-8, 1e-3 * greatest);
+        margin_model_free(model);
+    }
+    regression_free(&r);
+}
+
 static void assert_same_scores(const char *one, const margin_data *a, const char *other,
                                const margin_data *b, double tolerance) {
     double *x = malloc((size_t)a->x.rows * sizeof *x), *y = malloc((size_t)b->x.rows * sizeof *y);
@@ -350,17 +374,12 @@ static void test_failing_allocations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_optimum),
-        cmocka_unit_test(test_linear_kernel),
-        cmocka_unit_test(test_weights_are_copies),
-        cmocka_unit_test(test_probabilities),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_descent),
-        cmocka_unit_test(test_descent_converges),
-        cmocka_unit_test(test_hinge_descends),
-        cmocka_unit_test(test_hard),
-        cmocka_unit_test(test_verified),
-        cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_optimum),        cmocka_unit_test(test_tiny_loss),
+        cmocka_unit_test(test_linear_kernel),  cmocka_unit_test(test_weights_are_copies),
+        cmocka_unit_test(test_probabilities),  cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_descent),        cmocka_unit_test(test_descent_converges),
+        cmocka_unit_test(test_hinge_descends), cmocka_unit_test(test_hard),
+        cmocka_unit_test(test_verified),       cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }
