@@ -1,5 +1,4 @@
 /* A stage over a whole matrix, row by row. */
-#include "base/scoped.h"
 #include "learn/learner.h"
 
 int64_t mg_stage_at_once(const mg_fitted_stage *fitted) {

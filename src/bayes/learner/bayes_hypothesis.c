@@ -18,21 +18,20 @@ margin_status mg_bayes_new(mg_heap *heap, const mg_bayes_layout *layout,
                            const mg_bayes_settings *settings, mg_hypothesis **h,
                            mg_bayes_counts *counts, margin_error *error) {
     const int64_t n = layout->columns, classes = layout->classes;
-    mg_hypothesis *made = NULL;
+    MG_OWNED(mg_hypothesis, made);
     int32_t *kinds = NULL;
     int64_t *levels = NULL;
     double *values = NULL, *priors = NULL, *numbers = NULL;
-    margin_status status;
-    MG_GO(mg_hypothesis_new(heap, &mg_hypothesis_bayes, n, classes, &made, error));
-    MG_GO(mg_bag_add(&made->bag, "settings", MARGIN_F64, SETTINGS, 0, &numbers, error));
-    MG_GO(mg_bag_add(&made->bag, "kinds", MARGIN_I32, n, 0, &kinds, error));
-    MG_GO(mg_bag_add(&made->bag, "levels", MARGIN_I64, n, 0, &levels, error));
-    MG_GO(mg_bag_add(&made->bag, "values", MARGIN_F64, layout->value_count, 0, &values, error));
-    MG_GO(mg_bag_add(&made->bag, "class_counts", MARGIN_F64, classes, 0, &counts->classes, error));
-    MG_GO(mg_bag_add(&made->bag, "statistics", MARGIN_F64, classes, layout->slots,
-                     &counts->statistics, error));
+    MG_TRY(mg_hypothesis_new(heap, &mg_hypothesis_bayes, n, classes, &made, error));
+    MG_TRY(mg_bag_add(&made->bag, "settings", MARGIN_F64, SETTINGS, 0, &numbers, error));
+    MG_TRY(mg_bag_add(&made->bag, "kinds", MARGIN_I32, n, 0, &kinds, error));
+    MG_TRY(mg_bag_add(&made->bag, "levels", MARGIN_I64, n, 0, &levels, error));
+    MG_TRY(mg_bag_add(&made->bag, "values", MARGIN_F64, layout->value_count, 0, &values, error));
+    MG_TRY(mg_bag_add(&made->bag, "class_counts", MARGIN_F64, classes, 0, &counts->classes, error));
+    MG_TRY(mg_bag_add(&made->bag, "statistics", MARGIN_F64, classes, layout->slots,
+                      &counts->statistics, error));
     if (settings->priors) {
-        MG_GO(mg_bag_add(&made->bag, "priors", MARGIN_F64, classes, 0, &priors, error));
+        MG_TRY(mg_bag_add(&made->bag, "priors", MARGIN_F64, classes, 0, &priors, error));
         memcpy(priors, settings->priors, (size_t)classes * sizeof *priors);
     }
     numbers[SMOOTHING] = settings->smoothing;
@@ -44,10 +43,8 @@ margin_status mg_bayes_new(mg_heap *heap, const mg_bayes_layout *layout,
     if (layout->value_count > 0)
         memcpy(values, layout->values, (size_t)layout->value_count * sizeof *values);
     *h = made;
+    made = NULL;
     return MARGIN_OK;
-done:
-    mg_hypothesis_free(made);
-    return status;
 }
 
 /* ---- Reading the tensors --------------------------------------------------------------------- */

@@ -94,22 +94,16 @@ margin_status mg_bayes_find_values(margin_context *context, const mg_problem *pr
                                    margin_error *error) {
     finder f = {.context = context, .problem = problem};
     mg_heap *heap = context->heap;
-    int64_t *columns = NULL, count = 0;
-    margin_status status;
-    MG_GO_NEW(heap, columns, problem->x.columns, "the values of columns", error);
+    int64_t *columns, count = 0;
+    MG_SCOPED_ARENA(arena, heap);
+    MG_ARENA_NEW(&arena, columns, problem->x.columns, "the values of columns", error);
     for (int64_t j = 0; j < problem->x.columns; j++) {
         levels[j] = kinds[j] == MG_BAYES_CODES ? problem->columns[j].category_count : 0;
         if (kinds[j] == MG_BAYES_VALUES) columns[count++] = j;
     }
     f.columns = columns;
-    f.sets = mg_new_zero(heap, count, sizeof *f.sets);
-    if (!f.sets) MG_GO(mg_no_memory(heap, count, sizeof *f.sets, "the values of columns", error));
-    status = mg_parallel(context, count, find_task, &f, NULL);
-    if (status < 0)
-        status = mg_fail_cancelled(error);
-    else
-        status = keep_values(&f, count, levels, values, error);
-done:
-    MG_FREE(heap, f.sets, columns);
-    return status;
+    MG_ARENA_NEW(&arena, f.sets, count, "the values of columns", error);
+    memset(f.sets, 0, (size_t)count * sizeof *f.sets);
+    if (mg_parallel(context, count, find_task, &f, NULL) < 0) return mg_fail_cancelled(error);
+    return keep_values(&f, count, levels, values, error);
 }

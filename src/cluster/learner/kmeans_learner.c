@@ -208,27 +208,24 @@ static margin_status report_silhouette(mg_fit *fit, const mg_kmeans_task *task,
 static margin_status kmeans_fit(mg_fit *fit) {
     mg_kmeans_task task;
     mg_kmeans_result result = {.status = MARGIN_OK};
-    mg_hypothesis *h = NULL;
+    MG_SCOPED_ARENA(arena, fit->context->heap);
+    MG_OWNED(mg_hypothesis, h);
     double *centres = NULL, *sizes = NULL;
-    int32_t *labels = NULL;
-    margin_status status;
+    int32_t *labels;
     MG_TRY(plan(fit, &task));
-    MG_GO_NEW(fit->context->heap, labels, task.count, "the clusters of the rows", fit->error);
-    MG_GO(mg_hypothesis_new(fit->context->heap, &mg_hypothesis_centres, task.x->columns, task.k, &h,
-                            fit->error));
-    MG_GO(
+    MG_ARENA_NEW(&arena, labels, task.count, "the clusters of the rows", fit->error);
+    MG_TRY(mg_hypothesis_new(fit->context->heap, &mg_hypothesis_centres, task.x->columns, task.k,
+                             &h, fit->error));
+    MG_TRY(
         mg_bag_add(&h->bag, "centres", MARGIN_F64, task.k, task.x->columns, &centres, fit->error));
-    MG_GO(mg_bag_add(&h->bag, "sizes", MARGIN_F64, task.k, 0, &sizes, fit->error));
-    MG_GO(mg_kmeans(&task, centres, sizes, labels, &result));
-    MG_GO(mg_hypothesis_attach(h, fit->error));
+    MG_TRY(mg_bag_add(&h->bag, "sizes", MARGIN_F64, task.k, 0, &sizes, fit->error));
+    MG_TRY(mg_kmeans(&task, centres, sizes, labels, &result));
+    MG_TRY(mg_hypothesis_attach(h, fit->error));
     kmeans_describe(&task, &result, sizes, option_of(fit, "k")->integer, &fit->report);
-    MG_GO(report_silhouette(fit, &task, labels, sizes));
+    MG_TRY(report_silhouette(fit, &task, labels, sizes));
     fit->hypothesis = h;
     h = NULL;
-done:
-    mg_hypothesis_free(h);
-    mg_free(fit->context->heap, labels);
-    return status;
+    return MARGIN_OK;
 }
 
 static margin_status fits(const margin_component *info, const mg_problem *problem,

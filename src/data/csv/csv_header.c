@@ -104,14 +104,13 @@ margin_status mg_csv_guess_header(const mg_csv *csv, const mg_csv_cell *first_ro
         *has_header = true;
         return MARGIN_OK;
     }
-    below *columns = NULL;
-    mg_csv_cell *scratch = NULL;
-    margin_status status = MARGIN_OK;
-    MG_NEW_ZERO(csv->heap, columns, csv->columns, "the first rows", csv->error);
-    MG_GO_NEW(csv->heap, scratch, 2 * csv->columns, "the first rows", csv->error);
+    below *columns;
+    mg_csv_cell *scratch;
+    MG_SCOPED_ARENA(arena, csv->heap);
+    MG_TRY(MG_PIECES(&arena, "the first rows", csv->error, MG_PIECE(columns, csv->columns),
+                     MG_PIECE(scratch, 2 * csv->columns)));
+    memset(columns, 0, (size_t)csv->columns * sizeof *columns);
     look_below(csv, first_row, rest, columns);
     *has_header = csv_header_judge(csv, first_row, columns, scratch);
-done:
-    MG_FREE(csv->heap, scratch, columns);
-    return status;
+    return MARGIN_OK;
 }

@@ -99,15 +99,12 @@ static margin_status check_cell_count(const mg_csv *csv) {
 }
 
 margin_status mg_csv_find_rows(mg_csv *csv) {
-    mg_csv_count *counts = NULL;
-    margin_status status;
+    mg_csv_count *counts;
+    MG_SCOPED_ARENA(arena, csv->heap);
     choose_block_bytes(csv);
     MG_NEW(csv->heap, csv->blocks, csv->block_count + 1, "the blocks of a file", csv->error);
-    MG_NEW(csv->heap, counts, csv->block_count, "the blocks of a file", csv->error);
-    MG_GO(count_blocks(csv, counts));
-    MG_GO(place_blocks(csv, counts));
-    MG_GO(check_cell_count(csv));
-done:
-    mg_free(csv->heap, counts);
-    return status;
+    MG_ARENA_NEW(&arena, counts, csv->block_count, "the blocks of a file", csv->error);
+    MG_TRY(count_blocks(csv, counts));
+    MG_TRY(place_blocks(csv, counts));
+    return check_cell_count(csv);
 }

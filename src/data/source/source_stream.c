@@ -351,25 +351,22 @@ static int64_t inflated_length_hint(const mg_stream *stream) {
 /* Reads the first bytes to tell gzip from text, then everything. */
 static margin_status stream_run(margin_context *context, mg_stream *stream, sink *into,
                                 bool *compressed, margin_error *error) {
-    char *input = NULL;
-    MG_NEW(into->heap, input, STEP_BYTES, "reading a file", error);
-    margin_status status = MARGIN_OK;
+    char *input;
+    MG_SCOPED_ARENA(arena, into->heap);
+    MG_ARENA_NEW(&arena, input, STEP_BYTES, "reading a file", error);
     int64_t head = 0, count = 1;
     while (head < 2 && count > 0) {
-        MG_GO(stream_next(context, stream, input + head, STEP_BYTES - head, &count, error));
+        MG_TRY(stream_next(context, stream, input + head, STEP_BYTES - head, &count, error));
         head += count;
     }
     *compressed = is_gzip(input, head);
     if (!into->fixed) {
         int64_t hint = *compressed ? inflated_length_hint(stream) : MG_MAX(stream->length, 0);
         if (into->look) hint = 0; /* before that, no more than a piece */
-        MG_GO(sink_add_piece(into, hint > 0 ? hint + 1 : FIRST_PIECE, error));
+        MG_TRY(sink_add_piece(into, hint > 0 ? hint + 1 : FIRST_PIECE, error));
     }
-    MG_GO(*compressed ? inflate_all(context, stream, input, head, into, error)
-                      : copy_plain(context, stream, input, head, into, error));
-done:
-    mg_free(into->heap, input);
-    return status;
+    return *compressed ? inflate_all(context, stream, input, head, into, error)
+                       : copy_plain(context, stream, input, head, into, error);
 }
 
 margin_status mg_stream_collect(margin_context *context, mg_stream *stream, mg_stream_text *text,

@@ -79,20 +79,18 @@ margin_status mg_encoder_code(mg_encoder *encoder, const char *text, int64_t len
 margin_status mg_encoder_finish(mg_encoder *encoder, margin_error *error) {
     const int64_t count = encoder->texts.count;
     int32_t *order = NULL;
-    margin_status status = MARGIN_OK;
+    MG_SCOPED_ARENA(arena, encoder->heap);
     MG_NEW(encoder->heap, encoder->names, count, purpose, error);
     if (!encoder->fixed) {
-        MG_GO_NEW(encoder->heap, encoder->ranks, count, purpose, error);
-        MG_GO_NEW(encoder->heap, order, count, purpose, error);
+        MG_NEW(encoder->heap, encoder->ranks, count, purpose, error);
+        MG_ARENA_NEW(&arena, order, count, purpose, error);
         if (mg_dictionary_sort_behind(NULL, &encoder->texts, encoder->listed, order,
                                       encoder->ranks) < 0)
-            MG_GO(mg_no_memory(encoder->heap, count, sizeof *order, purpose, error));
+            return mg_no_memory(encoder->heap, count, sizeof *order, purpose, error);
     }
     for (int64_t k = 0; k < count; k++)
         encoder->names[k] = encoder->texts.entries[order ? order[k] : k].text;
-done:
-    mg_free(encoder->heap, order);
-    return status;
+    return MARGIN_OK;
 }
 
 void mg_encoder_free(mg_encoder *encoder) {

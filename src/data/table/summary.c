@@ -302,6 +302,7 @@ static margin_status summarize_table(margin_context *context, const margin_table
                                      margin_column_summary *summaries, int64_t capacity,
                                      margin_error *error) {
     int64_t columns = table->x.view.columns, wanted = columns + table->target.count;
+    MG_SCOPED_ARENA(arena, context->heap);
     MG_REQUIRE(table->columns.items || columns == 0, error, MARGIN_ERROR_LIMIT,
                "the table has %lld columns, too many to name and describe one by one",
                (long long)columns);
@@ -309,19 +310,16 @@ static margin_status summarize_table(margin_context *context, const margin_table
                "room for %lld summaries, but the table has %lld columns and %lld target%s",
                (long long)(summaries ? capacity : 0), (long long)columns,
                (long long)table->target.count, table->target.count == 1 ? "" : "s");
-    margin_column_summary *made = NULL;
-    margin_status status;
-    MG_NEW(context->heap, made, wanted, "the summary of a table", error);
-    MG_GO(run_job(context, &table->x.view, table->columns.items, made, error));
+    margin_column_summary *made;
+    MG_ARENA_NEW(&arena, made, wanted, "the summary of a table", error);
+    MG_TRY(run_job(context, &table->x.view, table->columns.items, made, error));
     if (table->has_target) {
         const int64_t targets = table->target.count;
         margin_matrix y = margin_dense_f64(table->y, table->x.view.rows, targets, targets);
-        MG_GO(run_job(context, &y, table->target.items, made + columns, error));
+        MG_TRY(run_job(context, &y, table->target.items, made + columns, error));
     }
     memcpy(summaries, made, (size_t)wanted * sizeof *made);
-done:
-    mg_free(context->heap, made);
-    return status;
+    return MARGIN_OK;
 }
 
 margin_status margin_table_summarize(margin_context *context, const margin_table *table,

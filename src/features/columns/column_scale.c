@@ -93,44 +93,36 @@ static margin_status set_target(const margin_data *data, const mg_column_moments
 static margin_status fit_target(margin_context *context, const margin_data *data,
                                 mg_moments_wanted wanted, mg_scale_rule rule,
                                 mg_fitted_stage *fitted, margin_error *error) {
-    mg_column_moments moments = {0};
+    MG_SCOPED_ARENA(arena, context->heap);
+    MG_SCOPED(mg_column_moments, moments);
     margin_data seen = *data;
     double *values;
-    margin_status status;
     if (!scales_target(fitted)) return MARGIN_OK;
     MG_REQUIRE(data->y.values, error, MG_DATA(TARGET),
                "%s(target=yes) scales the target of a regression, and the data has no target: say "
                "which column it is, or leave target=yes out",
                fitted->stage->info.name);
-    MG_NEW(context->heap, values, data->x.rows, "the targets", error);
+    MG_ARENA_NEW(&arena, values, data->x.rows, "the targets", error);
     for (int64_t i = 0; i < data->x.rows; i++)
         values[i] = mg_vector_f64(&data->y, i);
     seen.x = margin_dense_f64(values, data->x.rows, 1, 1);
     seen.columns = NULL;
-    MG_GO(mg_column_moments_make(context, &seen, NULL, wanted, &moments, error));
-    MG_GO(set_target(data, &moments, rule, fitted, error));
-done:
-    mg_column_moments_free(&moments);
-    mg_free(context->heap, values);
-    return status;
+    MG_TRY(mg_column_moments_make(context, &seen, NULL, wanted, &moments, error));
+    return set_target(data, &moments, rule, fitted, error);
 }
 
 margin_status mg_scale_fit(margin_context *context, const margin_data *data,
                            const mg_option_value *options, mg_moments_wanted wanted,
                            mg_scale_rule rule, mg_fitted_stage *fitted, margin_error *error) {
     const char *list = mg_stage_option(fitted->stage, options, "columns")->text;
-    mg_column_moments moments = {0};
+    MG_SCOPED_ARENA(arena, context->heap);
+    MG_SCOPED(mg_column_moments, moments);
     bool *chosen;
-    margin_status status;
-    MG_NEW(context->heap, chosen, data->x.columns, "the choice of columns", error);
-    MG_GO(mg_choose_columns(context->heap, fitted->stage->info.name, data, list, chosen, error));
-    MG_GO(mg_column_moments_make(context, data, fitted->maker, wanted, &moments, error));
-    MG_GO(set_columns(context, data, options, chosen, &moments, rule, fitted, error));
-    MG_GO(fit_target(context, data, wanted, rule, fitted, error));
-done:
-    mg_column_moments_free(&moments);
-    mg_free(context->heap, chosen);
-    return status;
+    MG_ARENA_NEW(&arena, chosen, data->x.columns, "the choice of columns", error);
+    MG_TRY(mg_choose_columns(context->heap, fitted->stage->info.name, data, list, chosen, error));
+    MG_TRY(mg_column_moments_make(context, data, fitted->maker, wanted, &moments, error));
+    MG_TRY(set_columns(context, data, options, chosen, &moments, rule, fitted, error));
+    return fit_target(context, data, wanted, rule, fitted, error);
 }
 
 /* ---- Use ------------------------------------------------------------------------------------- */

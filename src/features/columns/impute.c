@@ -140,9 +140,9 @@ static margin_status impute_fit(margin_context *context, const margin_data *data
     bool any_ranked = false, any_mean = false;
     double *fill;
     bool *ranked;
+    MG_SCOPED_ARENA(arena, context->heap);
     MG_TRY(mg_bag_add(&fitted->bag, "fill", MARGIN_F64, n, 0, &fill, error));
-    margin_status status = MARGIN_OK;
-    MG_NEW(context->heap, ranked, n, "the choice of columns", error);
+    MG_ARENA_NEW(&arena, ranked, n, "the choice of columns", error);
     for (int64_t j = 0; j < n; j++) {
         const fill_kind kind = kind_of_column(data, j, with);
         ranked[j] = kind == FILL_MEDIAN || kind == FILL_MOST_FREQUENT;
@@ -150,12 +150,9 @@ static margin_status impute_fit(margin_context *context, const margin_data *data
         any_mean |= kind == FILL_MEAN;
         fill[j] = with->number; /* kind FILL_NUMBER */
     }
-    if (any_mean) MG_GO(fill_means(context, data, ranked, fill, error));
-    if (any_ranked) MG_GO(fill_ranked(context, data, with, ranked, fill, error));
-    status = check_filled(data, fill, error);
-done:
-    mg_free(context->heap, ranked);
-    return status;
+    if (any_mean) MG_TRY(fill_means(context, data, ranked, fill, error));
+    if (any_ranked) MG_TRY(fill_ranked(context, data, with, ranked, fill, error));
+    return check_filled(data, fill, error);
 }
 
 /* ---- Use ------------------------------------------------------------------------------------- */

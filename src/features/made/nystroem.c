@@ -276,20 +276,17 @@ static margin_status nystroem_fit(margin_context *context, const margin_data *da
                                   const mg_option_value *values, mg_fitted_stage *fitted,
                                   margin_error *error) {
     const int64_t most = option(values, "centres")->integer;
-    double *centres = NULL;
+    double *centres;
     int64_t count = 0;
     mg_kernel kernel;
-    margin_status status;
+    MG_SCOPED_ARENA(arena, context->heap);
     MG_TRY(mg_map_kernel(context, &mg_stage_nystroem.info, data, values, &kernel, error));
-    MG_NEW(context->heap, centres, most * data->x.columns, "the centres", error);
-    MG_GO(choose_centres(context, data, fitted, &kernel, centres, &count, error));
+    MG_ARENA_NEW(&arena, centres, most * data->x.columns, "the centres", error);
+    MG_TRY(choose_centres(context, data, fitted, &kernel, centres, &count, error));
     if (count == 0)
-        MG_GO(mg_fail(error, MARGIN_ERROR_DATA,
-                      "nystroem: the kernel is 0 at all rows; take another kernel"));
-    status = fit_centres(context, &kernel, centres, count, fitted, error);
-done:
-    mg_free(context->heap, centres);
-    return status;
+        MG_TRY(mg_fail(error, MARGIN_ERROR_DATA,
+                       "nystroem: the kernel is 0 at all rows; take another kernel"));
+    return fit_centres(context, &kernel, centres, count, fitted, error);
 }
 
 /* ---- Use ------------------------------------------------------------------------------------- */

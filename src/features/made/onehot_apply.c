@@ -150,29 +150,24 @@ static margin_status new_matrix(margin_context *context, const onehot_run *run, 
 margin_status mg_onehot_apply(margin_context *context, const mg_fitted_stage *fitted,
                               const margin_matrix *in, mg_matrix_buffer *out, margin_error *error) {
     onehot_run run = {.view = fitted->view, .in = in};
-    mg_matrix_buffer made = {0};
-    margin_status status;
+    MG_SCOPED(mg_matrix_buffer, made);
+    MG_SCOPED_ARENA(arena, context->heap);
     const int64_t block_rows = mg_block_rows(mg_row_bytes(in));
-    MG_NEW(context->heap, run.starts, in->rows + 1, "the data after onehot", error);
+    MG_ARENA_NEW(&arena, run.starts, in->rows + 1, "the data after onehot", error);
     run.starts[0] = 0;
-    status = mg_sweep_each(context, in->rows, block_rows, count_rows, &run, NULL);
-    if (status == MARGIN_ERROR_DATA)
-        status = onehot_fail_unknown(&run, error);
-    else if (status < 0)
-        status = mg_fail_cancelled(error);
-    if (status < 0) goto done;
+    const margin_status status =
+        mg_sweep_each(context, in->rows, block_rows, count_rows, &run, NULL);
+    if (status == MARGIN_ERROR_DATA) return onehot_fail_unknown(&run, error);
+    if (status < 0) return mg_fail_cancelled(error);
     for (int64_t row = 0; row < in->rows; row++)
         run.starts[row + 1] += run.starts[row];
-    MG_GO(new_matrix(context, &run, fitted->columns_out, &made, error));
+    MG_TRY(new_matrix(context, &run, fitted->columns_out, &made, error));
     if (mg_is_csr(&made.view))
         memcpy((int64_t *)made.view.row_starts, run.starts,
                (size_t)(in->rows + 1) * sizeof *run.starts);
     run.out = made.view;
-    MG_GO(mg_sweep_each(context, in->rows, block_rows, fill_rows, &run, error));
+    MG_TRY(mg_sweep_each(context, in->rows, block_rows, fill_rows, &run, error));
     *out = made;
     made = (mg_matrix_buffer){0};
-done:
-    mg_matrix_buffer_free(&made);
-    mg_free(context->heap, run.starts);
-    return status;
+    return MARGIN_OK;
 }

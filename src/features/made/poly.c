@@ -1,7 +1,6 @@
 /* poly: products of columns up to a degree. */
 #include "features/made/poly.h"
 
-#include "base/scoped.h"
 #include "features/columns/row_chunk.h"
 #include "features/columns/stages.h"
 #include "learn/column_choice.h"
@@ -165,37 +164,31 @@ static margin_status poly_fit(margin_context *context, const margin_data *data,
                               const mg_option_value *options, mg_fitted_stage *fitted,
                               margin_error *error) {
     mg_poly_view view = view_of(options, data->x.columns);
-    mg_poly_run *runs = NULL;
-    uint8_t *others = NULL;
-    int64_t *next = NULL;
+    mg_poly_run *runs;
+    uint8_t *others;
+    int64_t *next;
     bool *chosen;
     double columns;
-    margin_status status;
+    MG_SCOPED_ARENA(arena, context->heap);
     MG_TRY(check_scaled(options, error));
-    MG_NEW(context->heap, chosen, view.columns, "the choice of columns", error);
-    MG_GO_NEW(context->heap, others, view.columns, "the choice of columns", error);
-    MG_GO(poly_choose(context, data, options, chosen, error));
-    MG_GO(find_others(context, data, others, error));
+    MG_TRY(MG_PIECES(&arena, "the choice of columns", error, MG_PIECE(chosen, view.columns),
+                     MG_PIECE(others, view.columns)));
+    MG_TRY(poly_choose(context, data, options, chosen, error));
+    MG_TRY(find_others(context, data, others, error));
     if (scaling_of(options) != MG_POLY_PLAIN) memset(others, 1, (size_t)view.columns);
-    MG_GO(set_tensors(chosen, others, integer_option(options, "interactions") != 0, &view, fitted,
-                      error));
-    MG_GO_NEW(context->heap, next, view.factors, "the products of the columns", error);
+    MG_TRY(set_tensors(chosen, others, integer_option(options, "interactions") != 0, &view, fitted,
+                       error));
+    MG_ARENA_NEW(&arena, next, view.factors, "the products of the columns", error);
     (void)mg_poly_next(mg_bag_find(&fitted->bag, "repeats")->data, view.factors, next);
     view.next = next;
-    MG_GO(count_columns(context->heap, &view, &columns, error));
-    if (columns > MG_POLY_MOST_COLUMNS) {
-        status = refuse_size(&view, columns, error);
-        goto done;
-    }
+    MG_TRY(count_columns(context->heap, &view, &columns, error));
+    if (columns > MG_POLY_MOST_COLUMNS) return refuse_size(&view, columns, error);
     fitted->columns_out = (int64_t)columns;
     tell_size(context, data, fitted->columns_out);
-    MG_GO_NEW(context->heap, runs, view.run_count, "the products of the columns", error);
+    MG_ARENA_NEW(&arena, runs, view.run_count, "the products of the columns", error);
     mg_poly_list(&view, runs);
     view.runs = runs;
-    status = set_names(data, &view, fitted, error);
-done:
-    MG_FREE(context->heap, runs, next, others, chosen);
-    return status;
+    return set_names(data, &view, fitted, error);
 }
 
 /* ---- Names: "1", "age", "age^2", "age height" ------------------------------------------------ */
@@ -320,25 +313,20 @@ static margin_status poly_attach(mg_fitted_stage *fitted, margin_error *error) {
     const void *factor, *repeats;
     int64_t *next;
     double columns;
-    margin_status status;
+    MG_SCOPED_ARENA(arena, fitted->heap);
     MG_TRY(mg_bag_expect(&fitted->bag, "factor", MARGIN_I64, -1, 0, &factor, error));
     view.factors = mg_bag_find(&fitted->bag, "factor")->shape[0];
     MG_TRY(mg_bag_expect(&fitted->bag, "repeats", MARGIN_U8, view.factors, 0, &repeats, error));
     view.factor = factor;
-    MG_NEW(fitted->heap, next, view.factors, "a stage", error);
+    MG_ARENA_NEW(&arena, next, view.factors, "a stage", error);
     view.next = next;
-    MG_GO(check_factors(&view, repeats, next, error));
-    MG_GO(count_columns(fitted->heap, &view, &columns, error));
+    MG_TRY(check_factors(&view, repeats, next, error));
+    MG_TRY(count_columns(fitted->heap, &view, &columns, error));
     if (fitted->bag.count != 2 || (double)fitted->columns_out != columns ||
-        columns > MG_POLY_MOST_COLUMNS || fitted->columns.count != fitted->columns_out) {
-        status =
-            mg_fail(error, MARGIN_ERROR_MODEL, "the stage poly makes other columns than it says");
-        goto done;
-    }
-    status = make_view(fitted, &view, next, error);
-done:
-    mg_free(fitted->heap, next);
-    return status;
+        columns > MG_POLY_MOST_COLUMNS || fitted->columns.count != fitted->columns_out)
+        return mg_fail(error, MARGIN_ERROR_MODEL,
+                       "the stage poly makes other columns than it says");
+    return make_view(fitted, &view, next, error);
 }
 
 static int64_t origin(const mg_fitted_stage *fitted, int64_t column, bool *indicates) {

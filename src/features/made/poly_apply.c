@@ -1,6 +1,5 @@
 /* Rows to products. Each product is one of lower degree times a column, so it costs one
  * multiplication; those of one parent lie side by side. */
-#include "base/scoped.h"
 #include "features/made/poly.h"
 
 #include "features/columns/row_chunk.h"

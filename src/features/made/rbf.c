@@ -75,28 +75,25 @@ static margin_status rbf_fit(margin_context *context, const margin_data *data,
                              margin_error *error) {
     const mg_rbf_wish wish = wish_of(options, data->x.columns);
     const bool bias = option(options, "bias")->integer != 0;
-    double *centres = NULL, sigma;
+    double *centres, sigma;
     int64_t count = 0;
     const double *drawn = mg_stage_drawn(fitted, "centres", &count);
-    margin_status status;
+    MG_SCOPED_ARENA(arena, context->heap);
     MG_TRY(check_columns(data, &wish, error));
-    MG_NEW(context->heap, centres, (int64_t)mg_rbf_count(&wish, data->x.columns) * data->x.columns,
-           "the centres", error);
+    MG_ARENA_NEW(&arena, centres, (int64_t)mg_rbf_count(&wish, data->x.columns) * data->x.columns,
+                 "the centres", error);
     if (drawn && wish.pick != MG_RBF_EVEN && (double)count <= mg_rbf_count(&wish, data->x.columns))
         memcpy(centres, drawn, (size_t)(count * data->x.columns) * sizeof *drawn);
     else
-        MG_GO(mg_rbf_centres(context, data, &wish, centres, &count, error));
+        MG_TRY(mg_rbf_centres(context, data, &wish, centres, &count, error));
     if (wish.pick == MG_RBF_SAMPLE && count < wish.centres)
         mg_log(context, MARGIN_LOG_NOTE,
                "rbf: the data has only %lld different row%s, so there are no more centres",
                (long long)count, count == 1 ? "" : "s");
-    MG_GO(mg_rbf_width(context, data, &wish, centres, count, &sigma, error));
+    MG_TRY(mg_rbf_width(context, data, &wish, centres, count, &sigma, error));
     mg_log(context, MARGIN_LOG_NOTE, "rbf makes %lld columns, sigma %s", (long long)count + bias,
            mg_about(sigma).text);
-    status = rbf_keep(centres, count, sigma, bias, fitted, error);
-done:
-    mg_free(context->heap, centres);
-    return status;
+    return rbf_keep(centres, count, sigma, bias, fitted, error);
 }
 
 /* ---- Use ------------------------------------------------------------------------------------- */

@@ -1,5 +1,4 @@
 /* Centres and width of radial basis functions. */
-#include "base/scoped.h"
 #include "features/made/rbf.h"
 
 #include "base/random.h"

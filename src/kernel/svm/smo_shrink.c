@@ -68,18 +68,16 @@ static margin_status take_back(mg_smo *s, const smaller *from, int64_t n, margin
 }
 
 margin_status mg_smo_shrink(mg_smo *s, int64_t active, margin_error *error) {
-    mg_arena arena;
     smaller own = {0};
-    margin_status status;
-    mg_arena_init(&arena, s->context->heap);
-    MG_GO(MG_PIECES(&arena, purpose, error, MG_PIECE(own.variable, active),
-                    MG_PIECE(own.target, active), MG_PIECE(own.low, active),
-                    MG_PIECE(own.high, active), MG_PIECE(own.beta, active), MG_PIECE(own.f, active),
-                    MG_PIECE(own.diagonal, active)));
+    MG_SCOPED_ARENA(arena, s->context->heap);
+    MG_TRY(MG_PIECES(&arena, purpose, error, MG_PIECE(own.variable, active),
+                     MG_PIECE(own.target, active), MG_PIECE(own.low, active),
+                     MG_PIECE(own.high, active), MG_PIECE(own.beta, active),
+                     MG_PIECE(own.f, active), MG_PIECE(own.diagonal, active)));
     copy_active(s, &own);
     mg_smo part = *s;
     float *matrix = take_spare(s, active * active);
-    MG_GO(mg_smo_block(s, own.variable, active, 0, matrix, active, error));
+    MG_TRY(mg_smo_block(s, own.variable, active, 0, matrix, active, error));
     part.count = active;
     part.target = own.target;
     part.low = own.low;
@@ -95,15 +93,12 @@ margin_status mg_smo_shrink(mg_smo *s, int64_t active, margin_error *error) {
     /* half of what may be left, as the rows that rest may come back with a little */
     part.gap = 0.5 * (s->gap + s->relative * fabs(s->primal));
     part.relative = 0.0;
-    MG_GO(mg_smo_solve(&part, error));
-    const margin_status ended = status;
+    const margin_status ended = mg_smo_solve(&part, error);
+    MG_TRY(ended);
     s->steps = part.steps;
     s->rounds = part.rounds;
     s->indefinite = part.indefinite;
-    MG_GO(take_back(s, &own, active, error));
+    MG_TRY(take_back(s, &own, active, error));
     mg_smo_measure(s);
-    status = ended;
-done:
-    mg_arena_free(&arena);
-    return status;
+    return ended;
 }

@@ -202,20 +202,15 @@ static margin_status prove_changes(mg_svm_machine *m) {
     const int64_t n = m->smo.count;
     const mg_gram *gram = mg_svm_gram(m);
     proof_lists lists = {0};
-    mg_arena arena;
-    margin_status status;
     MG_TRY(hold_exact(m));
     if (m->exact) return add_changes(m);
-    mg_arena_init(&arena, context->heap);
-    MG_GO(MG_PIECES(&arena, proof_purpose, error, MG_PIECE(lists.rows, n),
-                    MG_PIECE(lists.variables, n), MG_PIECE(lists.support, n),
-                    MG_PIECE(lists.other_rows, n), MG_PIECE(lists.other_variables, n),
-                    MG_PIECE(lists.weights, n), MG_PIECE(lists.products, n),
-                    MG_PIECE(lists.errors, n), MG_PIECE(lists.off, gram->points.count)));
-    status = prove_rows(m, &lists, gram->squares);
-done:
-    mg_arena_free(&arena);
-    return status;
+    MG_SCOPED_ARENA(arena, context->heap);
+    MG_TRY(MG_PIECES(&arena, proof_purpose, error, MG_PIECE(lists.rows, n),
+                     MG_PIECE(lists.variables, n), MG_PIECE(lists.support, n),
+                     MG_PIECE(lists.other_rows, n), MG_PIECE(lists.other_variables, n),
+                     MG_PIECE(lists.weights, n), MG_PIECE(lists.products, n),
+                     MG_PIECE(lists.errors, n), MG_PIECE(lists.off, gram->points.count)));
+    return prove_rows(m, &lists, gram->squares);
 }
 
 bool mg_svm_is_proven(const mg_svm_machine *m) {

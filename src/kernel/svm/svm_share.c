@@ -113,25 +113,20 @@ static margin_status svm_rough(const mg_shared *shared, const mg_hypothesis *h,
     const mg_svm_shared *s = shared->data;
     const int64_t entries = h->view.expansion.starts[h->functions], n = s->gram->points.count;
     const int64_t workers = mg_threads(shared->context);
-    mg_arena arena;
     rough_work work = {.shared = s,
                        .h = h,
                        .ops = MG_ISA_TABLE(mg_isa_level(), mg_gram_tile_ops),
                        .visit = visit,
                        .argument = argument};
-    margin_status status;
-    mg_arena_init(&arena, shared->context->heap);
-    MG_GO(MG_PIECES(&arena, "scores of the rows", error, MG_PIECE(work.weights, entries),
-                    MG_PIECE(work.rows, entries), MG_PIECE(work.rounding, h->functions),
-                    MG_PIECE(work.errors, h->functions),
-                    MG_PIECE(work.room, workers * (ROUGH_COLUMNS + 2) * h->functions),
-                    MG_PIECE(work.here, workers * entries)));
+    MG_SCOPED_ARENA(arena, shared->context->heap);
+    MG_TRY(MG_PIECES(&arena, "scores of the rows", error, MG_PIECE(work.weights, entries),
+                     MG_PIECE(work.rows, entries), MG_PIECE(work.rounding, h->functions),
+                     MG_PIECE(work.errors, h->functions),
+                     MG_PIECE(work.room, workers * (ROUGH_COLUMNS + 2) * h->functions),
+                     MG_PIECE(work.here, workers * entries)));
     list_weights(&work);
-    status = mg_parallel(shared->context, (n + ROUGH_COLUMNS - 1) / ROUGH_COLUMNS, rough_task,
-                         &work, NULL);
-done:
-    mg_arena_free(&arena);
-    return status;
+    return mg_parallel(shared->context, (n + ROUGH_COLUMNS - 1) / ROUGH_COLUMNS, rough_task, &work,
+                       NULL);
 }
 
 /* ---- Pairs that were won --------------------------------------------------------------------- */

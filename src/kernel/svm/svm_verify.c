@@ -187,25 +187,24 @@ margin_status mg_kernel_svm_verify(mg_fit *fit, const mg_hypothesis *h) {
     svm_check k = {.fit = fit, .problem = fit->problem, .h = h};
     mg_svm_machine machine = {
         .fit = fit, .problem = fit->problem, .kernel = h->view.expansion.kernel};
-    mg_heap *heap = fit->context->heap;
-    margin_status status;
+    MG_SCOPED_ARENA(arena, fit->context->heap);
     MG_REQUIRE(h->dual_starts && h->functions == 1, fit->error, MARGIN_ERROR_MODEL,
                "the model has no dual coefficients, which are its proof");
     k.options = mg_svm_options_of(&fit->learner->info, fit->options, fit->problem);
     MG_TRY(mg_kernel_sums_skew(fit, h));
-    MG_GO_NEW(heap, k.beta, 3 * fit->problem->count, "the verification", fit->error);
-    MG_GO_NEW(heap, k.entries, fit->problem->x.rows, "the verification", fit->error);
+    MG_TRY(MG_PIECES(&arena, "the verification", fit->error,
+                     MG_PIECE(k.beta, 3 * fit->problem->count),
+                     MG_PIECE(k.entries, fit->problem->x.rows)));
     for (int64_t row = 0; row < fit->problem->x.rows; row++)
         k.entries[row] = -1;
     k.score = k.beta + fit->problem->count;
     k.blur = k.score + fit->problem->count;
     take_beta(&k);
-    MG_GO(check_support(&k));
-    status = mg_sweep_each(fit->context, fit->problem->count, 16, score_rows, &k, NULL);
-    MG_GO(mg_kernel_fail(status, fit->error));
-    MG_GO(mg_svm_decide_definite(&machine));
+    MG_TRY(check_support(&k));
+    const margin_status status =
+        mg_sweep_each(fit->context, fit->problem->count, 16, score_rows, &k, NULL);
+    MG_TRY(mg_kernel_fail(status, fit->error));
+    MG_TRY(mg_svm_decide_definite(&machine));
     claim_all(&k, machine.definite);
-done:
-    MG_FREE(heap, k.entries, k.beta);
-    return status;
+    return MARGIN_OK;
 }

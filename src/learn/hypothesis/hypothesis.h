@@ -6,6 +6,7 @@
  * their family. */
 #pragma once
 
+#include "base/scoped.h"
 #include "learn/hypothesis/bag.h"
 #include "math/gram/kernel.h"
 
@@ -82,6 +83,10 @@ mg_hypothesis_kind_find(const char *name); /* in the model layer's registry */
 margin_status mg_hypothesis_new(mg_heap *heap, const mg_hypothesis_kind *kind, int64_t columns,
                                 int64_t functions, mg_hypothesis **h, margin_error *error);
 void mg_hypothesis_free(mg_hypothesis *h);
+/* Of MG_OWNED: what is handed over is set to NULL. */
+MG_INLINE void mg_hypothesis_drop(mg_hypothesis **h) {
+    mg_hypothesis_free(*h);
+}
 /* Last step of making one, in a fit or from a file: checks the dual tensors, chooses the
  * instruction set and calls the kind's attach. MODEL on failure. Idempotent. */
 margin_status mg_hypothesis_attach(mg_hypothesis *h, margin_error *error);

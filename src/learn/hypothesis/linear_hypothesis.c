@@ -65,16 +65,13 @@ static margin_status linear_scores(const mg_hypothesis *h, const margin_matrix *
 static margin_status new_linear(mg_heap *heap, int64_t columns, int64_t functions,
                                 mg_hypothesis **h, double **weights, double **intercept,
                                 margin_error *error) {
-    mg_hypothesis *made = NULL;
-    margin_status status;
-    MG_GO(mg_hypothesis_new(heap, &mg_hypothesis_linear, columns, functions, &made, error));
-    MG_GO(mg_bag_add(&made->bag, "weights", MARGIN_F64, functions, columns, weights, error));
-    MG_GO(mg_bag_add(&made->bag, "intercept", MARGIN_F64, functions, 0, intercept, error));
+    MG_OWNED(mg_hypothesis, made);
+    MG_TRY(mg_hypothesis_new(heap, &mg_hypothesis_linear, columns, functions, &made, error));
+    MG_TRY(mg_bag_add(&made->bag, "weights", MARGIN_F64, functions, columns, weights, error));
+    MG_TRY(mg_bag_add(&made->bag, "intercept", MARGIN_F64, functions, 0, intercept, error));
     *h = made;
+    made = NULL;
     return MARGIN_OK;
-done:
-    mg_hypothesis_free(made);
-    return status;
 }
 
 margin_status mg_linear_make(mg_heap *heap, const double *weights, int64_t columns,
@@ -94,26 +91,23 @@ margin_status mg_linear_make(mg_heap *heap, const double *weights, int64_t colum
 
 static margin_status linear_combine(mg_heap *heap, mg_hypothesis *const *parts, int64_t count,
                                     mg_hypothesis **out, margin_error *error) {
-    mg_hypothesis *made = NULL;
+    MG_OWNED(mg_hypothesis, made);
     double *w = NULL, *b = NULL;
     int64_t functions = 0, columns = parts[0]->columns;
-    margin_status status;
     for (int64_t k = 0; k < count; k++)
         functions += parts[k]->functions;
-    MG_GO(new_linear(heap, columns, functions, &made, &w, &b, error));
+    MG_TRY(new_linear(heap, columns, functions, &made, &w, &b, error));
     for (int64_t k = 0, f = 0; k < count; f += parts[k]->functions, k++) {
         const mg_hypothesis *part = parts[k];
         memcpy(w + f * columns, part->view.linear.weights,
                (size_t)(part->functions * columns) * sizeof *w);
         memcpy(b + f, part->view.linear.intercept, (size_t)part->functions * sizeof *b);
     }
-    MG_GO(mg_dual_combine(parts, count, made, error));
-    MG_GO(mg_hypothesis_attach(made, error));
+    MG_TRY(mg_dual_combine(parts, count, made, error));
+    MG_TRY(mg_hypothesis_attach(made, error));
     *out = made;
+    made = NULL;
     return MARGIN_OK;
-done:
-    mg_hypothesis_free(made);
-    return status;
 }
 
 static margin_status linear_slice(mg_heap *heap, const mg_hypothesis *h, int64_t function,

@@ -1,6 +1,5 @@
 #include "linear/folds/fold_products.h"
 
-#include "base/scoped.h"
 #include "linear/design/design.h"
 #include "linear/folds/folds.h"
 #include "math/products/lapack.h"

@@ -1,7 +1,6 @@
 /* Weights are frequencies: a row of weight k is k rows. So the sum of the weights is the number of
  * observations. */
 
-#include "base/scoped.h"
 #include "linear/learners/column_variances.h"
 #include "linear/learners/linear_learner.h"
 #include "linear/proof/newton_matrix.h"

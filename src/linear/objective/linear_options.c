@@ -70,31 +70,22 @@ margin_status mg_linear_check(const margin_component *info, const mg_option_valu
 
 /* ---- Formula --------------------------------------------------------------------------------- */
 
-/* N(w) / 2 and N(w), see objective.h */
-static const char *half_norm_of(const mg_penalty *penalty) {
-    if (penalty->l1_ratio == 0.0) return "|w|^2/2";
-    return penalty->l1_ratio == 1.0 ? "|w|_1/2" : "((1-r) |w|^2 + r |w|_1)/2";
-}
-
-/* With its factor, alpha or lambda. */
+/* Without its factor. */
 static const char *norm_of(const mg_penalty *penalty) {
-    const bool alpha = strcmp(penalty->spelling, "alpha") == 0;
-    if (penalty->l1_ratio == 0.0) return alpha ? "alpha |w|^2" : "lambda |w|^2";
-    if (penalty->l1_ratio == 1.0) return alpha ? "alpha |w|_1" : "lambda |w|_1";
-    return alpha ? "alpha ((1-r) |w|^2 + r |w|_1)" : "lambda ((1-r) |w|^2 + r |w|_1)";
+    if (penalty->l1_ratio == 0.0) return "|w|^2";
+    return penalty->l1_ratio == 1.0 ? "|w|_1" : "((1-r) |w|^2 + r |w|_1)";
 }
 
 void mg_linear_describe(const mg_penalty *penalty, const char *loss, margin_report *report) {
+    const char *spelling = penalty->spelling, *norm = norm_of(penalty);
+    const char *times = strcmp(spelling, "lambda") == 0 ? "mean" : "sum";
     char text[sizeof report->formula];
     if (penalty->rho == 0.0 && penalty->kappa == 0.0)
-        snprintf(text, sizeof text, "%s %s",
-                 strcmp(penalty->spelling, "lambda") == 0 ? "mean" : "sum", loss);
-    else if (strcmp(penalty->spelling, "C") == 0)
-        snprintf(text, sizeof text, "C sum %s + %s", loss, half_norm_of(penalty));
-    else if (strcmp(penalty->spelling, "alpha") == 0)
-        snprintf(text, sizeof text, "sum %s + %s", loss, norm_of(penalty));
+        snprintf(text, sizeof text, "%s %s", times, loss);
+    else if (strcmp(spelling, "C") == 0)
+        snprintf(text, sizeof text, "C sum %s + %s/2", loss, norm);
     else
-        snprintf(text, sizeof text, "mean %s + %s", loss, norm_of(penalty));
+        snprintf(text, sizeof text, "%s %s + %s %s", times, loss, spelling, norm);
     mg_report_formula(report, text);
 }
 

@@ -39,21 +39,21 @@ static margin_status check_sides(int64_t positive, int64_t count, const char *na
 static margin_status make_problem(margin_context *context, const margin_data *data,
                                   const char *asked, mg_samples *samples, int8_t **signs,
                                   mg_problem *problem, margin_error *error) {
-    margin_model *classes = NULL;
-    int32_t *codes = NULL;
+    MG_OWNED(margin_model, classes);
+    int32_t *codes;
     int64_t positive, members = 0;
-    margin_status status;
-    MG_GO(mg_model_new(context->heap, &classes, error));
-    MG_GO(mg_target_learn(context, data, samples, classes, error));
-    MG_GO(positive_class(data, classes, asked, &positive, error));
-    MG_GO_NEW(context->heap, codes, samples->count, "the labels", error);
-    MG_GO_NEW(context->heap, *signs, samples->count, "the labels", error);
-    MG_GO(mg_target_codes(context, data, samples, classes, false, codes, error));
+    MG_SCOPED_ARENA(arena, context->heap);
+    MG_TRY(mg_model_new(context->heap, &classes, error));
+    MG_TRY(mg_target_learn(context, data, samples, classes, error));
+    MG_TRY(positive_class(data, classes, asked, &positive, error));
+    MG_ARENA_NEW(&arena, codes, samples->count, "the labels", error);
+    MG_NEW(context->heap, *signs, samples->count, "the labels", error);
+    MG_TRY(mg_target_codes(context, data, samples, classes, false, codes, error));
     for (int64_t i = 0; i < samples->count; i++) {
         (*signs)[i] = codes[i] == positive ? 1 : -1;
         members += codes[i] == positive;
     }
-    MG_GO(check_sides(members, samples->count, classes->class_names[positive], error));
+    MG_TRY(check_sides(members, samples->count, classes->class_names[positive], error));
     *problem = (mg_problem){.kind = MG_TWO_CLASS,
                             .x = data->x,
                             .columns = data->columns,
@@ -61,11 +61,7 @@ static margin_status make_problem(margin_context *context, const margin_data *da
                             .count = samples->count,
                             .classes = 2,
                             .sign = *signs};
-    status = MARGIN_OK;
-done:
-    mg_free(context->heap, codes);
-    margin_model_free(classes);
-    return status;
+    return MARGIN_OK;
 }
 
 /* Splits the convex weights by class and turns samples into rows of the data. */

@@ -89,29 +89,22 @@ static margin_status ask_learner(margin_context *context, const margin_model *mo
                                  int64_t target, statistics_store *store, int64_t *rows,
                                  margin_error *error) {
     const bool several = model->target.count > 1;
-    mg_hypothesis *h = model->hypothesis, *one = NULL;
-    mg_samples samples = {0};
-    mg_staged staged = {0};
-    mg_split split = {0};
+    mg_hypothesis *h = model->hypothesis;
+    MG_SCOPED(mg_samples, samples);
+    MG_SCOPED(mg_staged, staged);
+    MG_SCOPED(mg_split, split);
+    MG_OWNED(mg_hypothesis, one);
     mg_reduction reduction;
     mg_decision decision;
-    margin_status status;
-    MG_GO(check_weights(learner, error));
-    MG_GO(mg_reduction_choose(learner, model, &reduction, &decision, error));
-    MG_GO(mg_samples_make(context->heap, data, &samples, error));
-    MG_GO(mg_pipeline_apply(context, model, data, &samples, &staged, error));
+    MG_TRY(check_weights(learner, error));
+    MG_TRY(mg_reduction_choose(learner, model, &reduction, &decision, error));
+    MG_TRY(mg_samples_make(context->heap, data, &samples, error));
+    MG_TRY(mg_pipeline_apply(context, model, data, &samples, &staged, error));
     staged.target = (mg_target_scale){0, 1}; /* the model's units, not the learner's */
-    MG_GO(mg_split_make(context, reduction, data, &samples, &staged, model, &split, error));
+    MG_TRY(mg_split_make(context, reduction, data, &samples, &staged, model, &split, error));
     *rows = samples.count;
-    if (several) MG_GO(h->kind->slice(context->heap, h, target, &one, error));
-    status =
-        ask_part(context, &split, target, learner, several ? one : h, &store->inference, error);
-done:
-    mg_hypothesis_free(one);
-    mg_split_free(&split);
-    mg_staged_free(&staged);
-    mg_samples_free(&samples);
-    return status;
+    if (several) MG_TRY(h->kind->slice(context->heap, h, target, &one, error));
+    return ask_part(context, &split, target, learner, several ? one : h, &store->inference, error);
 }
 
 /* ---- Coefficients ---------------------------------------------------------------------------- */

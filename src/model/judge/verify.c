@@ -17,7 +17,6 @@
  * stages make is taken as it is at first: the instruction set of the fit makes the same bits. Only
  * a model that does not hold so is allowed what rounding may have made of it (blur.c). */
 #include "base/cancelled_at.h"
-#include "base/scoped.h"
 #include "base/sweep.h"
 #include "model/judge/kernel_gap.h"
 #include "model/predict/align.h"

@@ -7,6 +7,11 @@
 
 #include <math.h>
 
+/* Of MG_OWNED: what is handed over is set to NULL. */
+MG_INLINE void margin_model_drop(margin_model **model) {
+    margin_model_free(*model);
+}
+
 /* How scores become an answer. The numbers are stored in model files. */
 typedef enum mg_decision {
     MG_DECIDE_SIGN = 1,   /* one score: class 1 where it is >= 0, else class 0 */

@@ -1,6 +1,5 @@
 /* Columns and category codes of any data set in the order of a model: by name. */
 #include "model/predict/align.h"
-#include "base/scoped.h"
 #include "data/table/names.h"
 #include "model/predict/predict.h"
 #include "model/problem/data_rows.h"

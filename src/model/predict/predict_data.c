@@ -1,6 +1,5 @@
 /* What a model can be asked for; prediction for data sets that say what their columns are, and what
  * a model does with categories that it does not know. */
-#include "base/scoped.h"
 #include "cluster/learner/kmeans_learner.h"
 #include "model/predict/align.h"
 #include "model/predict/predict.h"

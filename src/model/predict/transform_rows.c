@@ -1,5 +1,4 @@
 /* Rows through the stages of a model, and back. */
-#include "base/scoped.h"
 #include "model/predict/align.h"
 #include "model/problem/data_rows.h"
 #include "model/problem/pipeline.h"

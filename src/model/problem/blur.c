@@ -99,31 +99,29 @@ margin_status mg_blur_make(margin_context *context, const margin_model *model,
     blur_walk walk = {
         .model = model, .x = &data->x, .samples = samples, .last = last_blurred(model)};
     const int threads = mg_threads(context);
-    margin_status status;
+    MG_SCOPED_ARENA(arena, context->heap);
     *blur = (mg_blur){.heap = context->heap, .model = model};
     if (walk.last < 0) return MARGIN_OK;
     find_size(&walk);
     const int64_t size = walk.numbers + 3 * walk.widest;
-    MG_NEW(context->heap, walk.room, threads * size, "rounding of rows that are made", error);
+    MG_ARENA_NEW(&arena, walk.room, threads * size, "rounding of rows that are made", error);
     memset(walk.room, 0, (size_t)(threads * size) * sizeof *walk.room);
-    MG_GO_NEW(context->heap, blur->columns, walk.numbers, "rounding of rows that are made", error);
-    MG_GO(mg_sweep_each(context, samples->count, MG_ROWS_AT_ONCE, blur_block, &walk, error));
+    MG_NEW(context->heap, blur->columns, walk.numbers, "rounding of rows that are made", error);
+    MG_TRY(mg_sweep_each(context, samples->count, MG_ROWS_AT_ONCE, blur_block, &walk, error));
     for (int64_t k = 0; k < walk.numbers; k++) {
         blur->columns[k] = walk.room[k];
         for (int w = 1; w < threads; w++)
             blur->columns[k] = fmax(blur->columns[k], walk.room[w * size + k]);
     }
-    MG_GO_NEW(context->heap, blur->shares, samples->count, "rounding of rows that are made", error);
+    MG_NEW(context->heap, blur->shares, samples->count, "rounding of rows that are made", error);
     memset(blur->shares, 0, (size_t)samples->count * sizeof *blur->shares);
     walk.columns = blur->columns;
     walk.shares = blur->shares;
-    MG_GO(mg_sweep_each(context, samples->count, MG_ROWS_AT_ONCE, share_block, &walk, error));
+    MG_TRY(mg_sweep_each(context, samples->count, MG_ROWS_AT_ONCE, share_block, &walk, error));
     double *at = blur->columns;
     for (int s = 0; s < model->stage_count; at += model->stages[s++].columns_in)
         hand_on(&model->stages[s], at, walk.room, at + model->stages[s].columns_in);
-done:
-    mg_free(context->heap, walk.room);
-    return status;
+    return MARGIN_OK;
 }
 
 const double *mg_blur_before(const mg_blur *blur, int stage) {

@@ -1,6 +1,5 @@
 /* The option class_weight: weights of classes become weights of their rows, before the problem is
  * cut, so that they mean the same for every learner and in every part. */
-#include "base/scoped.h"
 #include "base/text/nearest.h"
 #include "base/text/text.h"
 #include "model/problem/multiclass.h"
@@ -132,21 +131,19 @@ margin_status mg_split_weigh(const mg_spec_component *learner, const margin_mode
                              mg_split *split, margin_error *error) {
     const mg_option_value *option = mg_spec_option(learner, "class_weight");
     mg_problem *whole = &split->whole;
-    double *of_class = NULL, *weights = NULL;
-    margin_status status = MARGIN_OK;
+    double *of_class, *weights;
+    MG_SCOPED_ARENA(arena, split->heap);
     if (!option || !option->text || !whole->code || strcmp(option->text, "none") == 0)
         return MARGIN_OK;
-    MG_GO_NEW(split->heap, of_class, whole->classes, "the weights of the classes", error);
+    MG_ARENA_NEW(&arena, of_class, whole->classes, "the weights of the classes", error);
     if (strcmp(option->text, "balanced") == 0)
         class_weight_balance(split, of_class);
     else
-        MG_GO(read_list(model, option->text, of_class, error));
-    MG_GO_NEW(split->heap, weights, whole->count, "the weights of the rows", error);
+        MG_TRY(read_list(model, option->text, of_class, error));
+    MG_NEW(split->heap, weights, whole->count, "the weights of the rows", error);
     for (int64_t i = 0; i < whole->count; i++)
         weights[i] = mg_sample_weight(whole, i) * of_class[whole->code[i]];
     split->weights = weights;
     whole->weight = weights;
-done:
-    mg_free(split->heap, of_class);
-    return status;
+    return MARGIN_OK;
 }

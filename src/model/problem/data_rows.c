@@ -121,24 +121,22 @@ margin_status mg_data_codes(margin_context *context, bool strict, margin_data *d
                   grain = mg_block_rows(mg_row_bytes(&data->x));
     code_scan s = {.data = data, .strict = strict, .wrong = INT64_MAX};
     int64_t *columns;
-    margin_status status;
+    MG_SCOPED_ARENA(arena, context->heap);
     for (int64_t j = 0; data->columns && j < data->x.columns; j++)
         s.count += mg_is_categorical(data->columns, j);
     if (s.count == 0 || (mg_is_csr(&data->x) && !strict)) return MARGIN_OK;
-    MG_NEW(context->heap, columns, s.count, "the columns of categories", error);
+    MG_ARENA_NEW(&arena, columns, s.count, "the columns of categories", error);
     s.count = 0;
     for (int64_t j = 0; j < data->x.columns; j++)
         if (mg_is_categorical(data->columns, j)) columns[s.count++] = j;
     s.columns = columns;
-    MG_GO(mg_sweep_each(context, rows, grain, scan_codes, &s, error));
-    if (s.wrong < INT64_MAX) MG_GO(fail_code(&s, s.wrong, error));
+    MG_TRY(mg_sweep_each(context, rows, grain, scan_codes, &s, error));
+    if (s.wrong < INT64_MAX) MG_TRY(fail_code(&s, s.wrong, error));
     if (s.minus && (!copy->heap || data->x.values != copy->view.values))
-        MG_GO(copy_rows(context, "a copy of data whose missing categories are coded as -1", data,
-                        copy, error));
-    if (s.minus) status = mg_sweep_each(context, data->x.rows, grain, blank_block, &s, error);
-done:
-    mg_free(context->heap, columns);
-    return status;
+        MG_TRY(copy_rows(context, "a copy of data whose missing categories are coded as -1", data,
+                         copy, error));
+    return s.minus ? mg_sweep_each(context, data->x.rows, grain, blank_block, &s, error)
+                   : MARGIN_OK;
 }
 
 margin_status mg_data_take(margin_context *context, const margin_data *data, bool several,

@@ -187,9 +187,8 @@ margin_status mg_pipeline_refit(margin_context *context, const margin_spec *spec
                                 margin_error *error) {
     margin_context quiet;
     margin_data described = *data; /* as in training: stages name columns by these */
-    margin_model *again;
-    mg_staged staged = {0};
-    margin_status status;
+    MG_OWNED(margin_model, again);
+    MG_SCOPED(mg_staged, staged);
     mg_context_copy(context, &quiet);
     quiet.options.log = NULL; /* the fit has said it */
     described.columns = model->inputs.items;
@@ -198,11 +197,7 @@ margin_status mg_pipeline_refit(margin_context *context, const margin_spec *spec
     again->blur = blur;
     again->task = model->task;
     again->learner = model->learner;
-    MG_GO(mg_columns_copy(context->heap, model->target.items, model->target.count, &again->target,
-                          error));
-    status = mg_pipeline_fit(&quiet, spec, &described, samples, again, &staged, error);
-done:
-    mg_staged_free(&staged);
-    margin_model_free(again);
-    return status;
+    MG_TRY(mg_columns_copy(context->heap, model->target.items, model->target.count, &again->target,
+                           error));
+    return mg_pipeline_fit(&quiet, spec, &described, samples, again, &staged, error);
 }

@@ -1,5 +1,4 @@
 /* Targets: classes found among labels. */
-#include "base/scoped.h"
 #include "base/sort.h"
 #include "data/table/encoder.h"
 #include "model/problem/target_labels.h"

@@ -3,6 +3,11 @@
 
 #include "learn/learner.h"
 
+/* Of MG_OWNED: what is handed over is set to NULL. */
+MG_INLINE void margin_spec_drop(margin_spec **spec) {
+    margin_spec_free(*spec);
+}
+
 /* Limits, refused clearly beyond. */
 enum {
     MG_SPEC_MAX_BYTES = 1 << 20,

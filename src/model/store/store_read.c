@@ -122,23 +122,20 @@ static margin_status check_options(const mg_store_reader *r, const mg_spec_compo
 static margin_status read_stage(mg_store_reader *r, const json_t *entry,
                                 const mg_spec_component *component, const char *prefix,
                                 mg_fitted_stage *fitted) {
-    margin_spec *spec = NULL;
+    MG_OWNED(margin_spec, spec);
     int64_t columns_in;
-    margin_status status;
-    MG_GO(parse_stage(r, entry, component->stage, &spec));
-    MG_GO(check_options(r, component, spec->components[0].options));
-    MG_GO(mg_json_integer(r, entry, "columns_in", 1, MOST_COLUMNS, &columns_in));
-    MG_GO(mg_fitted_stage_init(fitted, r->heap, component->stage, spec->components[0].options,
-                               columns_in, r->error));
-    MG_GO(mg_json_integer(r, entry, "columns_out", 1, MOST_COLUMNS, &fitted->columns_out));
+    MG_TRY(parse_stage(r, entry, component->stage, &spec));
+    MG_TRY(check_options(r, component, spec->components[0].options));
+    MG_TRY(mg_json_integer(r, entry, "columns_in", 1, MOST_COLUMNS, &columns_in));
+    MG_TRY(mg_fitted_stage_init(fitted, r->heap, component->stage, spec->components[0].options,
+                                columns_in, r->error));
+    MG_TRY(mg_json_integer(r, entry, "columns_out", 1, MOST_COLUMNS, &fitted->columns_out));
     if (json_object_get(entry, "columns"))
-        MG_GO(mg_store_read_columns(r, entry, "columns", &fitted->columns));
-    MG_GO(take_tensors(r, prefix, false, &fitted->bag));
-    MG_GO(component->stage->attach ? component->stage->attach(fitted, r->error) : MARGIN_OK);
+        MG_TRY(mg_store_read_columns(r, entry, "columns", &fitted->columns));
+    MG_TRY(take_tensors(r, prefix, false, &fitted->bag));
+    MG_TRY(component->stage->attach ? component->stage->attach(fitted, r->error) : MARGIN_OK);
     fitted->bag.reader = NULL;
-done:
-    margin_spec_free(spec);
-    return status;
+    return MARGIN_OK;
 }
 
 static margin_status read_stages(mg_store_reader *r, const margin_spec *spec, margin_model *model) {

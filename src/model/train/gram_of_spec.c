@@ -47,19 +47,18 @@ static margin_status gram_run(margin_context *context, const margin_spec *spec,
                               const margin_data *data, int64_t capacity, double *values,
                               int64_t *rows, margin_error *error) {
     const mg_spec_component *learner = mg_spec_learner(spec);
-    margin_model *model = NULL;
-    mg_samples samples = {0};
-    mg_staged staged = {0};
-    margin_status status;
-    MG_GO(mg_model_new(context->heap, &model, error));
+    MG_OWNED(margin_model, model);
+    MG_SCOPED(mg_samples, samples);
+    MG_SCOPED(mg_staged, staged);
+    MG_TRY(mg_model_new(context->heap, &model, error));
     model->learner = learner->learner;
     model->task = MARGIN_CLUSTER; /* a target plays no part */
-    MG_GO(mg_samples_make(context->heap, data, &samples, error));
+    MG_TRY(mg_samples_make(context->heap, data, &samples, error));
     if (samples.count > capacity / MG_MAX(samples.count, 1))
-        MG_GO(mg_fail(error, MARGIN_ERROR_ARGUMENT,
-                      "the Gram matrix of %lld rows has more numbers than there is room for",
-                      (long long)samples.count));
-    MG_GO(mg_pipeline_fit(context, spec, data, &samples, model, &staged, error));
+        MG_TRY(mg_fail(error, MARGIN_ERROR_ARGUMENT,
+                       "the Gram matrix of %lld rows has more numbers than there is room for",
+                       (long long)samples.count));
+    MG_TRY(mg_pipeline_fit(context, spec, data, &samples, model, &staged, error));
     const mg_problem problem = {.kind = MG_CLUSTERING,
                                 .x = staged.x,
                                 .columns = staged.columns,
@@ -67,14 +66,10 @@ static margin_status gram_run(margin_context *context, const margin_spec *spec,
                                 .count = samples.count,
                                 .weight = samples.weights,
                                 .original = samples.rows};
-    status = fill(context, learner, &problem, values, error);
-    MG_GO(mg_kernel_explain(context, learner->info, learner->options, &problem, status, error));
+    const margin_status status = fill(context, learner, &problem, values, error);
+    MG_TRY(mg_kernel_explain(context, learner->info, learner->options, &problem, status, error));
     *rows = samples.count;
-done:
-    mg_staged_free(&staged);
-    mg_samples_free(&samples);
-    margin_model_free(model);
-    return status;
+    return MARGIN_OK;
 }
 
 margin_status margin_gram(margin_context *context, const margin_spec *spec, const margin_data *data,

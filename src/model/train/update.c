@@ -2,7 +2,6 @@
  *
  * The new model is a copy of the old one, through its own file format. Classes and categories that
  * are new join its lists, and the learner is told where the old ones went. */
-#include "base/scoped.h"
 #include "data/table/names.h"
 #include "model/predict/align.h"
 #include "model/predict/predict.h"
@@ -39,11 +38,13 @@ static bool ascends(const char *const *names, int64_t count) {
 static margin_status unite(const update *u, const margin_column *a, const margin_column *b,
                            const char **out, int64_t *count) {
     const bool sorted = ascends(a->categories, a->category_count);
-    mg_name_index known = {0}, added = {0};
+    MG_SCOPED(mg_name_index, added);
+    MG_SCOPED(mg_name_index, known);
     int64_t at = 0, i = 0;
-    margin_status status;
-    MG_GO(mg_name_index_make(u->context->heap, a->categories, a->category_count, &known, u->error));
-    MG_GO(mg_name_index_make(u->context->heap, b->categories, b->category_count, &added, u->error));
+    MG_TRY(
+        mg_name_index_make(u->context->heap, a->categories, a->category_count, &known, u->error));
+    MG_TRY(
+        mg_name_index_make(u->context->heap, b->categories, b->category_count, &added, u->error));
     for (int64_t k = 0; k < added.count; k++) {
         const char *name = added.sorted[k].name;
         bool several;
@@ -55,10 +56,7 @@ static margin_status unite(const update *u, const margin_column *a, const margin
     while (i < a->category_count)
         out[at++] = a->categories[i++];
     *count = at;
-done:
-    mg_name_index_free(&known);
-    mg_name_index_free(&added);
-    return status;
+    return MARGIN_OK;
 }
 
 /* ---- Columns --------------------------------------------------------------------------------- */
@@ -151,34 +149,29 @@ static margin_status join_target(update *u) {
     const margin_column *a = u->old->target.items, *b = u->data.target;
     const char **names;
     mg_columns joined = {0};
-    margin_status status;
+    MG_SCOPED_ARENA(arena, u->context->heap);
     if (a->kind != MARGIN_CATEGORICAL || !b || b->kind != MARGIN_CATEGORICAL) return MARGIN_OK;
-    MG_NEW(u->context->heap, names, a->category_count + b->category_count, "the classes", u->error);
+    MG_ARENA_NEW(&arena, names, a->category_count + b->category_count, "the classes", u->error);
     margin_column column = *a;
     column.categories = names;
-    MG_GO(unite(u, a, b, names, &column.category_count));
-    MG_GO(mg_columns_copy(u->made->heap, &column, 1, &joined, u->error));
+    MG_TRY(unite(u, a, b, names, &column.category_count));
+    MG_TRY(mg_columns_copy(u->made->heap, &column, 1, &joined, u->error));
     mg_columns_free(&u->made->target);
     u->made->target = joined;
-done:
-    mg_free(u->context->heap, (void *)names);
-    return status;
+    return MARGIN_OK;
 }
 
 static margin_status join_classes(update *u, const mg_samples *samples) {
-    margin_model *found = NULL;
-    margin_status status;
+    MG_OWNED(margin_model, found);
     MG_NEW(u->context->heap, u->class_of, u->old->classes, "the classes", u->error);
     for (int64_t k = 0; k < u->old->classes; k++)
         u->class_of[k] = (int32_t)k;
     MG_TRY(mg_model_new(u->context->heap, &found, u->error));
-    MG_GO(mg_target_classes(u->context, &u->data, samples, found, u->error));
+    MG_TRY(mg_target_classes(u->context, &u->data, samples, found, u->error));
     /* numbers for names, or names for numbers: they must be classes that are known */
     if ((found->class_values != NULL) == (u->old->class_values != NULL))
-        MG_GO(unite_classes(u, found));
-done:
-    margin_model_free(found);
-    return status;
+        MG_TRY(unite_classes(u, found));
+    return MARGIN_OK;
 }
 
 /* ---- The update ------------------------------------------------------------------------------ */

@@ -23,22 +23,19 @@ double mg_perceptron_norm(const mg_perceptron_run *run, const mg_perceptron_stat
 static margin_status make_argmax(mg_perceptron_run *run, const mg_perceptron_state *state,
                                  mg_hypothesis **out) {
     margin_error *error = run->fit->error;
-    mg_hypothesis *h = NULL;
+    MG_OWNED(mg_hypothesis, h);
     double *weights = NULL, *intercept = NULL;
-    margin_status status;
-    MG_GO(mg_hypothesis_new(run->context->heap, &mg_hypothesis_linear, run->columns, run->functions,
-                            &h, error));
-    MG_GO(
+    MG_TRY(mg_hypothesis_new(run->context->heap, &mg_hypothesis_linear, run->columns,
+                             run->functions, &h, error));
+    MG_TRY(
         mg_bag_add(&h->bag, "weights", MARGIN_F64, run->functions, run->columns, &weights, error));
-    MG_GO(mg_bag_add(&h->bag, "intercept", MARGIN_F64, run->functions, 0, &intercept, error));
+    MG_TRY(mg_bag_add(&h->bag, "intercept", MARGIN_F64, run->functions, 0, &intercept, error));
     memcpy(weights, state->weights, (size_t)(run->functions * run->columns) * sizeof *weights);
     memcpy(intercept, state->intercept, (size_t)run->functions * sizeof *intercept);
-    MG_GO(mg_hypothesis_attach(h, error));
+    MG_TRY(mg_hypothesis_attach(h, error));
     *out = h;
+    h = NULL;
     return MARGIN_OK;
-done:
-    mg_hypothesis_free(h);
-    return status;
 }
 
 /* The samples that took part: their rows in x and in the user's data, and the numbers of the dual

@@ -6,7 +6,6 @@
  * level) (n + 1)). Classes: cross-conformal (Vovk, Annals of Mathematics and AI 74, 2015): a class
  * is in the set if more than (1 - level) (n + 1) - 1 rows look at least as strange by the fit that
  * did not see them, strangeness being minus the functional margin. */
-#include "base/scoped.h"
 #include "base/sort.h"
 #include "model/judge/judge.h"
 #include "select/promise/cross_fit.h"

@@ -43,26 +43,25 @@ static margin_status usual_folds(margin_context *context, const margin_model *mo
                                  const margin_data *data, const mg_crossed *c,
                                  const margin_vector *groups, int64_t *folds, margin_error *error) {
     const bool known = groups->values && data->classes.values;
+    MG_SCOPED_ARENA(arena, context->heap);
     *folds = c->samples.count;
     if (groups->values) MG_TRY(mg_count_units(context, groups, &c->samples, "group", folds, error));
     *folds = MG_MIN((int64_t)10, *folds);
     int64_t *rows, apart;
-    margin_status status = MARGIN_OK;
-    MG_NEW(context->heap, rows, c->samples.count, "the rows of a class", error);
+    MG_ARENA_NEW(&arena, rows, c->samples.count, "the rows of a class", error);
     for (int64_t k = 0; model->task == MARGIN_CLASSIFY && k < model->classes; k++) {
-        MG_GO(count_apart(context, c, k, groups, rows, &apart, error));
+        MG_TRY(count_apart(context, c, k, groups, rows, &apart, error));
         if (apart == 1 && !known)
-            MG_GO(mg_fail(error, MG_DATA(FEW_ROWS),
-                          "class '%s' has 1 %s, and a promise is made from fits that have not seen "
-                          "it but others of its class; leave it out, join the class with another, "
-                          "or find more of it",
-                          margin_model_class_name(model, k), groups->values ? "group" : "row"));
+            MG_TRY(
+                mg_fail(error, MG_DATA(FEW_ROWS),
+                        "class '%s' has 1 %s, and a promise is made from fits that have not seen "
+                        "it but others of its class; leave it out, join the class with another, "
+                        "or find more of it",
+                        margin_model_class_name(model, k), groups->values ? "group" : "row"));
         if (apart > 0) *folds = MG_MIN(*folds, apart);
     }
     *folds = MG_MAX(*folds, (int64_t)2);
-done:
-    mg_free(context->heap, rows);
-    return status;
+    return MARGIN_OK;
 }
 
 /* Fits fold k and takes its scores to the samples of that fold. rows, test: room for all samples.
