@@ -137,6 +137,7 @@ static void test_expansion_scores(void **state) {
             mg_hypothesis *h = NULL;
             OK(mg_expansion_make(context->heap, &kernels[n], VIEW(support, s), rows, c, SUPPORT,
                                  0.75, &h, &error));
+            OK(mg_hypothesis_attach(h, &error));
             assert_int_equal(h->view.expansion.support.rows, SUPPORT * 3 / 4);
             assert_int_equal(h->view.expansion.support.value_type,
                              sample_view(support, s).value_type);
@@ -170,6 +171,7 @@ static void test_expansion_wide(void **state) {
         for (int v = 0; v < LAYOUTS; v++) {
             mg_hypothesis *h = NULL;
             OK(mg_expansion_make(context->heap, &kernel, VIEW(l, v), rows, c, 3, 0, &h, &error));
+            OK(mg_hypothesis_attach(h, &error));
             double *scores = hypothesis_scores(h, VIEW(l, v));
             for (int64_t i = 0; i < ROWS; i++)
                 assert_close(scores[i], pair_sum(&kernel, VIEW(l, 0), i, VIEW(l, 0), rows, c, 3, 0),
@@ -194,6 +196,7 @@ static void test_expansion_nan(void **state) {
         for (size_t n = 0; n < sizeof kernels / sizeof kernels[0]; n++) {
             mg_hypothesis *h = NULL;
             OK(mg_expansion_make(context->heap, &kernels[n], &x, chosen, c, 2, 0, &h, &error));
+            OK(mg_hypothesis_attach(h, &error));
             h->kind->scores(h, &x, 0, 3, scores);
             assert_true(!isnan(scores[0]));
             assert_true(isnan(scores[1])); /* rbf clips distances, which would hide it */
@@ -214,6 +217,7 @@ static void test_expansion_empty(void **state) {
     for (int v = 0; v < LAYOUTS; v++) {
         OK(mg_expansion_make(context->heap, &kernels[2], VIEW(l, v), NULL, NULL, 0, 1.5, &h,
                              &error));
+        OK(mg_hypothesis_attach(h, &error));
         h->kind->scores(h, VIEW(l, v), 0, 3, scores);
         for (int i = 0; i < 3; i++)
             assert_true(scores[i] == 1.5);
@@ -269,6 +273,9 @@ static margin_status combine_three(mg_heap *heap, const three *t, mg_hypothesis 
             status = mg_hypothesis_set_dual(parts[f], 1, original, one, one, one, failure);
     }
     if (status >= 0) status = mg_hypothesis_expansion.combine(heap, parts, 3, out, failure);
+    if (status >= 0) status = mg_hypothesis_attach(*out, failure);
+    if (status < 0) mg_hypothesis_free(*out);
+    if (status < 0) *out = NULL;
     for (int f = 0; f < 3; f++)
         mg_hypothesis_free(parts[f]);
     return status;
@@ -393,6 +400,7 @@ static void test_wide_sparse_rows(void **state) {
             mg_hypothesis *h = NULL;
             OK(mg_expansion_make(context->heap, &wide_kernels[n], &x, &s, &one, 1, 0.0, &h,
                                  &error));
+            OK(mg_hypothesis_attach(h, &error));
             for (int64_t i = 0; i < ROWS; i++) {
                 const double pair = mg_kernel_rows(NULL, &wide_kernels[n], &x, i, &x, s);
                 h->kind->scores(h, &x, i, 1, &score);

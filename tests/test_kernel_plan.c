@@ -20,9 +20,10 @@ typedef struct table {
     margin_data data;
 } table;
 
-typedef enum layout { F64, F32, SPARSE } layout;
+typedef enum layout { F64, F32, SPARSE, CHANCE, APART } layout;
 
-/* A ball and its outside with noise (classes shells of the same), or a smooth value (classes 0). */
+/* A ball and its outside with noise (classes shells of the same), or a smooth value (classes 0). Of
+ * f64 also classes by chance, and each with a column of its own. */
 static table table_make(int64_t rows, int64_t columns, int classes, layout kind) {
     table t = {.f64 = malloc((size_t)(rows * columns) * sizeof(double)),
                .f32 = malloc((size_t)(rows * columns) * sizeof(float)),
@@ -32,9 +33,11 @@ static table table_make(int64_t rows, int64_t columns, int classes, layout kind)
     uint64_t state = 7;
     int64_t stored = 0;
     for (int64_t i = 0; i < rows; i++) {
+        const int chosen = kind < CHANCE ? -1 : (int)(support_uniform(&state) * classes);
         double square = 0.0, first = 0.0;
         for (int64_t j = 0; j < columns; j++) {
-            const double value = 0.5 * support_normal(&state);
+            const double value =
+                0.5 * support_normal(&state) + (kind == APART && j == chosen ? 15.0 : 0.0);
             if (j == 0) first = value;
             if (j < 3) square += value * value;
             if (kind == SPARSE && support_uniform(&state) < 0.9) continue;
@@ -47,6 +50,7 @@ static table table_make(int64_t rows, int64_t columns, int classes, layout kind)
         square += 0.3 * (support_uniform(&state) - 0.5);
         t.y[i] = classes ? fmin(floor(fmax(square, 0.0) * classes / 1.2), classes - 1)
                          : sin(3.0 * first) + square;
+        if (chosen >= 0) t.y[i] = chosen;
     }
     t.data.x = margin_dense_f64(t.f64, rows, columns, columns);
     if (kind == F32) t.data.x = margin_dense_f32(t.f32, rows, columns, columns);
@@ -110,6 +114,9 @@ static const plan_case cases[] = {
     {"svm(kernel=rbf)", 2500, 8, 3, F64, 2, 0}, /* one matrix for three problems */
     {"svm(kernel=rbf)", 2500, 8, 10, F64, 2, 0},
     {"svm(kernel=rbf, multiclass=ovr)", 2000, 8, 10, F32, 2, 0},
+    {"svm(kernel=rbf, gamma=0.01, kkt=0.001)", 3000, 300, 10, CHANCE, 2, 0}, /* all support */
+    {"svm(kernel=rbf, gamma=0.01, kkt=0.001)", 1500, 500, 5, CHANCE, 2, 0},
+    {"svm(kernel=rbf, gamma=0.01)", 4000, 300, 10, APART, 2, 0}, /* few do */
     {"svm(kernel=rbf, task=regress)", 2500, 8, 0, F64, 2, 0},
     {"svm(kernel=rbf, task=regress)", 3000, 4, 0, F32, 1, 15 << 20},
     {"svm(kernel=rbf, task=one-class, nu=0.1)", 3000, 8, 0, F64, 2, 0},

@@ -63,6 +63,7 @@ static mg_hypothesis *draw_expansion(mg_heap *heap, const rough_case *c, const d
                              &parts[f], &error));
     }
     OK(mg_hypothesis_expansion.combine(heap, parts, 2, &h, &error));
+    OK(mg_hypothesis_attach(h, &error));
     for (int f = 0; f < 2; f++)
         mg_hypothesis_free(parts[f]);
     free(weights);

@@ -142,7 +142,8 @@ static void scale_variables(mg_svm_machine *m, const mg_gram *gram) {
 static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
     mg_smo *s = &m->smo;
     if (!shared || !shared->gram) {
-        const mg_kernel_sizes sizes = mg_kernel_sizes_of(m->fit, &m->kernel, 1);
+        mg_kernel_sizes sizes = mg_kernel_sizes_of(m->fit, &m->kernel, 1);
+        sizes.samples *= (double)MG_MAX(m->fit->parts, 1);
         mg_kernel_plan plan = mg_kernel_plan_make(m->fit->context, &sizes, MG_WAY_ROWS);
         plan.says.problems = m->fit->parts;
         m->bytes = plan.says.matrix;

@@ -22,16 +22,35 @@ static mg_tensor *next_tensor(mg_bag *bag, const char *name, margin_type type, i
     return tensor;
 }
 
-margin_status mg_bag_add(mg_bag *bag, const char *name, margin_type type, int64_t rows,
-                         int64_t columns, void *data, margin_error *error) {
-    const size_t size = (size_t)mg_type_size(type);
-    mg_tensor *tensor = next_tensor(bag, name, type, rows, columns);
-    const int64_t numbers = tensor ? rows * MG_MAX(columns, 1) : -1;
-    if (tensor) tensor->data = mg_new_zero(bag->heap, numbers, size);
-    if (!tensor || !tensor->data) return mg_no_memory(bag->heap, numbers, size, "the model", error);
-    memcpy(data, &tensor->data, sizeof tensor->data);
+margin_status mg_bag_promise(mg_bag *bag, const char *name, margin_type type, int64_t rows,
+                             int64_t columns, margin_error *error) {
+    if (!next_tensor(bag, name, type, rows, columns))
+        return mg_no_memory(bag->heap, -1, 1, "the model", error);
     bag->count++;
     return MARGIN_OK;
+}
+
+static margin_status fill_tensor(const mg_bag *bag, mg_tensor *tensor, void *data,
+                                 margin_error *error) {
+    const size_t size = (size_t)mg_type_size(tensor->type);
+    const int64_t numbers = tensor->shape[0] * MG_MAX(tensor->shape[1], 1);
+    tensor->data = mg_new_zero(bag->heap, numbers, size);
+    if (!tensor->data) return mg_no_memory(bag->heap, numbers, size, "the model", error);
+    memcpy(data, &tensor->data, sizeof tensor->data);
+    return MARGIN_OK;
+}
+
+margin_status mg_bag_fill(mg_bag *bag, const char *name, void *data, margin_error *error) {
+    int k = 0;
+    while (strcmp(bag->tensors[k].name, name) != 0)
+        k++;
+    return fill_tensor(bag, &bag->tensors[k], data, error);
+}
+
+margin_status mg_bag_add(mg_bag *bag, const char *name, margin_type type, int64_t rows,
+                         int64_t columns, void *data, margin_error *error) {
+    MG_TRY(mg_bag_promise(bag, name, type, rows, columns, error));
+    return fill_tensor(bag, &bag->tensors[bag->count - 1], data, error);
 }
 
 bool mg_bag_borrow(mg_bag *bag, const char *name, margin_type type, int64_t rows, int64_t columns,

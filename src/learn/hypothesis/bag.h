@@ -35,6 +35,10 @@ void mg_bag_free(mg_bag *bag);
  * its cleared numbers. MEMORY, LIMIT; MEMORY also for a name or a shape that is none. */
 margin_status mg_bag_add(mg_bag *bag, const char *name, margin_type type, int64_t rows,
                          int64_t columns, void *data, margin_error *error);
+/* The same without its numbers, and these. */
+margin_status mg_bag_promise(mg_bag *bag, const char *name, margin_type type, int64_t rows,
+                             int64_t columns, margin_error *error);
+margin_status mg_bag_fill(mg_bag *bag, const char *name, void *data, margin_error *error);
 /* The same with numbers that stay where they are and outlive the bag. False: no room. */
 bool mg_bag_borrow(mg_bag *bag, const char *name, margin_type type, int64_t rows, int64_t columns,
                    const void *data);

@@ -121,16 +121,13 @@ static margin_status attach_coefficients(mg_hypothesis *h, margin_error *error) 
     return MARGIN_OK;
 }
 
-margin_status mg_expansion_attach(mg_hypothesis *h, bool packs, margin_error *error) {
+static margin_status expansion_attach(mg_hypothesis *h, margin_error *error) {
     const mg_tensor *dense = mg_bag_find(&h->bag, "support");
+    if (h->view.expansion.keys) MG_TRY(mg_expansion_own(h, error));
     MG_TRY(attach_kernel(h, error));
     MG_TRY(dense ? attach_dense(h, dense, error) : attach_sparse(h, error));
     MG_TRY(attach_coefficients(h, error));
-    return mg_expansion_prepare(h, packs, error);
-}
-
-static margin_status expansion_attach(mg_hypothesis *h, margin_error *error) {
-    return mg_expansion_attach(h, true, error);
+    return mg_expansion_prepare(h, error);
 }
 
 const mg_hypothesis_kind mg_hypothesis_expansion = {

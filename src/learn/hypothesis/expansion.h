@@ -17,19 +17,25 @@ typedef struct mg_expansion_plan {
     double *squares; /* |s|^2 of the support rows */
     double *panels;  /* the support rows as right panels of kernel_ops.h, chunk by chunk; NULL:
                         sparse, or too large to be kept twice */
-    int64_t *keys;   /* room for view.expansion.keys */
     mg_isa isa;      /* whose panels they are */
-    bool packs;      /* panels were made, or are not to be had */
     int64_t chunks;
     int64_t *chunk_runs; /* chunk c has the runs [chunk_runs[c], chunk_runs[c + 1]) */
     mg_expansion_run *runs;
 } mg_expansion_plan;
 
-/* Builds h->derived from the tensors in h->view, which have been checked, once; without panels
- * where `packs` is false. MEMORY. */
-margin_status mg_expansion_prepare(mg_hypothesis *h, bool packs, margin_error *error);
-/* The kind's attach; `packs`: ready for many scores, which a part of a model need not be. */
-margin_status mg_expansion_attach(mg_hypothesis *h, bool packs, margin_error *error);
+/* What is derived until attach has copied the support rows: whose they are. The functions of
+ * classes and pairs share many rows, and a matrix may be in memory while they are found. */
+typedef struct mg_expansion_loan {
+    margin_matrix x; /* training rows, or (units) as many unit vectors as it has columns */
+    bool units;
+    int64_t count;
+    int64_t keys[]; /* ascending: view.expansion.keys */
+} mg_expansion_loan;
+
+/* Copies the support rows into their tensors. MEMORY. */
+margin_status mg_expansion_own(mg_hypothesis *h, margin_error *error);
+/* Builds h->derived from the tensors in h->view, which have been checked, once. MEMORY. */
+margin_status mg_expansion_prepare(mg_hypothesis *h, margin_error *error);
 
 /* mg_hypothesis_kind.scores. Scratch is on the stack: about 110 KB. */
 margin_status mg_expansion_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,

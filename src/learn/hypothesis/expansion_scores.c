@@ -84,35 +84,23 @@ static void pack_support(const mg_hypothesis *h, mg_expansion_plan *plan) {
 }
 
 /* Support rows and entries stay as they were made: what was derived from them does, too. */
-static bool is_prepared(const mg_hypothesis *h, bool packs) {
-    const mg_expansion_plan *plan = h->derived;
-    return plan && plan->isa == h->isa && (plan->packs || !packs);
-}
-
-margin_status mg_expansion_prepare(mg_hypothesis *h, bool packs, margin_error *error) {
+margin_status mg_expansion_prepare(mg_hypothesis *h, margin_error *error) {
     const margin_matrix *support = &h->view.expansion.support;
-    if (is_prepared(h, packs)) {
-        const mg_expansion_plan *known = h->derived;
-        h->view.expansion.squares = known->squares;
-        h->view.expansion.keys = NULL;
-        return MARGIN_OK;
-    }
+    const mg_expansion_plan *known = h->derived;
+    if (known && known->isa == h->isa) return MARGIN_OK;
     const int64_t chunks = (support->rows + MG_EXPANSION_CHUNK - 1) / MG_EXPANSION_CHUNK;
     const int64_t runs = walk_runs(h, NULL, NULL), padded = chunks * MG_EXPANSION_CHUNK;
     const bool own = h->view.expansion.kernel.kind == MG_KERNEL_FUNCTION;
-    const bool panels =
-        packs && !own && !mg_is_csr(support) && padded <= PANEL_BYTES / 8 / h->columns;
-    const int64_t numbers = 2 * support->rows + chunks + 2 + (panels ? padded * h->columns : 0);
+    const bool panels = !own && !mg_is_csr(support) && padded <= PANEL_BYTES / 8 / h->columns;
+    const int64_t numbers = support->rows + chunks + 2 + (panels ? padded * h->columns : 0);
     const int64_t bytes =
         (int64_t)sizeof(mg_expansion_plan) + numbers * 8 + runs * (int64_t)sizeof(mg_expansion_run);
     mg_expansion_plan *plan = mg_new(h->heap, bytes, 1);
     if (!plan) return mg_no_memory(h->heap, bytes, 1, "the index of the support rows", error);
     plan->chunks = chunks;
     plan->isa = h->isa;
-    plan->packs = packs;
     plan->squares = (double *)(plan + 1);
-    plan->keys = (int64_t *)(plan->squares + support->rows);
-    plan->chunk_runs = plan->keys + support->rows;
+    plan->chunk_runs = (int64_t *)(plan->squares + support->rows);
     plan->runs = (mg_expansion_run *)(plan->chunk_runs + chunks + 2);
     plan->panels = panels ? (double *)(void *)(plan->runs + runs) : NULL;
     fill_runs(h, plan);
@@ -129,7 +117,6 @@ margin_status mg_expansion_prepare(mg_hypothesis *h, bool packs, margin_error *e
     mg_free(h->heap, h->derived);
     h->derived = plan;
     h->view.expansion.squares = plan->squares;
-    h->view.expansion.keys = NULL;
     return MARGIN_OK;
 }
 

@@ -30,7 +30,8 @@ typedef struct mg_hypothesis_kind {
     bool dense;
     /* `scores` takes data by columns, too. */
     bool takes_columns;
-    /* One hypothesis with the functions of all parts in order (NULL: cannot be combined). */
+    /* One hypothesis with the functions of all parts in order (NULL: cannot be combined), to be
+     * attached. */
     margin_status (*combine)(mg_heap *heap, mg_hypothesis *const *parts, int64_t count,
                              mg_hypothesis **out, margin_error *error);
     /* One function of h as a hypothesis of its own: what combine was given (NULL: cannot). */
@@ -64,8 +65,8 @@ struct mg_hypothesis {
             const int32_t *entries;
             const double *coefficients;
             const double *intercept;
-            const int64_t *keys; /* support rows: their numbers in the training matrix, ascending,
-                                    while that is known (not stored); lets combine share rows */
+            const int64_t *keys; /* before attach copies the support rows: their numbers in the
+                                    training matrix, ascending; lets combine share rows */
         } expansion;
         const void *other;
     } view;
@@ -101,9 +102,9 @@ margin_status mg_linear_keep(mg_hypothesis *h, margin_error *error);
 margin_status mg_hypothesis_set_dual(mg_hypothesis *h, int64_t count, const int64_t *rows,
                                      const double *coefficients, const double *signs,
                                      const double *updates, margin_error *error);
-/* Expansion of one function over chosen rows of x with coefficients alpha_i y_i; copies the rows
- * (a row named twice once, with the sum) and attaches. Of a precomputed kernel, which is linear in
- * the values of a row: over chosen columns, whose support rows are unit vectors. */
+/* Expansion of one function over chosen rows of x with coefficients alpha_i y_i (a row named twice
+ * once, with the sum), which attach copies: x stays until then. Of a precomputed kernel, which is
+ * linear in the values of a row: over chosen columns, whose support rows are unit vectors. */
 margin_status mg_expansion_make(mg_heap *heap, const mg_kernel *kernel, const margin_matrix *x,
                                 const int64_t *rows, const double *coefficients, int64_t count,
                                 double intercept, mg_hypothesis **h, margin_error *error);

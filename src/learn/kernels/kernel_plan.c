@@ -23,7 +23,7 @@ static const struct way {
             [MG_WAY_CONJUGATE] = {MG_GRAM_TRIANGLE, 56.0, 88.0, 536.0, 4, 50.0, 0.0},
             [MG_WAY_PATH] = {MG_GRAM_SQUARE, 1000.0, 0.0, 0.0, 4, 0.0, 30.0},
             [MG_WAY_NEWTON_FACTOR] = {MG_GRAM_SQUARE, 144.0, 0.0, 512.0, 4, 0.0, 10.0},
-            [MG_WAY_NEWTON] = {MG_GRAM_TRIANGLE, 144.0, 0.0, 0.0, 4, 100.0, 0.0}};
+            [MG_WAY_NEWTON] = {MG_GRAM_TRIANGLE, 248.0, 0.0, 0.0, 4, 100.0, 0.0}};
 
 int64_t mg_gram_before(int64_t count, int64_t index) {
     enum { SQUARE = MG_GRAM_BLOCK * MG_GRAM_BLOCK };
@@ -56,6 +56,7 @@ mg_kernel_sizes mg_kernel_sizes_of(const mg_fit *fit, const mg_kernel *kernel, i
                              .definite = mg_kernel_is_definite(kernel),
                              .x = fit->problem->x,
                              .count = fit->problem->count,
+                             .labels = fit->problem->kind == MG_TWO_CLASS,
                              .functions = functions,
                              .samples = (double)functions * (double)fit->problem->count,
                              .threads = mg_threads(fit->context)};
@@ -86,12 +87,26 @@ static double narrow_bytes(const mg_kernel_sizes *s, double rows) {
     return 4.0 * ((double)s->x.columns + (s->kernel == MG_KERNEL_RBF ? 3.0 : 1.0)) * rows;
 }
 
-/* A row of an expansion, with the lists that it is made by. */
-static double support_bytes(const mg_kernel_sizes *s) {
-    enum { INDEX = 8, LISTS = 80, UNIT = 24 };
-    if (s->kernel == MG_KERNEL_PRECOMPUTED) return LISTS + UNIT;
-    const int64_t number = mg_type_size(s->x.value_type) + (mg_is_csr(&s->x) ? INDEX : 0);
-    return LISTS + mg_row_length(&s->x) * (double)number;
+/* Of a coefficient: while functions are found, as they are put together, and in the model, there
+ * with its dual form. */
+enum { FOUND = 20, LISTED = 44, JOINED = 12, DUAL = 32 };
+
+/* All rows as support: those of dense data also as panels, once more in f32 where rows are told
+ * apart by them, with sizes of the coefficients. */
+static double model_bytes(const mg_kernel_sizes *s, bool dual) {
+    enum { INDEX = 8, ROW = 16, PANEL = 8, ROUGH = 4, SIZES = 16, MOST_PANELS = 1 << 28 };
+    const double columns = (double)s->x.columns, value = (double)mg_type_size(s->x.value_type),
+                 n = dual && s->functions == 1 ? fmin(s->samples, (double)s->x.rows)
+                                               : (double)s->count;
+    const bool rough = s->labels && !dual && s->kernel == MG_KERNEL_RBF;
+    double row = mg_row_length(&s->x) * (value + INDEX);
+    if (s->kernel == MG_KERNEL_PRECOMPUTED)
+        row = 8.0 + INDEX;
+    else if (!mg_is_csr(&s->x))
+        row = columns *
+              (value + (n * columns * PANEL <= MOST_PANELS ? PANEL : 0.0) + (rough ? ROUGH : 0.0));
+    const double coefficient = JOINED + (dual ? DUAL : 0.0) + (rough ? SIZES : 0.0);
+    return s->threads * scratch_bytes(s) + n * (ROW + row) + s->samples * coefficient;
 }
 
 /* Of svm: working sets, of a smaller problem too, of at most the rows kept, or the proof. */
@@ -104,26 +119,36 @@ static double round_bytes(const mg_kernel_sizes *s, const struct way *w, double 
                               w->solving * n + square_bytes(s) + threads * scratch_bytes(s));
 }
 
-/* Several side by side, and half of their samples as support of those that are done; or one, which
- * gives the matrix back before it lists its support. */
+/* Several side by side, and half of the samples of those that are done as their support; then these
+ * together, with scores of the rows. Or one after the other, which gives its matrix back before it
+ * lists its support. */
 static double svm_bytes(const mg_kernel_sizes *s, const struct way *w, double matrix) {
-    enum { SLOTS = 64, LIST = 48, ENDS = 1 << 17 };
-    const double parts = (double)s->functions, n = (double)s->count, support = support_bytes(s);
-    const double rows = matrix + SLOTS * n + narrow_bytes(s, n) + ENDS;
+    enum { SLOTS = 64, LIST = 48, ENDS = 1 << 17, SCORES = 16, HALF = 2, SIDE = 480 };
+    const double n = (double)s->count, found = s->samples / HALF * (FOUND + DUAL);
+    const double rows = matrix + SLOTS * n + ENDS;
     if (w == &ways[MG_WAY_ROWS])
-        return fmax(rows + round_bytes(s, w, matrix, s->threads), n * (w->held + LIST + support));
-    return rows + 0.5 * s->samples * support +
-           fmin(parts, s->threads) * (round_bytes(s, w, matrix, 1.0) + (double)mg_kernel_spare(s));
+        return found * (1.0 - n / s->samples) +
+               fmax(rows + narrow_bytes(s, n) + round_bytes(s, w, matrix, s->threads),
+                    n * (w->held + LIST + LISTED + DUAL));
+    mg_kernel_sizes one = *s;
+    one.count = (int64_t)fmin(s->samples / (double)s->functions, n);
+    const double together = fmin((double)s->functions, s->threads);
+    const double each = round_bytes(&one, w, matrix, 1.0) + (double)mg_kernel_spare(s);
+    const double scores = fmax(FOUND + DUAL, SCORES + 8.0 * s->threads);
+    const double joined = s->samples / HALF * (JOINED + DUAL + scores);
+    return rows +
+           fmax(narrow_bytes(s, n + SIDE * s->threads), fmax(found + together * each, joined));
 }
 
 /* Of those that solve equations: what a product or a factor is made by, or the last function;
  * others are made, and the lists gone. */
 static double equations_bytes(const mg_kernel_sizes *s, const struct way *w, double matrix) {
-    enum { RANK = 1024, PIVOTS = 64, BLOCK = 256, GONE = 48 };
-    const double m = (double)s->count, k = (double)s->functions, support = support_bytes(s);
+    enum { RANK = 1024, PIVOTS = 64, BLOCK = 256 };
+    const double m = (double)s->count, k = (double)s->functions;
     const double width = mg_symmetric_ops_for(mg_isa_level(), false)->width;
     const double product = matrix > 0.0 ? 0.0 : square_bytes(s);
     double rank = 0.0, most = 8.0 * (fmax(log2(m / BLOCK), 0.0) + s->threads);
+    if (w == &ways[MG_WAY_NEWTON] && product > 0.0) most = 0.0;
     if (w == &ways[MG_WAY_FACTOR]) most = 8.0 * width * s->threads;
     if (w == &ways[MG_WAY_FORM]) most = 8.0 * (double)mg_band_room(s->count) / m;
     if (w == &ways[MG_WAY_PATH]) most = 24.0 * m; /* eigenvectors, and the workspace of LAPACK */
@@ -131,9 +156,9 @@ static double equations_bytes(const mg_kernel_sizes *s, const struct way *w, dou
         rank = fmin(2.0 * sqrt(m), RANK);
         most *= k + 1.0;
     }
-    return matrix + product + 8.0 * rank * PIVOTS +
-           m * (w->held + w->function * k + 8.0 * rank + (k - 1.0) * (support - GONE) +
-                fmax(fmax(w->solving, most), support));
+    return matrix + 8.0 * rank * PIVOTS +
+           m * (w->held + w->function * k + 8.0 * rank + (k - 1.0) * FOUND) +
+           fmax(product + m * fmax(w->solving, most), m * LISTED);
 }
 
 static double peak_of(const mg_kernel_sizes *s, const struct way *w, double matrix) {
@@ -160,7 +185,9 @@ static double work_of(const mg_kernel_sizes *s, const struct way *w, mg_gram_sto
 static mg_kernel_plan plan_with(const margin_context *context, const mg_kernel_sizes *s,
                                 const struct way *w, mg_gram_storage storage, int64_t matrix) {
     static const double a_second = 2e9; /* of a thread */
-    const double bytes = peak_of(s, w, (double)matrix), work = work_of(s, w, storage, matrix);
+    const bool dual = w->storage == MG_GRAM_ROWS;
+    const double model = model_bytes(s, dual), bytes = peak_of(s, w, (double)matrix),
+                 work = work_of(s, w, storage, matrix);
     const int64_t room = mg_context_room(context, (int64_t)w->gigabytes << 30),
                   left = 2 * mg_context_room(context, INT64_MAX);
     mg_kernel_plan plan = {storage,
@@ -169,14 +196,18 @@ static mg_kernel_plan plan_with(const margin_context *context, const mg_kernel_s
                             .rows = s->count,
                             .matrix = matrix,
                             .whole = mg_system_bytes(w->storage, s->count),
-                            .bytes = bytes < 9e18 ? (int64_t)bytes : INT64_MAX,
                             .room = matrix > room ? room : left,
                             .linear = s->definite ? s->linear : NULL,
                             .waves = mg_kernel_has_waves(s->kernel),
                             .strict = storage == MG_GRAM_SQUARE,
                             .work = work,
                             .seconds = work / a_second / s->threads}};
-    plan.says.fits = matrix <= room && plan.says.bytes <= left;
+    /* how many rows svm supports is not known: the model is asked for half of them, and said to
+     * take all that there may be room for */
+    const bool fits = matrix <= room && fmax(bytes, dual ? model / 2.0 : model) <= (double)left;
+    const double most = fits ? fmin(fmax(bytes, model), (double)left) : fmax(bytes, model);
+    plan.says.fits = fits;
+    plan.says.bytes = most < 9e18 ? (int64_t)most : INT64_MAX;
     return plan;
 }
 

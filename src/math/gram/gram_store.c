@@ -101,6 +101,7 @@ margin_status mg_gram_fill(mg_gram *gram, margin_context *context, margin_error 
     gram->scratch->context = context;
     MG_TRY(gram->tiles ? run_tiles(context, &work, true, error)
                        : mg_kernel_fail(mg_kernel_fill_out(gram->scratch, &block, &out), error));
+    if (gram->tiles) mg_gram_tiles_end(gram->tiles);
     gram->filled = true;
     return MARGIN_OK;
 }

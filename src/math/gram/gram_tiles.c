@@ -27,6 +27,11 @@ void mg_gram_tiles_free(mg_gram_tiles *tiles) {
             tiles);
 }
 
+void mg_gram_tiles_end(mg_gram_tiles *tiles) {
+    mg_free(tiles->heap, tiles->panels);
+    tiles->panels = NULL;
+}
+
 static double point_value(const mg_kernel_points *points, int64_t i, int64_t k) {
     return mg_stored_value(&points->x, mg_point_row(points, i) * points->x.stride + k);
 }

@@ -53,6 +53,8 @@ margin_status mg_gram_tiles_new(margin_context *context, const mg_kernel *kernel
                                 const mg_kernel_points *points, double factor,
                                 mg_gram_tiles **tiles, margin_error *error);
 void mg_gram_tiles_free(mg_gram_tiles *tiles);
+/* No more values will be asked for; what is known of errors stays. */
+void mg_gram_tiles_end(mg_gram_tiles *tiles);
 /* The most roundings that a column's product goes through in a sum of so many columns. */
 double mg_tile_roundings(int64_t depth, int64_t column);
 /* How far the value of points i and j may be from the true one: off[i] + off[j] + each. false: not

@@ -361,6 +361,10 @@ static margin_status join_hypotheses(part_run *run, mg_hypothesis **hypothesis,
         list[number] = run->results[number].hypothesis;
     margin_status status = kind->combine(heap, list, parts, hypothesis, error);
     mg_free(heap, list);
+    for (int64_t number = 0; number < parts; number++) {
+        mg_hypothesis_free(run->results[number].hypothesis);
+        run->results[number].hypothesis = NULL;
+    }
     return status;
 }
 
