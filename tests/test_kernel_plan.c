@@ -284,15 +284,18 @@ static mg_kernel_sizes sizes_of(int64_t rows, int64_t columns, mg_kernel_kind ke
                              .threads = 2};
 }
 
-/* Half of what a limit leaves, in whole rows or not; never more than there is. */
+/* Half of what a limit leaves for rows, all but what is beside it for equations. */
 static void test_storage(void **state) {
     (void)state;
     margin_context *context = open_context(NULL, 2, 40 << 20, NULL);
     const mg_kernel_sizes small = sizes_of(1000, 10, MG_KERNEL_RBF),
+                          some = sizes_of(2000, 10, MG_KERNEL_RBF),
                           large = sizes_of(3000, 10, MG_KERNEL_RBF);
     mg_kernel_plan plan = mg_kernel_plan_make(context, &small, MG_WAY_FACTOR);
     assert_true(plan.says.fits && plan.storage == MG_GRAM_SQUARE);
     assert_int_equal(plan.says.matrix, 8 * 1000 * 1000);
+    plan = mg_kernel_plan_make(context, &some, MG_WAY_FACTOR);
+    assert_true(plan.says.fits && plan.says.matrix == 8 * 2000 * 2000);
     plan = mg_kernel_plan_make(context, &large, MG_WAY_FACTOR);
     assert_false(plan.says.fits);
     plan = mg_kernel_plan_make(context, &small, MG_WAY_CONJUGATE);

@@ -325,7 +325,7 @@ static void test_without_room(void **state) {
     enum { MANY = 700 };
     regression r = made(MANY, 3, 11);
     const margin_data data = regression_data(&r);
-    margin_context *small = limited_context(5 << 20);
+    margin_context *small = limited_context(3 << 20);
     double stored[MANY], strips[MANY];
     margin_model *model = fit_proven(context, "kernel-ridge(solver=cg)", &data, NULL);
     values_of(model, &data.x, stored);

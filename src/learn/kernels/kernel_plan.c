@@ -186,10 +186,16 @@ static mg_kernel_plan plan_with(const margin_context *context, const mg_kernel_s
                                 const struct way *w, mg_gram_storage storage, int64_t matrix) {
     static const double a_second = 2e9; /* of a thread */
     const bool dual = w->storage == MG_GRAM_ROWS;
+    /* how many rows svm supports is not known: said are all, if there may be room for them */
     const double model = model_bytes(s, dual), bytes = peak_of(s, w, (double)matrix),
                  work = work_of(s, w, storage, matrix);
-    const int64_t room = mg_context_room(context, (int64_t)w->gigabytes << 30),
+    /* rows that stay take half of what is left, as fewer will do; equations all but what they miss
+     * in this estimate */
+    const int64_t share = dual ? 1 : 2, most_matrix = ((int64_t)w->gigabytes << 30) / share;
+    const int64_t room = share * mg_context_room(context, most_matrix),
                   left = 2 * mg_context_room(context, INT64_MAX);
+    const double known =
+        dual ? fmax(bytes, model / 2.0) : (matrix > 0 ? 17.0 / 16.0 : 1.0) * fmax(bytes, model);
     mg_kernel_plan plan = {storage,
                            false,
                            {.learner = s->learner,
@@ -202,11 +208,8 @@ static mg_kernel_plan plan_with(const margin_context *context, const mg_kernel_s
                             .strict = storage == MG_GRAM_SQUARE,
                             .work = work,
                             .seconds = work / a_second / s->threads}};
-    /* how many rows svm supports is not known: the model is asked for half of them, and said to
-     * take all that there may be room for */
-    const bool fits = matrix <= room && fmax(bytes, dual ? model / 2.0 : model) <= (double)left;
-    const double most = fits ? fmin(fmax(bytes, model), (double)left) : fmax(bytes, model);
-    plan.says.fits = fits;
+    plan.says.fits = matrix <= room && known <= (double)left;
+    const double most = fmin(fmax(bytes, model), plan.says.fits ? (double)left : 9e18);
     plan.says.bytes = most < 9e18 ? (int64_t)most : INT64_MAX;
     return plan;
 }
