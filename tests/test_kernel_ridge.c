@@ -571,6 +571,7 @@ static void test_left_out_is_verified(void **state) {
         margin_model_free(model);
     }
     model = fit_text(context, "kernel-ridge(kernel=poly, coef0=1e6, alpha=1e-6)", &data, NULL);
+    assert_left_out(model, &data, (double)NAN, MARGIN_OK, "rounding may be all of the difference");
     assert_left_out(model, &data, 1, MARGIN_OK, "its leave_one_out_rmse is not compared");
     margin_model_free(model);
     model = fit_text(context, "kernel-ridge(kernel=poly, coef0=1000, alpha=1e-5)", &data, NULL);

@@ -559,7 +559,11 @@ static void test_precomputed_matrices(void **state) {
     assert_int_equal(report.status, MARGIN_STOPPED_STALLED);
     assert_non_null(strstr(report.reason, "not positive definite"));
     gram[5] = (double)NAN;
-    fit_refused(context, "svm(kernel=precomputed)", &data, MARGIN_ERROR_DATA, "row 1");
+    fit_refused(context, "svm(kernel=precomputed)", &data, MARGIN_ERROR_DATA,
+                "row 1 has no finite value in column 6, and no other values of a Gram matrix can");
+    gram[5] = was;
+    fit_refused(context, "impute | standardize | svm(kernel=precomputed)", &data, MARGIN_ERROR_SPEC,
+                "impute in front of it changes each column by itself: leave it out");
     margin_context_free(context);
     sample_free(s);
 }

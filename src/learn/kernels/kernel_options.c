@@ -166,6 +166,24 @@ margin_status mg_kernel_verify(margin_context *context, const margin_component *
     return MARGIN_OK;
 }
 
+bool mg_kernel_is_given(const margin_component *info, const mg_option_value *values) {
+    return mg_option_index(info, "kernel") >= 0 &&
+           mg_option_is(info, values, "kernel", "precomputed");
+}
+
+margin_status mg_kernel_explain_gap(margin_status status, const margin_error *found,
+                                    margin_error *error) {
+    if (status == MARGIN_ERROR_DATA && found->row > 0 && found->feature > 0)
+        return mg_fail_at(error, MG_CAUSED(MARGIN_ERROR_DATA, found->cause),
+                          (mg_place){.row = found->row, .feature = found->feature},
+                          "kernel=precomputed: row %lld has no finite value in column %lld, and no "
+                          "other values of a Gram matrix can stand for it: compute it, or leave "
+                          "out row and column %lld",
+                          (long long)found->row, (long long)found->feature, (long long)found->row);
+    if (status < 0 && error) *error = *found;
+    return status;
+}
+
 mg_kernel_name mg_kernel_describe(const mg_kernel *kernel) {
     mg_kernel_name name;
     int64_t length = 0;

@@ -70,6 +70,11 @@ margin_status mg_kernel_of_fit(const mg_fit *fit, const mg_kernel_choice *choice
  * both ways round. SPEC: there is none; DATA with the rows. */
 margin_status mg_kernel_own(margin_context *context, const char *learner, const mg_problem *problem,
                             mg_kernel *kernel, margin_error *error);
+/* Whether the data are the kernel values of the rows: a matrix whose column j is row j. */
+bool mg_kernel_is_given(const margin_component *info, const mg_option_value *values);
+/* After rows of such data were found to lack a finite value: what can be done about it. */
+margin_status mg_kernel_explain_gap(margin_status status, const margin_error *found,
+                                    margin_error *error);
 /* After a call that failed with this status: the rows for which the caller's function gives no
  * number, if it is for that. */
 margin_status mg_kernel_explain(margin_context *context, const margin_component *info,

@@ -47,8 +47,7 @@ static margin_status check_symmetry(margin_context *context, const mg_kernel_poi
         status = mg_fail_at(
             error, MARGIN_ERROR_DATA, place,
             "kernel=precomputed: the matrix is not symmetric: row %lld has %s in "
-            "the column of row %lld, row %lld has %s in that of row %lld (stages in front change "
-            "each column by itself: leave them out)",
+            "the column of row %lld, row %lld has %s in that of row %lld",
             (long long)mg_point_place(points, i) + 1, mg_number(given(points, i, j)).text,
             (long long)mg_point_place(points, j) + 1, (long long)mg_point_place(points, j) + 1,
             mg_number(given(points, j, i)).text, (long long)mg_point_place(points, i) + 1);

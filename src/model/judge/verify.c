@@ -167,15 +167,26 @@ static bool names_rows(const margin_model *model) {
            h->kind == &mg_hypothesis_neighbors;
 }
 
+/* A bound may hold and be another number. */
+static void describe_gap(const margin_report *stored, const margin_report *found, size_t capacity,
+                         char *text) {
+    const double was = stored->gap, is = found->gap;
+    text[0] = 0;
+    if (isnan(is) || was == is || fabs(was - is) <= gap_digits * fmin(was, is) + nothing) return;
+    snprintf(text, capacity, " but for the gap: %s at most, reported as %s%s", mg_about(is).text,
+             mg_about(was).text, is > was ? "; rounding may be all of the difference" : "");
+}
+
 /* What was not looked at, and what stages are of, is told. */
 static void tell_agreement(const margin_model *model, const mg_verified *verified,
                            margin_report *found) {
-    char stages[120] = "";
+    char stages[120] = "", gap[200];
+    describe_gap(&model->report, found, sizeof gap, gap);
     if (mg_model_is_updated(model))
         snprintf(stages, sizeof stages, "; its stages are those that its first %s rows give",
                  mg_number(margin_report_item_value(&model->report, MG_STAGE_ROWS)).text);
-    mg_report_reason(found, "recomputed from the data and equal to the model's report%s%s%s%s",
-                     verified->claimed ? "; " : "", verified->claimed ? verified->claimed : "",
+    mg_report_reason(found, "recomputed from the data and equal to the model's report%s%s%s%s%s",
+                     gap, verified->claimed ? "; " : "", verified->claimed ? verified->claimed : "",
                      stages,
                      model->additions ? "; what was settled after the fit (calibration, threshold, "
                                         "costs, coverage) is not compared"

@@ -3,6 +3,7 @@
  * The samples' rows are gathered first if they are not all rows: a row that takes no part must not
  * be able to fail a stage. Each intermediate matrix is freed as soon as the next one is there. */
 #include "model/problem/pipeline.h"
+#include "learn/kernels/kernel_options.h"
 #include "model/problem/data_rows.h"
 
 #include <math.h>
@@ -298,6 +299,22 @@ static margin_status pipeline_check_rows(margin_context *context, const margin_d
     return mg_matrix_check_finite(context, &chosen, allow_nan, error);
 }
 
+/* Kernel values with each row, which no stage may change column by column. */
+static margin_status check_given(margin_context *context, const margin_spec *spec,
+                                 const margin_data *data, const mg_samples *samples,
+                                 margin_error *error) {
+    const char *learner = mg_spec_learner(spec)->info->name,
+               *stage = spec->components[0].info->name;
+    margin_error found = {0};
+    MG_REQUIRE(spec->component_count == 1, error, MARGIN_ERROR_SPEC,
+               "%s(kernel=precomputed) takes a Gram matrix as it is, and %s in front of it changes "
+               "each column by itself: leave it out, or take a kernel of the rows (%s | "
+               "%s(kernel=rbf))",
+               learner, stage, stage, learner);
+    return mg_kernel_explain_gap(pipeline_check_rows(context, data, samples, false, &found), &found,
+                                 error);
+}
+
 /* ---- Stages left to the learner ----------------------------------------------------------------
  * Stages [first, count) just before a learner that takes them so: one whose rows need not be
  * stored, and affine ones behind it. */
@@ -493,7 +510,10 @@ margin_status mg_pipeline_fit(margin_context *context, const margin_spec *spec,
     MG_REQUIRE(data->x.columns > 0, error, MG_DATA(COLUMNS), "the data has no feature columns");
     if (!mg_pipeline_takes_categories(spec)) MG_TRY(refuse_categories(data, samples, spec, error));
     const bool unchecked = stages == 0 && mg_learner_more_of(learner)->finds_infinite;
-    if (!unchecked) MG_TRY(pipeline_check_rows(context, data, samples, missing, error));
+    if (mg_kernel_is_given(&learner->info, mg_spec_learner(spec)->options))
+        MG_TRY(check_given(context, spec, data, samples, error));
+    else if (!unchecked)
+        MG_TRY(pipeline_check_rows(context, data, samples, missing, error));
 
     MG_TRY(describe_inputs(data, model, error));
     MG_TRY(mg_model_set_stages(model, stages, error));
