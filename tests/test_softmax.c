@@ -302,6 +302,22 @@ static void test_threads(void **state) {
     sample_free(s);
 }
 
+/* Some rows that are separated lead to infinity: what steps on them found is left alone. */
+static void test_many_separable_rows(void **state) {
+    enum { ROWS = 20000, COLUMNS = 20, CLASSES = 5 };
+    (void)state;
+    margin_report report = {0};
+    sample *s = sample_make(ROWS, COLUMNS, CLASSES, 0.0, 12);
+    margin_context *context = support_context(NULL, 1);
+    const margin_data data = sample_data(s, DENSE_F64);
+    margin_model *model = fit_text(context, "softmax(C=inf)", &data, &report);
+    assert_int_equal(report.status, MARGIN_STOPPED_STALLED);
+    assert_true(report.objective <= report.tolerance && report.iterations <= 60);
+    margin_model_free(model);
+    margin_context_free(context);
+    sample_free(s);
+}
+
 /* Steps on some rows go before those on all, of which there are few then; where a class is so rare
  * that those rows lack it there are more. */
 static void test_many_rows(void **state) {
@@ -615,6 +631,7 @@ int main(void) {
         cmocka_unit_test(test_affine),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_many_rows),
+        cmocka_unit_test(test_many_separable_rows),
         cmocka_unit_test(test_hard_columns),
         cmocka_unit_test(test_trace),
         cmocka_unit_test(test_limit),

@@ -75,7 +75,6 @@ typedef struct mg_smooth {
     mg_goal goal;
     double best_slack, best_promise; /* least slack, least decrease promised by a step */
     int64_t idle_steps;              /* since these, or the value, last fell by what counts */
-    bool separated; /* no penalty, and no sample on the wrong side: no optimum exists */
     /* H0 (smooth_base.c) */
     mg_smooth_base base;
     double *matrices; /* block x block: one factor, or one for each function */
@@ -127,6 +126,10 @@ margin_status mg_smooth_step(mg_smooth *s, bool *moved);
 
 /* Whether it is done: the proof is made as soon as the slack lets hope for it. */
 margin_status mg_smooth_check(mg_smooth *s, bool *done);
+/* No penalty, and no sample on the wrong side: there is no optimum. */
+MG_INLINE bool mg_smooth_is_separated(const mg_smooth *s) {
+    return mg_is_endless(s->objective) && s->here.errors == 0;
+}
 /* No progress for so long that only rounding is left. */
 bool mg_smooth_is_idle(const mg_smooth *s);
 /* Fills in the solution for the point `here`; `ended` is OK (proven), STOPPED_ITERATIONS, _TIME or

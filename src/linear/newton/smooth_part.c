@@ -79,15 +79,17 @@ margin_status mg_smooth_take_part(mg_smooth *s, int64_t rows, int64_t round, mg_
 
 static margin_status step_on_part(mg_smooth *s) {
     mg_linear_job job = *s->job;
-    mg_linear_solution solution = {.w = s->here.w, .b = s->here.b};
+    mg_linear_solution solution = {.w = s->there.w, .b = s->there.b};
     MG_SCOPED(mg_smooth, of_part);
     job.objective = &s->part.objective;
     job.trace = NULL;
-    memset(s->here.b, 0, (size_t)s->functions * sizeof *s->here.b); /* not given */
+    memset(s->there.w, 0, (size_t)s->size * sizeof *s->there.w); /* not given */
     MG_TRY(mg_smooth_begin(&job, &solution, s, &of_part));
     MG_TRY(mg_smooth_descend(&of_part, (double)s->block / (double)of_part.samples));
-    memcpy(s->here.w, of_part.here.w, (size_t)(s->functions * s->columns) * sizeof(double));
-    memcpy(s->here.b, of_part.here.b, (size_t)s->functions * sizeof(double));
+    if (s->functions > 1 && mg_smooth_is_separated(&of_part)) /* on the way to infinity */
+        mg_smooth_part_free(&s->part);
+    else
+        memcpy(s->here.w, of_part.here.w, (size_t)s->size * sizeof(double)); /* and b */
     return MARGIN_OK;
 }
 

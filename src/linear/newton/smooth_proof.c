@@ -11,16 +11,16 @@ enum { IDLE_STEPS = 12, IDLE_SINGLE = 6 };
 /* What the proof would find, as far as can be told for nothing. No loss is below 0, so that with a
  * penalty P itself is a gap, too. */
 static double expected_gap(const mg_smooth *s) {
-    if (s->separated) return s->here.value;
+    if (mg_smooth_is_separated(s)) return s->here.value;
     if (!mg_is_unpenalised(s->objective)) return fmin(s->here.slack, s->here.value);
     return s->solution->iterations > 0 ? s->there.value - s->here.value : (double)INFINITY;
 }
 
 margin_status mg_smooth_check(mg_smooth *s, bool *done) {
     const double tolerance = s->job->tolerance, value = s->here.value;
-    s->separated = mg_is_endless(s->objective) && s->here.errors == 0;
-    const double wanted = s->separated ? tolerance * fmax(1.0, fabs(value))
-                                       : mg_wanted_gap(tolerance, value, s->goal.constant);
+    const double wanted = mg_smooth_is_separated(s)
+                              ? tolerance * fmax(1.0, fabs(value))
+                              : mg_wanted_gap(tolerance, value, s->goal.constant);
     return mg_goal_check(&s->goal, expected_gap(s), wanted, value, s->here.w, s->here.b,
                          s->here.scores, done);
 }
@@ -45,9 +45,9 @@ static void explain_limit(mg_smooth *s) {
 
 margin_status mg_smooth_end(mg_smooth *s, margin_status ended) {
     mg_linear_solution *out = s->solution;
-    mg_endless endless = {.separated = s->separated};
+    mg_endless endless = {.separated = mg_smooth_is_separated(s)};
     /* a proof without a penalty tells that there is an optimum: curvature_bound.c */
-    if (!s->separated && ended == MARGIN_STOPPED_STALLED)
+    if (!endless.separated && ended == MARGIN_STOPPED_STALLED)
         MG_TRY(mg_find_recession(s->objective, s->here.w, s->here.b, &endless.recession,
                                  &endless.separable, s->job->error));
     mg_stop_disarm(&s->job->stop);

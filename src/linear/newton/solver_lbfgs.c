@@ -266,6 +266,7 @@ margin_status mg_smooth_descend(mg_smooth *s, double enough) {
     bool moved = true;
     MG_TRY(mg_smooth_diagonal(s));
     for (int k = 0; k < MOST_STEPS && moved && !(s->last <= enough * fabs(s->here.value)); k++) {
+        if (s->functions > 1 && mg_smooth_is_separated(s)) return MARGIN_OK;
         if (mg_stop_check(&s->job->stop, 0) != MARGIN_OK) return MARGIN_OK;
         MG_TRY(smooth_improve(s));
         MG_TRY(next_step(s, &moved));
