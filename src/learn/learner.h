@@ -284,9 +284,9 @@ typedef struct mg_learner {
     /* Items of its reports that `verify` does not find, as they tell of the work: " rate rank ", a
      * blank on both sides of each. NULL: none. */
     const char *told;
-    /* Most training rows that its accuracy or rmse is of, as the item MG_SCORED_ROWS says where
-     * there are more; 0: all. */
-    int64_t scored;
+    /* Most training rows that its accuracy or rmse is of where there are more; 0: all. The item
+     * MG_SCORED_ROWS says how many: so many, or half as many and so on, down to the least. */
+    int64_t scored, scored_least;
     /* Probabilities of `classes` from the scores of one row (in place count: functions -> classes);
      * NULL: none. */
     void (*probabilities)(const double *scores, int64_t functions, int64_t classes, double *out);

@@ -130,9 +130,11 @@ margin_status mg_fit_score(margin_context *context, const margin_data *data,
                            margin_error *error) {
     const double told = margin_report_item_value(&model->report, MG_SCORED_ROWS);
     MG_SCOPED(mg_samples, scored);
-    const int64_t most = model->learner->scored;
-    if (!isnan(told) && !known && most > 0 && samples->count > most) {
-        MG_TRY(choose_scored(samples, most, &scored, error));
+    int64_t count = model->learner->scored;
+    if (!isnan(told) && !known && count > 0 && samples->count > count) {
+        while (count / 2 >= told && count > model->learner->scored_least)
+            count /= 2;
+        MG_TRY(choose_scored(samples, count, &scored, error));
         mg_report_set(report, MG_SCORED_ROWS, (double)scored.count);
         samples = &scored;
     }

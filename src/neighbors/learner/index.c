@@ -13,6 +13,8 @@ enum {
     PROBES = 64,
     SURE_COLUMNS = 8, /* up to here the tree wins whatever the data are */
     SURE_ROWS = 128,  /* below, nothing matters */
+    PART = 4,         /* of so many rows one is in the part that is tried first, */
+    PART_ROWS = 1024, /* if it has as many */
     LARGEST_ROWS = INT32_MAX - 64
 };
 
@@ -169,8 +171,20 @@ static double visit_cost(double columns) {
     return 30 + 2 * columns;
 }
 
-/* Counts what queries of the tree would visit: rows spread evenly, each of which finds itself and k
- * others. */
+double mg_neighbors_price(const mg_neighbors *index, double visits, double found) {
+    const double columns = (double)index->columns, list = 60 * found;
+    if (index->tree) return list + visits * visit_cost(columns);
+    const double scan = scan_cost((double)index->rows, columns);
+    return list + (index->metric.kind == MG_METRIC_EUCLID ? scan : 8 * scan); /* without tiles */
+}
+
+double mg_neighbors_make_price(const mg_neighbors *index) {
+    const double tree = (double)index->rows * (50 + 10 * (double)index->columns);
+    return index->tree ? tree : tree / PART;
+}
+
+/* Counts what queries of the tree visit: rows of the plan spread evenly, each of which finds itself
+ * and k others. */
 static void probe(const mg_hypothesis *h, const mg_neighbors_plan *plan,
                   mg_neighbors_choice *choice) {
     mg_neighbor list[MG_NEIGHBORS_LIST];
@@ -185,6 +199,28 @@ static void probe(const mg_hypothesis *h, const mg_neighbors_plan *plan,
         choice->probes++;
     }
     choice->visits = visits / (double)choice->probes;
+}
+
+/* Whether a tree of some of the rows visits more than is worth it for all: few columns apart, a
+ * tree that does not pay need not be built. */
+static margin_status try_part(margin_context *context, const mg_neighbors_plan *plan,
+                              mg_neighbors_choice *choice, margin_error *error) {
+    mg_neighbors_plan part = *plan;
+    mg_hypothesis *h = NULL;
+    int64_t *rows = NULL;
+    margin_status status;
+    part.rows = plan->rows / PART;
+    MG_GO_NEW(context->heap, rows, part.rows, "some rows", error);
+    for (int64_t i = 0; i < part.rows; i++)
+        rows[i] = plan_row(plan, plan->rows * i / part.rows);
+    part.index = rows;
+    MG_GO(new_index(context, &part, &h, error));
+    MG_GO(add_tree(context, &part, h, error));
+    probe(h, &part, choice);
+done:
+    mg_hypothesis_free(h);
+    mg_free(context->heap, rows);
+    return status;
 }
 
 static margin_status check_plan(const mg_neighbors_plan *plan, margin_error *error) {
@@ -209,9 +245,16 @@ static margin_status index_choose(margin_context *context, const mg_neighbors_pl
         (scan_cost((double)plan->rows, (double)columns) - 500) / visit_cost((double)columns);
     if (!possible || (plan->method == MG_NEIGHBORS_AUTO && plan->rows < SURE_ROWS))
         return MARGIN_OK;
+    const bool sure = plan->method == MG_NEIGHBORS_TREE || columns <= SURE_COLUMNS;
+    if (!sure && plan->rows >= PART * PART_ROWS) {
+        MG_TRY(try_part(context, plan, choice, error));
+        choice->part = choice->visits > choice->break_even;
+        if (choice->part) return MARGIN_OK;
+        choice->probes = 0;
+    }
     MG_TRY(add_tree(context, plan, *h, error));
     choice->tree = true;
-    if (plan->method == MG_NEIGHBORS_TREE || columns <= SURE_COLUMNS) return MARGIN_OK;
+    if (sure) return MARGIN_OK;
     probe(*h, plan, choice);
     if (choice->visits <= choice->break_even) return MARGIN_OK;
     choice->tree = false;
@@ -251,8 +294,10 @@ void mg_neighbors_explain(const mg_neighbors_choice *choice, const mg_neighbors 
         snprintf(text, capacity,
                  "%s %s boxes and leaves a query (%lld tried); a scan of all rows costs as much as "
                  "%s of them",
-                 choice->tree ? "kd-tree:" : "brute force: a kd-tree would visit at least", visits,
-                 (long long)choice->probes, even);
+                 choice->tree   ? "kd-tree:"
+                 : choice->part ? "brute force: a kd-tree of a quarter of the rows visits at least"
+                                : "brute force: a kd-tree would visit at least",
+                 visits, (long long)choice->probes, even);
     else if (choice->tree)
         snprintf(text, capacity, "kd-tree of %lld leaves", (long long)index->tree->leaves);
     else

@@ -4,6 +4,7 @@
  * rounded otherwise by another instruction set, so kept rows are the data's to rounding; the plain
  * loops go over kept rows, with the distance of metric.h. So a row at the radius, or as far as
  * another one, is so for the fit, the model and the proof, and no tie is in doubt. */
+#include "base/scoped.h"
 #include "neighbors/learner/knn.h"
 
 enum { CHECKED = 32, LOOK_UP = 1024 }; /* rows of the sample; rows between two looks at cancel */
@@ -38,14 +39,28 @@ static void set_report(mg_fit *fit, double sum, double differing) {
 
 /* ---- By the model ---------------------------------------------------------------------------- */
 
+/* The rows that are asked for, and what is found. */
+typedef struct claim {
+    const mg_neighbors *index;
+    double *q; /* CHECKED rows */
+    double last[CHECKED];
+    double visits, found; /* sums: nodes and leaves, neighbours */
+} claim;
+
+static void claim_find(claim *c, mg_search *search) {
+    mg_neighbors_find(c->index, search);
+    c->visits += (double)search->visits + 0.5 * (double)search->ranked / MG_LEAF;
+    c->found += (double)search->count;
+}
+
 /* Distance of the last row that takes part: the one at which the weight reaches k. */
-static double last_distance(const margin_context *context, const mg_neighbors *index,
-                            const double *q) {
+static double last_distance(const margin_context *context, claim *c, const double *q) {
+    const mg_neighbors *index = c->index;
     mg_neighbor list[MG_NEIGHBORS_LIST];
     mg_search search = mg_search_within(q, index->reach, index->radius, list);
     search.context = context;
     double taken = 0, last = 0;
-    mg_neighbors_find(index, &search);
+    claim_find(c, &search);
     while (search.count > 0) {
         for (int64_t i = 0; i < search.count; i++) {
             taken += index->weight ? index->weight[list[i].row] : 1;
@@ -54,25 +69,66 @@ static double last_distance(const margin_context *context, const mg_neighbors *i
         }
         if (search.count < index->reach) break;
         search.after = list[search.count - 1];
-        mg_neighbors_find(index, &search);
+        claim_find(c, &search);
     }
     return last;
+}
+
+static void take_last(void *argument, int64_t query, const double *q, mg_neighbor *list,
+                      int64_t count, int64_t room) {
+    claim *c = argument;
+    (void)q, (void)room;
+    if (count > 0) c->last[query] = list[count - 1].distance;
+    if (query == 0) c->found = (double)(CHECKED * count);
+}
+
+/* All at once where every row counts once: a scan of many costs little more than of one. */
+static margin_status ask(mg_fit *fit, claim *c, int64_t count) {
+    const mg_neighbors *index = c->index;
+    if (!index->tree && !index->weight && index->k == (double)index->reach) {
+        const mg_neighbors_batch batch = {.index = index,
+                                          .queries = c->q,
+                                          .count = count,
+                                          .stride = index->columns,
+                                          .k = index->reach,
+                                          .radius = index->radius,
+                                          .take = take_last,
+                                          .argument = c};
+        return mg_neighbors_run(fit->context, &batch, fit->error);
+    }
+    for (int64_t i = 0; i < count && !mg_cancelled(fit->context); i++)
+        c->last[i] = last_distance(fit->context, c, c->q + i * index->columns);
+    return mg_cancelled(fit->context) ? mg_fail_cancelled(fit->error) : MARGIN_OK;
+}
+
+/* The most training rows, halved until answering for them costs no more than the index, or little.
+ */
+static int64_t scored_rows(const claim *c) {
+    static const double little = 1e6; /* nanoseconds */
+    const double limit = fmax(mg_neighbors_make_price(c->index), little);
+    const double each =
+        mg_neighbors_price(c->index, c->visits / (double)CHECKED, c->found / (double)CHECKED);
+    int64_t rows = MG_KNN_SCORED;
+    while (rows > MG_KNN_LEAST && (double)rows * each > limit)
+        rows /= 2;
+    return rows;
 }
 
 margin_status mg_knn_claim(mg_fit *fit, const mg_hypothesis *h) {
     const mg_problem *problem = fit->problem;
     const int64_t count = checked_rows(problem);
-    double sum = 0, *q = NULL;
-    MG_NEW(fit->context->heap, q, h->columns, "a row of the data", fit->error);
-    for (int64_t i = 0; i < count && !mg_cancelled(fit->context); i++) {
-        const int64_t row = checked_row(problem, i);
-        knn_verify_read_row(problem, row, q);
-        sum +=
-            mg_sample_weight(problem, row) * last_distance(fit->context, mg_neighbors_view(h), q);
-    }
-    mg_free(fit->context->heap, q);
-    if (mg_cancelled(fit->context)) return mg_fail_cancelled(fit->error);
+    claim c = {.index = mg_neighbors_view(h)};
+    double sum = 0;
+    MG_SCOPED_ARENA(arena, fit->context->heap);
+    MG_ARENA_NEW(&arena, c.q, count * h->columns, "rows of the data", fit->error);
+    for (int64_t i = 0; i < count; i++)
+        knn_verify_read_row(problem, checked_row(problem, i), c.q + i * h->columns);
+    MG_TRY(ask(fit, &c, count));
+    for (int64_t i = 0; i < count; i++)
+        sum += mg_sample_weight(problem, checked_row(problem, i)) * c.last[i];
     set_report(fit, sum, 0);
+    if (problem->count > MG_KNN_SCORED)
+        mg_report_set(&fit->report, MG_SCORED_ROWS, (double)scored_rows(&c));
     return MARGIN_OK;
 }
 
