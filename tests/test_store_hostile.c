@@ -3,7 +3,7 @@
  */
 #include "store_cases.h"
 
-#include "base/crc64.h"
+#include "data/source/crc64.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -61,14 +61,41 @@ void *mg_arena_new(mg_arena *arena, int64_t count, size_t size) {
     return piece;
 }
 
+/* Pieces that are large together lie in one block: huge pages serve it, which they do not small
+ * ones. */
+static struct mg_arena_block *begin_large(mg_arena *arena, const mg_piece *pieces, int count) {
+    double bytes = 0.0;
+    for (int k = 0; k < count; k++)
+        bytes += (double)pieces[k].count * (double)pieces[k].size + 2 * PIECE_ALIGNMENT;
+    if (!(bytes >= 4.0 * LARGEST_BLOCK && bytes < (double)PTRDIFF_MAX / 4)) return NULL;
+    const size_t huge = 2 * (size_t)LARGEST_BLOCK, whole = ((size_t)bytes / huge + 1) * huge;
+    const bool fills = (double)whole - bytes <= bytes / 8.0; /* then the last page is huge, too */
+    struct mg_arena_block *block =
+        block_of(arena->heap, (fills ? whole : (size_t)bytes) - sizeof *block);
+    if (!block) return NULL; /* single ones may fit */
+    block->next = arena->first;
+    return arena->first = block;
+}
+
+/* The block for small pieces is the first again. */
+static void end_large(mg_arena *arena, struct mg_arena_block *block) {
+    struct mg_arena_block *before = block ? block->next : NULL;
+    if (!before || arena->first != block) return;
+    block->next = before->next;
+    before->next = block;
+    arena->first = before;
+}
+
 margin_status mg_arena_pieces(mg_arena *arena, const mg_piece *pieces, int count,
                               const char *purpose, margin_error *error) {
+    struct mg_arena_block *large = begin_large(arena, pieces, count);
     for (int k = 0; k < count; k++) {
         void *made = mg_arena_new(arena, pieces[k].count, pieces[k].size);
         if (!made)
             return mg_no_memory(arena->heap, pieces[k].count, pieces[k].size, purpose, error);
         memcpy(pieces[k].place, &made, sizeof made);
     }
+    end_large(arena, large);
     return MARGIN_OK;
 }
 

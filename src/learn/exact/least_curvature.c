@@ -1,6 +1,6 @@
 #include "learn/exact/least_curvature.h"
 
-#include "base/crc64.h"
+#include "data/source/crc64.h"
 #include "learn/exact/merged_rows.h"
 #include "math/rows/row_ops.h"
 

@@ -73,10 +73,12 @@ static margin_status add_moments(void *state, const mg_block *block, void *argum
     return MARGIN_OK;
 }
 
-/* The zeros of sparse columns, and the sums become mean and variance of the columns of x. */
-static void finish_moments(const moment_walk *walk, moment_sums *sums) {
+/* The zeros of sparse columns, and the sums become mean and variance of the columns of x. Whether a
+ * mean may be so large that sums about 0 cancel: where zeros have half of the weight it is not. */
+static bool finish_moments(const moment_walk *walk, moment_sums *sums) {
     const mg_design *d = walk->list.design;
     double *second = squares_of(d, sums);
+    bool cancels = !walk->sparse;
     for (int64_t j = 0; j < d->columns; j++) {
         const double *own = sums->numbers + j * (walk->sparse ? SPARSE : 1);
         const double k = walk->center ? walk->center[j] : 0.0;
@@ -84,9 +86,11 @@ static void finish_moments(const moment_walk *walk, moment_sums *sums) {
         const double all = walk->sparse ? own[0] - zeros * k : own[0];
         const double squares = walk->sparse ? own[1] + zeros * k * k : second[j];
         const double mean = all / sums->weight, variance = squares / sums->weight - mean * mean;
+        cancels |= walk->sparse && !(own[2] <= sums->weight / 2.0);
         second[j] = variance < 0.0 ? 0.0 : variance; /* NaN where squares overflow */
         sums->numbers[j] = k + mean;
     }
+    return cancels;
 }
 
 /* In A's units; a spread that rounding alone could make is none. Differences from the mean, which
@@ -117,6 +121,7 @@ margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *
     const int64_t stride = MG_MAX(d->samples / SAMPLE_ROWS, 1);
     const int64_t count = MG_MIN((d->samples + stride - 1) / stride, SAMPLE_ROWS);
     moment_walk walk = {.list = {d, NULL}, .sparse = mg_is_csr(&d->problem->x)};
+    bool cancels = true;
     int64_t *chosen;
     double *room;
     MG_SCOPED_ARENA(arena, d->heap);
@@ -126,13 +131,13 @@ margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *
     if (exact && d->by_column) return moments_by_column(d, sums, mean, deviation, error);
     for (int64_t k = 0; k < count; k++)
         chosen[k] = k * stride;
-    for (int turn = 0; turn < 2; turn++) { /* some about 0, then what is wanted about the means */
-        const bool all = turn > 0 && exact;
+    for (int turn = 0; turn < 2 && cancels; turn++) { /* about 0, of dense rows some; the means */
+        const bool all = exact && (turn > 0 || walk.sparse);
         walk.list.chosen = all ? NULL : chosen;
         if (turn > 0) walk.center = memcpy(mean, sums->numbers, (size_t)d->columns * sizeof *mean);
         MG_TRY(mg_sweep_sums(d->context, all ? d->samples : count, d->block_rows,
                              HEAD + numbers_summed(d), 0, add_moments, &walk, sums, error));
-        finish_moments(&walk, sums);
+        cancels = finish_moments(&walk, sums);
     }
     hand_over(d, sums, mean, deviation);
     return MARGIN_OK;

@@ -85,16 +85,15 @@ static margin_status solve_by(mg_squares *s, const char *solver, int64_t targets
 
 /* ---- Report ---------------------------------------------------------------------------------- */
 
-/* But for the column of ones that poly and rbf make: beside an intercept it is no news. */
+/* 0, 1 or 2 for more, but for the column of ones that poly and rbf make: beside an intercept it is
+ * no news. */
 static int64_t constant_columns(const mg_squares *s, int64_t *first) {
     char buffer[32];
     int64_t count = 0;
-    for (int64_t j = s->columns - 1; j >= 0; j--)
+    for (int64_t j = 0; j < s->columns && count < 2; j++)
         if (!(s->norm[j] > 0.0) &&
-            strcmp(mg_column_name(s->problem->columns, j, buffer), "1") != 0) {
-            count++;
+            strcmp(mg_column_name(s->problem->columns, j, buffer), "1") != 0 && ++count == 1)
             *first = j;
-        }
     return count;
 }
 

@@ -189,7 +189,7 @@ margin_status mg_objective_gradient(const mg_objective *o, const double *residua
 static double norm_from(const double *y, const double *c, int64_t count, double centre) {
     double most = 0.0, square = 0.0;
     for (int64_t i = 0; i < count; i++)
-        most = fmax(most, fabs(y[i] - centre));
+        most = MG_MAX(fabs(y[i] - centre), most);
     if (!(most > 0.0) || isinf(most)) return most;
     for (int64_t i = 0; i < count; i++)
         square += c[i] * ((y[i] - centre) / most) * ((y[i] - centre) / most);

@@ -20,7 +20,8 @@ typedef struct conjugate_ways {
     double *one;            /* columns: 1, of constant ones 0 */
     double *diagonal;       /* columns + 1, as those below */
     double *residual, *direction, *work;
-    int64_t most; /* steps for a target */
+    double *slopes; /* samples */
+    int64_t most;   /* steps for a target */
 } conjugate_ways;
 
 /* After a quarter of the steps the speed so far is taken for that of the rest, which is rather
@@ -120,12 +121,10 @@ static margin_status conjugate_step(mg_squares *s, conjugate_ways *m, int64_t mo
 
 /* mg_squares_pass where w = 0: the scores are known. Behind one large term thousands of small ones
  * would all be rounded the same way. */
-static margin_status start_pass(mg_squares *s) {
+static margin_status start_pass(mg_squares *s, double *residual) {
     const double *y = s->problem->target;
-    double *residual, total;
+    double total;
     long double value = 0.0L;
-    MG_SCOPED_ARENA(arena, s->context->heap);
-    MG_ARENA_NEW(&arena, residual, s->samples, "the residuals", s->error);
     for (int64_t i = 0; i < s->samples; i++) {
         residual[i] = s->c[i] * (y[i] - s->b);
         value += (long double)(residual[i] * (y[i] - s->b));
@@ -152,18 +151,18 @@ static margin_status conjugate_go_on(mg_squares *s, conjugate_ways *m) {
 }
 
 static margin_status conjugate_rounds(mg_squares *s, void *argument) {
-    MG_TRY(start_pass(s));
+    MG_TRY(start_pass(s, ((conjugate_ways *)argument)->slopes));
     return conjugate_go_on(s, argument);
 }
 
-/* Sums over blocks of rows are not to have more numbers than the rows. Blocks are fewer then; where
- * there is enough to share among threads, sums are found column by column. */
+/* Sums over blocks of rows are not to have more numbers than the rows, nor nearly as many. Blocks
+ * are fewer then; where there is enough to share among threads, sums are found column by column. */
 static margin_status choose_sums(mg_squares *s) {
-    enum { FEW = 1 << 20 }; /* stored values: a pass is over before threads are awake */
+    enum { FEW = 1 << 20, RATIO = 4 }; /* stored values: a pass is over before threads are awake */
     const mg_problem *problem = s->problem;
     if (!mg_is_csr(&problem->x)) return MARGIN_OK;
     const int64_t stored = mg_sparse_count(&problem->x, problem->index, problem->count);
-    const int64_t most = MG_MAX(stored / s->columns, 1);
+    const int64_t most = MG_MAX(stored / s->columns / (stored > FEW ? 1 : RATIO), 1);
     const int64_t rows = (s->samples + most - 1) / most;
     if (s->design.block_rows >= rows) return MARGIN_OK;
     if (stored > FEW) return mg_design_store_columns(&s->design, s->error);
@@ -175,7 +174,7 @@ static margin_status conjugate_begin(mg_squares *s, conjugate_ways *m) {
     const int64_t n = s->columns;
     MG_TRY(MG_PIECES(&s->arena, "conjugate gradients", s->error, MG_PIECE(m->one, n),
                      MG_PIECE(m->diagonal, n + 1), MG_PIECE(m->residual, n + 1),
-                     MG_PIECE(m->direction, n + 1),
+                     MG_PIECE(m->direction, n + 1), MG_PIECE(m->slopes, s->samples),
                      MG_PIECE(m->work, MG_CONJUGATE_VECTORS * (n + 1))));
     MG_TRY(choose_sums(s));
     MG_TRY(mg_squares_moments(s));
@@ -227,7 +226,7 @@ margin_status mg_squares_conjugate(mg_squares *s, int64_t most, bool *doubtful) 
     snprintf(s->method, sizeof s->method, "conjugate gradients");
     MG_TRY(conjugate_begin(s, m));
     mg_squares_start(s);
-    MG_TRY(start_pass(s));
+    MG_TRY(start_pass(s, m->slopes));
     *doubtful = s->alpha == 0.0 && !s->only;
     if (s->alpha == 0.0) MG_TRY(find_least(s, m));
     if (*doubtful && s->least == 0.0) s->judged = false; /* left to a factor */

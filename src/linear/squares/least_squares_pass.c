@@ -22,15 +22,20 @@ mg_squares mg_squares_of(mg_fit *fit, bool intercept) {
 
 /* c_i = weight_i / mean weight: neither huge nor tiny weights leave the range of numbers. */
 static void set_weights(mg_squares *s) {
+    const double *weight = s->problem->weight;
     double most = 0.0, sum = 0.0;
+    s->unit = 1.0;
+    s->total = weight ? 0.0 : (double)s->samples;
+    for (int64_t i = 0; !weight && i < s->samples; i++)
+        s->c[i] = 1.0;
+    if (!weight) return;
     for (int64_t i = 0; i < s->samples; i++)
-        most = fmax(most, mg_sample_weight(s->problem, i));
+        most = MG_MAX(weight[i], most);
     for (int64_t i = 0; i < s->samples; i++)
-        sum += mg_sample_weight(s->problem, i) / most;
+        sum += weight[i] / most;
     s->unit = most * (sum / (double)s->samples);
-    s->total = 0.0;
     for (int64_t i = 0; i < s->samples; i++) {
-        s->c[i] = mg_sample_weight(s->problem, i) / s->unit;
+        s->c[i] = weight[i] / s->unit;
         s->total += s->c[i];
     }
 }
@@ -83,9 +88,14 @@ static bool vanishes(const mg_squares *s, int64_t j, double least) {
 margin_status mg_squares_check_norms(mg_squares *s) {
     const double most = 1e150, least = 1e-130;
     char buffer[32];
-    bool finite = true;
-    for (int64_t j = 0; j < s->columns; j++)
-        finite &= isfinite(s->norm[j]) && isfinite(s->mean[j]);
+    bool finite = true, ordinary = true;
+    for (int64_t j = 0; j < s->columns; j++) {
+        const double norm = s->norm[j], mean = fabs(s->mean[j]);
+        finite &= norm <= DBL_MAX && mean <= DBL_MAX;
+        ordinary &= ((norm > least) & (norm < most) & (mean < most)) |
+                    (!s->problem->shift & (norm == 0.0) & (mean == 0.0));
+    }
+    if (ordinary) return MARGIN_OK;
     if (!finite) MG_TRY(mg_squares_check_values(s->problem, s->context, s->error));
     for (int64_t j = 0; j < s->columns; j++) {
         const double size = fmax(s->norm[j], fabs(s->mean[j]));

@@ -22,8 +22,8 @@ MG_INLINE double NAME(product)(NAME(csr_row) a, const double *w) {
     for (; k + 4 <= a.length; k += 4)
         for (int s = 0; s < 4; s++)
             sum[s] += (double)a.values[k + s] * w[a.columns[k + s]];
-    for (int s = 0; k < a.length; k++, s++)
-        sum[s] += (double)a.values[k] * w[a.columns[k]];
+    for (int s = 0; s < 3; s++) /* with constants as places the sums stay in registers */
+        if (k + s < a.length) sum[s] += (double)a.values[k + s] * w[a.columns[k + s]];
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 

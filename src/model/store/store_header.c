@@ -1,7 +1,7 @@
 /* The outside of a model file: lengths, checksum, JSON, table of tensors. Nothing here knows what a
  * model is. */
-#include "base/crc64.h"
 #include "base/sort.h"
+#include "data/source/crc64.h"
 #include "model/store/store.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Model to bytes. The header is made as text; then the same pieces are sent to the checksum, and to
  * the file or to memory. */
-#include "base/crc64.h"
 #include "base/sort.h"
+#include "data/source/crc64.h"
 #include "data/source/file_output.h"
 #include "model/store/store.h"
 

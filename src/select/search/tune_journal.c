@@ -7,7 +7,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "base/crc64.h"
+#include "data/source/crc64.h"
 #include "select/search/tune.h"
 
 #include <errno.h>

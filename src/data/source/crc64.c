@@ -1,4 +1,4 @@
-#include "base/crc64.h"
+#include "data/source/crc64.h"
 
 #define POLYNOMIAL UINT64_C(0xc96c5795d7870f42) /* reflected */
 
