@@ -202,10 +202,11 @@ static margin_status walk_chunks(chunk_job *job) {
 }
 
 /* The last has the target and the ones, with which all values have products. The sums are the same,
- * whatever the ranges. */
+ * whatever the ranges. In a short row a range is found as slowly as all is added. */
 static void choose_ranges(chunk_job *job) {
+    enum { SHORT = 6 };
     const mg_gram_job *gram = job->gram;
-    const int64_t threads = mg_threads(gram->design->context);
+    const int64_t threads = gram->longest > SHORT ? mg_threads(gram->design->context) : 1;
     const int64_t enough = gram->size * gram->size / 2 / RANGE_NUMBERS + 1;
     const int64_t most = MG_MIN(MG_MAX(gram->longest, 2 * threads), RANGES);
     job->ranges = threads > 1 ? most : MG_MIN(most, enough + (enough > 1));

@@ -13,7 +13,7 @@
 
 enum {
     BLOCK = 64,     /* columns */
-    SMALL = 192,    /* orders up to which one thread does it all */
+    SMALL = 256,    /* rows below a block up to which one thread is as fast */
     TASK_PANELS = 2 /* panels of rows in a task of the product */
 };
 
@@ -130,7 +130,6 @@ static margin_status cholesky_run(margin_context *context, bool alone, int64_t t
 static margin_status factor_blocks(margin_context *context, factor_job *job, int64_t n,
                                    int64_t *failed) {
     const mg_vector_ops *vector = mg_vector_ops_for(mg_isa_level());
-    const bool alone = n <= SMALL;
     double *a = job->a;
     job->active = n;
     for (int64_t first = 0; job->active > 0; first += job->block, job->active -= job->block) {
@@ -142,6 +141,7 @@ static margin_status factor_blocks(margin_context *context, factor_job *job, int
         }
         job->block = MG_MIN(BLOCK, job->active);
         job->below = n - first - job->block;
+        const bool alone = job->below <= SMALL;
         if (mg_cancelled(context)) return MARGIN_ERROR_CANCELLED;
         MG_TRY(cholesky_run(context, alone, mg_symmetric_panels(job->ops, job->below), solve_panel,
                             job));
