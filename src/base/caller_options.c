@@ -14,9 +14,8 @@ margin_status mg_options_take(const void *given, size_t first_size, const char *
         MG_REQUIRE(given_size >= first_size && !broken, error, MARGIN_ERROR_ARGUMENT,
                    "options.size is %zu; set it to sizeof(%s), which is %zu", given_size, type,
                    size);
-        const char *bytes = given;
         for (size_t k = size; k < given_size; k++)
-            MG_REQUIRE(bytes[k] == 0, error, MARGIN_ERROR_ARGUMENT,
+            MG_REQUIRE(((const char *)given)[k] == 0, error, MARGIN_ERROR_ARGUMENT,
                        "the options were made for a later version (size %zu, here %zu) and set "
                        "what this one does not know; use a newer libmargin",
                        given_size, size);
