@@ -1048,7 +1048,7 @@ def told_by_name(d):
     other.write_text(points.read_text().replace('x1,x2,class', 'x1,x2,kind'))
     expect('trained on the target class, and this is kind' in run('evaluate', model, other, '--target', 'kind').stderr, 'another target')
     refuses(1, 'fit', 'ridge', points, '--traget', 'x1', says=('did you mean --target',))
-    refuses(5, 'transform', 'impute | standardize', iris, says=("'impute | standardize' is a spec", "margin fit 'impute | standardize' DATA -o my.margin"))
+    refuses(1, 'transform', 'impute | standardize', iris, says=("'impute | standardize' is a spec", "margin fit 'impute | standardize' DATA -o my.margin"))
     p = run('transform', d / 'none.margin', iris)
     expect(p.returncode == 5 and 'is a spec' not in p.stderr, f'a file that is not there: {p.stderr}')
     held_back_rows(d, iris, examples / 'cars.csv')
