@@ -24,19 +24,15 @@ mg_squares mg_squares_of(mg_fit *fit, bool intercept) {
 static void set_weights(mg_squares *s) {
     const double *weight = s->problem->weight;
     double most = 0.0, sum = 0.0;
-    s->unit = 1.0;
-    s->total = weight ? 0.0 : (double)s->samples;
-    for (int64_t i = 0; !weight && i < s->samples; i++)
-        s->c[i] = 1.0;
-    if (!weight) return;
-    for (int64_t i = 0; i < s->samples; i++)
+    for (int64_t i = 0; weight && i < s->samples; i++)
         most = MG_MAX(weight[i], most);
-    for (int64_t i = 0; i < s->samples; i++)
+    for (int64_t i = 0; weight && i < s->samples; i++)
         sum += weight[i] / most;
-    s->unit = most * (sum / (double)s->samples);
+    s->unit = weight ? most * (sum / (double)s->samples) : 1.0;
+    s->total = weight ? 0.0 : (double)s->samples;
     for (int64_t i = 0; i < s->samples; i++) {
-        s->c[i] = weight[i] / s->unit;
-        s->total += s->c[i];
+        s->c[i] = weight ? weight[i] / s->unit : 1.0;
+        if (weight) s->total += s->c[i];
     }
 }
 
@@ -88,17 +84,12 @@ static bool vanishes(const mg_squares *s, int64_t j, double least) {
 margin_status mg_squares_check_norms(mg_squares *s) {
     const double most = 1e150, least = 1e-130;
     char buffer[32];
-    bool finite = true, ordinary = true;
     for (int64_t j = 0; j < s->columns; j++) {
         const double norm = s->norm[j], mean = fabs(s->mean[j]);
-        finite &= norm <= DBL_MAX && mean <= DBL_MAX;
-        ordinary &= ((norm > least) & (norm < most) & (mean < most)) |
-                    (!s->problem->shift & (norm == 0.0) & (mean == 0.0));
-    }
-    if (ordinary) return MARGIN_OK;
-    if (!finite) MG_TRY(mg_squares_check_values(s->problem, s->context, s->error));
-    for (int64_t j = 0; j < s->columns; j++) {
-        const double size = fmax(s->norm[j], fabs(s->mean[j]));
+        if (norm > least && norm < most && mean < most) continue;
+        if (!isfinite(norm) || !isfinite(mean))
+            MG_TRY(mg_squares_check_values(s->problem, s->context, s->error));
+        const double size = fmax(norm, mean);
         MG_REQUIRE(s->norm[j] < most && size < most, s->error, MG_DATA(OVERFLOW),
                    "the squares of column %s overflow: divide it by a power of ten",
                    mg_column_name(s->problem->columns, j, buffer));
