@@ -560,7 +560,7 @@ static void test_precomputed_matrices(void **state) {
     assert_non_null(strstr(report.reason, "not positive definite"));
     gram[5] = (double)NAN;
     fit_refused(context, "svm(kernel=precomputed)", &data, MARGIN_ERROR_DATA,
-                "row 1 has no finite value in column 6, and no other values of a Gram matrix can");
+                "row 1 has no finite value in the column of row 6, and no other values of a Gram");
     gram[5] = was;
     fit_refused(context, "impute | standardize | svm(kernel=precomputed)", &data, MARGIN_ERROR_SPEC,
                 "impute in front of it changes each column by itself: leave it out");

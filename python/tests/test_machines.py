@@ -47,6 +47,17 @@ def test_given_kernels_in_folds(iris):
         margin.SVC(kernel=lambda A, B: np.ones((2, 2))).fit(X, y)
 
 
+def test_kernel_functions_that_are_none(iris):
+    X, y = iris
+    none = "the kernel function gives nan for rows 0 and 0 .*which is no finite number"
+    with pytest.raises(ValueError, match="the kernel function gives .* for rows 0 and 1 .*another number the other way round"):
+        margin.SVC(kernel=lambda a, b: a[:, :1] + 0 * b[:, :1].T).fit(X, y)
+    with pytest.raises(ValueError, match=none):
+        margin.SVC(kernel=lambda a, b: np.nan * (a @ b.T)).fit(X, y)
+    with pytest.raises(ValueError, match=none):
+        margin.KernelRidge(kernel=lambda a, b: np.nan).fit(X, y)
+
+
 def test_given_kernels_of_a_perceptron(iris):
     X, y = iris
     plain = margin.KernelPerceptron(gamma=0.3, max_iter=20, class_weight={1: 2}).fit(X, y)

@@ -7,6 +7,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
 
+from margin.errors import DataError
+
+
+def check_function(values: Any) -> None:
+    """Of a kernel function: its values of the training rows, which are handed over as a Gram matrix."""
+    size = np.abs(values)
+    wrong = ~(size <= 1e150)
+    told = "the kernel function gives {} for rows {} and {} (from 0), which is no finite number, or beyond 1e150"
+    if not wrong.any():
+        apart = np.abs(values - values.T)
+        wrong = apart > 1e-6 * np.maximum(np.maximum(size, size.T), 1e-6 * size.diagonal().max(initial=0.0))
+        told = "the kernel function gives {} for rows {} and {} (from 0), and another number the other way round"
+    if wrong.any():
+        i, j = np.argwhere(wrong)[0]
+        raise DataError(told.format(values[i, j], i, j))
+
 
 class GivenKernel:
     """kernel="precomputed": X is the Gram matrix, queries x training rows later on; a function of two rows makes it."""
@@ -45,7 +61,10 @@ class GivenKernel:
             raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
         function, rows = (None, None) if self._pairwise() else (self.kernel, X)
         self._source = (function, dict(getattr(self, "kernel_params", None) or {}), rows) if self._is_given() else None
-        return super()._train(self._values(X), target, weights, *rest, **words)  # type: ignore[misc]
+        values = self._values(X)
+        if callable(self.kernel):
+            check_function(values)
+        return super()._train(values, target, weights, *rest, **words)  # type: ignore[misc]
 
     def _verify(self, X: Any, *rest: Any) -> Any:
         return super()._verify(self._values(X), *rest)  # type: ignore[misc]

@@ -44,8 +44,8 @@ static margin_status factor(newton_run *run) {
     MG_TRY(mg_cholesky_factor(system->context, m, system->gram, m, &failed, run->walk->fit->error));
     MG_REQUIRE(!failed, run->walk->fit->error, MARGIN_ERROR_DATA,
                "the Gram matrix of the kernel %s is not positive definite enough for Newton's "
-               "method; scale the columns (standardize | ...), or take a smaller C",
-               mg_kernel_describe(&system->kernel).text);
+               "method; %stake a smaller C",
+               mg_kernel_describe(&system->kernel).text, mg_kernel_scale_words(&system->kernel));
     mg_cholesky_solve(mg_isa_level(), m, system->gram, m, run->x);
     return MARGIN_OK;
 }

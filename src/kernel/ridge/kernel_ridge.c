@@ -179,11 +179,16 @@ static margin_status status_of(const mg_ridge_run *run, double gap) {
 
 static void describe_end(const mg_ridge_run *run, margin_report *report) {
     const mg_kernel_name kernel = mg_kernel_describe(&run->system.kernel);
+    static const double most = 1e12;
     if (run->system.curvature != MG_KERNEL_DEFINITE)
         mg_report_reason(report,
                          "%s; but the kernel %s %s, so nothing bounds how low the objective could "
-                         "be: take rbf, laplacian, linear or poly with coef0 >= 0",
-                         run->method, kernel.text, mg_kernel_doubt(run->system.curvature));
+                         "be: take %s%s",
+                         run->method, kernel.text, mg_kernel_doubt(run->system.curvature),
+                         mg_kernel_definite_words(&run->system.kernel),
+                         run->condition > most
+                             ? "; and K + alpha is singular but for rounding: take a larger alpha"
+                             : "");
     else if (report->status == MARGIN_STOPPED_TIME)
         mg_report_reason(report, "the time limit came first: %s; kernel %s", run->method,
                          kernel.text);
@@ -192,9 +197,8 @@ static void describe_end(const mg_ridge_run *run, margin_report *report) {
                          (long long)run->iterations, run->method);
     else if (report->status == MARGIN_STOPPED_STALLED)
         mg_report_reason(report,
-                         "rounding limits the residual (%s, kernel %s): take a larger alpha, or "
-                         "scale the columns (standardize | ...)",
-                         run->method, kernel.text);
+                         "rounding limits the residual (%s, kernel %s): %stake a larger alpha",
+                         run->method, kernel.text, mg_kernel_scale_words(&run->system.kernel));
     else
         mg_report_reason(report, "%s; kernel %s", run->method, kernel.text);
 }

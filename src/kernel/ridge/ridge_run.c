@@ -222,9 +222,9 @@ static margin_status sharpen(mg_ridge_run *run) {
 margin_status mg_ridge_fail_indefinite(const mg_ridge_run *run) {
     return mg_fail(run->error, MARGIN_ERROR_DATA,
                    "K + alpha is not positive definite for the kernel %s: there is no least; take "
-                   "a larger alpha, or a kernel that is an inner product (rbf, laplacian, linear, "
-                   "poly with coef0 >= 0)",
-                   mg_kernel_describe(&run->system.kernel).text);
+                   "a larger alpha, or %s",
+                   mg_kernel_describe(&run->system.kernel).text,
+                   mg_kernel_definite_words(&run->system.kernel));
 }
 
 /* ---- Corrections ----------------------------------------------------------------------------- */

@@ -176,10 +176,10 @@ margin_status mg_kernel_explain_gap(margin_status status, const margin_error *fo
     if (status == MARGIN_ERROR_DATA && found->row > 0 && found->feature > 0)
         return mg_fail_at(error, MG_CAUSED(MARGIN_ERROR_DATA, found->cause),
                           (mg_place){.row = found->row, .feature = found->feature},
-                          "kernel=precomputed: row %lld has no finite value in column %lld, and no "
-                          "other values of a Gram matrix can stand for it: compute it, or leave "
-                          "out row and column %lld",
-                          (long long)found->row, (long long)found->feature, (long long)found->row);
+                          "kernel=precomputed: row %lld has no finite value in the column of row "
+                          "%lld, and no other values of a Gram matrix can stand for it: compute "
+                          "it, or leave out both the row and its column",
+                          (long long)found->row, (long long)found->feature);
     if (status < 0 && error) *error = *found;
     return status;
 }
@@ -191,10 +191,23 @@ mg_kernel_name mg_kernel_describe(const mg_kernel *kernel) {
     while (choice + 1 < MG_LENGTH(kinds) && kinds[choice] != kernel->kind)
         choice++;
     const char *word = mg_choice_at(MG_KERNEL_CHOICES_OWN, choice, &length);
-    if (!uses_gamma(kernel->kind))
+    if (kernel->kind == MG_KERNEL_PRECOMPUTED)
+        snprintf(name.text, sizeof name.text, "of given values");
+    else if (!uses_gamma(kernel->kind))
         snprintf(name.text, sizeof name.text, "%.*s", (int)length, word);
     else
         snprintf(name.text, sizeof name.text, "%.*s with gamma %s", (int)length, word,
                  mg_about(kernel->gamma).text);
     return name;
+}
+
+const char *mg_kernel_definite_words(const mg_kernel *kernel) {
+    return kernel->kind == MG_KERNEL_PRECOMPUTED
+               ? "values that are inner products, with no eigenvalue below 0"
+               : "a kernel that is an inner product (rbf, laplacian, linear, poly with coef0 >= 0)";
+}
+
+const char *mg_kernel_scale_words(const mg_kernel *kernel) {
+    return kernel->kind == MG_KERNEL_PRECOMPUTED ? ""
+                                                 : "scale the columns (standardize | ...), or ";
 }

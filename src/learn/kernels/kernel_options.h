@@ -95,6 +95,10 @@ typedef struct mg_kernel_name {
     char text[96];
 } mg_kernel_name;
 mg_kernel_name mg_kernel_describe(const mg_kernel *kernel);
+/* What an inner product is to be had by, and what may help beside another thing where rounding ends
+ * a fit. */
+const char *mg_kernel_definite_words(const mg_kernel *kernel);
+const char *mg_kernel_scale_words(const mg_kernel *kernel);
 
 /* Formula, penalty and gamma of a report on summed `loss` and |f|^2. */
 void mg_kernel_report(const mg_penalty *penalty, const mg_kernel *kernel, const char *loss,

@@ -75,7 +75,8 @@ margin_status mg_kernel_check_value(double value, int64_t row, margin_error *err
     static const double most = 1e150;
     MG_REQUIRE(fabs(value) <= most, error, MG_DATA(OVERFLOW),
                "row %lld: its kernel value with itself is beyond 1e150, where squares overflow; "
-               "scale the columns first (standardize | ...) or use kernel=rbf",
+               "scale the columns first (standardize | ...) or use kernel=rbf, or divide values of "
+               "your own",
                (long long)row + 1);
     return MARGIN_OK;
 }
