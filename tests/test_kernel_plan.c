@@ -412,6 +412,10 @@ static void test_advice(void **state) {
         const char *spec, *instead;
         int classes;
     } refusals[] = {{"kernel-ridge(solver=cholesky)", "nystroem(centres=400) | ridge", 0},
+                    {"kernel-ridge(kernel=poly, degree=3, coef0=2, solver=cholesky)",
+                     "nystroem(centres=400, kernel=poly, degree=3, coef0=2) | ridge", 0},
+                    {"kernel-ridge(kernel=laplacian, gamma=median, solver=cholesky)",
+                     "fourier(features=400, kernel=laplacian, gamma=median) | ridge", 0},
                     {"kernel-ridge(solver=cholesky)", "nystroem(centres=400) | logistic", 2},
                     {"kernel-logistic(solver=cholesky)", "nystroem(centres=400) | logistic", 2}};
     for (int k = 0; k < MG_LENGTH(refusals); k++) {

@@ -56,12 +56,13 @@ static int64_t most_centres(const margin_context *context, const mg_announcement
 static announcement_text instead_of(const margin_context *context, const mg_announcement *a) {
     const int64_t centres = a->linear ? most_centres(context, a) : 0;
     announcement_text to = {"fewer rows"};
-    char waves[80] = "";
+    char waves[160] = "";
     if (centres == 0) return to;
     if (a->waves)
-        snprintf(waves, sizeof waves, ", or fourier(features=%d) | %s", (int)centres, a->linear);
-    snprintf(to.text, sizeof to.text, "some rows for all: nystroem(centres=%d) | %s%s%s",
-             (int)centres, a->linear, waves,
+        snprintf(waves, sizeof waves, ", or fourier(features=%d%s) | %s", (int)centres, a->words,
+                 a->linear);
+    snprintf(to.text, sizeof to.text, "some rows for all: nystroem(centres=%d%s) | %s%s%s",
+             (int)centres, a->words, a->linear, waves,
              strcmp(a->linear, "svm") == 0
                  ? " (verifying the first tells how far it is from the whole kernel)"
                  : "");

@@ -11,6 +11,7 @@ typedef struct mg_announcement {
     int64_t matrix, whole; /* bytes of this matrix that are kept, and of all of it */
     int64_t bytes;         /* at the peak, beside the data */
     int64_t room;          /* that the one that does not fit may have */
+    char words[100];       /* ", kernel=..." as the learner was given */
     bool fits, waves;      /* waves: fourier has its kernel, too */
     bool strict;           /* the solver asked for needs the whole matrix */
     double work, seconds;  /* multiply-adds, whatever the threads; the order of the time */

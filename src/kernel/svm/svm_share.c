@@ -176,7 +176,10 @@ static margin_status count_won(mg_shared *shared, mg_svm_shared *s) {
 /* One for all where there is room; without it each fit keeps rows of its own. */
 static margin_status make_gram(mg_shared *shared, mg_svm_shared *s) {
     const mg_problem *p = shared->whole;
-    const mg_fit whole = {.context = shared->context, .learner = shared->learner, .problem = p};
+    const mg_fit whole = {.context = shared->context,
+                          .learner = shared->learner,
+                          .problem = p,
+                          .options = shared->options};
     mg_kernel_sizes sizes = mg_kernel_sizes_of(&whole, &s->kernel, shared->fits);
     if (shared->differ & MG_DIFFER_ROWS) sizes.samples = (double)p->count * (p->classes - 1);
     const mg_kernel_plan plan = mg_kernel_plan_make(shared->context, &sizes, MG_WAY_SHARED);

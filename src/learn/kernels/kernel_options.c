@@ -211,3 +211,17 @@ const char *mg_kernel_scale_words(const mg_kernel *kernel) {
     return kernel->kind == MG_KERNEL_PRECOMPUTED ? ""
                                                  : "scale the columns (standardize | ...), or ";
 }
+
+mg_kernel_words mg_kernel_given(const margin_component *info, const mg_option_value *values) {
+    static const char *const names[] = {"kernel", "gamma", "sigma", "degree", "coef0"};
+    mg_kernel_words words = {""};
+    size_t length = 0;
+    for (int k = 0; k < MG_LENGTH(names) && length < sizeof words.text; k++) {
+        const mg_option_value *value = mg_option_named(info, values, names[k]);
+        if (!value->given || (value->text && strcmp(value->text, "rbf") == 0)) continue;
+        length +=
+            (size_t)snprintf(words.text + length, sizeof words.text - length, ", %s=%s", names[k],
+                             value->text ? value->text : mg_number(value->number).text);
+    }
+    return words;
+}

@@ -95,6 +95,12 @@ typedef struct mg_kernel_name {
     char text[96];
 } mg_kernel_name;
 mg_kernel_name mg_kernel_describe(const mg_kernel *kernel);
+/* What was given of a kernel but that it is rbf, for another component: ", kernel=poly, degree=3".
+ */
+typedef struct mg_kernel_words {
+    char text[100];
+} mg_kernel_words;
+mg_kernel_words mg_kernel_given(const margin_component *info, const mg_option_value *values);
 /* What an inner product is to be had by, and what may help beside another thing where rounding ends
  * a fit. */
 const char *mg_kernel_definite_words(const mg_kernel *kernel);

@@ -8,6 +8,7 @@
 #include "math/products/symmetric_product.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Bytes a sample: to the end, and for each function; while it solves. Gigabytes that the matrix may
  * have without a limit. Products with it and factors that are expected. */
@@ -53,6 +54,7 @@ mg_kernel_sizes mg_kernel_sizes_of(const mg_fit *fit, const mg_kernel *kernel, i
     return (mg_kernel_sizes){.learner = name,
                              .linear = mg_linear_instead(name, fit->problem->kind),
                              .kernel = kernel->kind,
+                             .words = mg_kernel_given(&fit->learner->info, fit->options),
                              .definite = mg_kernel_is_definite(kernel),
                              .x = fit->problem->x,
                              .count = fit->problem->count,
@@ -208,6 +210,7 @@ static mg_kernel_plan plan_with(const margin_context *context, const mg_kernel_s
                             .strict = storage == MG_GRAM_SQUARE,
                             .work = work,
                             .seconds = work / a_second / s->threads}};
+    memcpy(plan.says.words, s->words.text, sizeof plan.says.words);
     plan.says.fits = matrix <= room && known <= (double)left;
     const double most = fmin(fmax(bytes, model), plan.says.fits ? (double)left : 9e18);
     plan.says.bytes = most < 9e18 ? (int64_t)most : INT64_MAX;

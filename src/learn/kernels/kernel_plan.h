@@ -26,6 +26,7 @@ typedef enum mg_kernel_way {
 typedef struct mg_kernel_sizes {
     const char *learner, *linear; /* linear: as of an announcement, where the kernel is definite */
     mg_kernel_kind kernel;
+    mg_kernel_words words;
     bool labels;       /* of two classes */
     bool definite;     /* the kernel is an inner product, whatever the rows */
     margin_matrix x;   /* its shape, and whether it is sparse */

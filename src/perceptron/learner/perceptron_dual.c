@@ -8,6 +8,7 @@
 #include "perceptron/learner/perceptron_run.h"
 
 #include "learn/announce.h"
+#include "perceptron/learner/perceptron.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,6 +32,8 @@ static mg_announcement announcement_of(const mg_perceptron_run *run, int64_t byt
                                        ? "perceptron"
                                        : NULL,
                          .waves = mg_kernel_has_waves(run->kernel.kind)};
+    const mg_kernel_words words = mg_kernel_given(&mg_learner_perceptron.info, run->fit->options);
+    memcpy(a.words, words.text, sizeof a.words);
     a.bytes = a.matrix + BESIDE * m;
     a.fits = a.bytes <= a.room;
     a.work = (double)m * (double)m * (mg_row_length(&run->problem->x) + OF_A_VALUE);
