@@ -147,6 +147,24 @@ static void test_direct(void **state) {
     regression_free(&dense);
 }
 
+/* Dense columns are tried: steps go on where they are nearly independent, and end after a few where
+ * they share a part. */
+static void test_trial(void **state) {
+    SUPPORT_LARGE_CASE();
+    (void)state;
+    regression dense = regression_make(2600, 820, 0, 1, 8);
+    const margin_data data = regression_data(&dense);
+    check_direct(&data, "ridge", "ridge(solver=normal)");
+    for (int64_t i = 0; i < data.x.rows; i++)
+        for (int64_t j = 1; j < data.x.columns; j++)
+            dense.x[i * data.x.columns + j] +=
+                3 * dense.x[i * data.x.columns] / (double)(1 + j % 7);
+    margin_report report = {0};
+    margin_model_free(fit_proven(context, "ridge(alpha=0.01)", &data, &report));
+    assert_string_equal(report.iteration_name, "refinements");
+    regression_free(&dense);
+}
+
 /* Whole weights are copies of rows. */
 static void test_weights_are_copies(void **state) {
     (void)state;
@@ -464,6 +482,7 @@ int main(void) {
         cmocka_unit_test(test_oracle),
         cmocka_unit_test(test_one_target),
         cmocka_unit_test(test_direct),
+        cmocka_unit_test(test_trial),
         cmocka_unit_test(test_weights_are_copies),
         cmocka_unit_test(test_draw_is_told),
         cmocka_unit_test(test_constants),

@@ -53,14 +53,18 @@ static margin_status solve_wide(mg_squares *s, const char *solver, bool *doubtfu
  * the faster one at most, of several targets each that they do not do. *done: they will do, or have
  * to. */
 static margin_status try_conjugate(mg_squares *s, const char *solver, int64_t targets, bool *done) {
-    enum { FEWEST_STEPS = 10, FEWEST_WITHOUT = 100 }; /* a penalty */
+    enum { FEWEST_STEPS = 10, FEWEST_WITHOUT = 100, FEWEST_OF_TRIAL = 20 }; /* a penalty */
     const mg_squares_cost *price = &s->price;
-    const int64_t worth = (int64_t)fmin(price->most / (double)targets, 1e9);
+    const bool trial = price->most == 0.0;
+    const int64_t worth =
+        (int64_t)fmin((trial ? price->trial : price->most) / (double)targets, 1e9);
+    const int64_t fewest = trial ? FEWEST_OF_TRIAL : FEWEST_STEPS;
     const bool asked = is_solver(solver, "cg");
     bool doubtful;
     s->only = asked || !price->fits;
     *done = s->only;
-    if (!s->only && worth < (s->alpha > 0.0 ? FEWEST_STEPS : FEWEST_WITHOUT)) return MARGIN_OK;
+    if (!s->only && (s->alpha > 0.0 ? worth < fewest : trial || worth < FEWEST_WITHOUT))
+        return MARGIN_OK;
     const int64_t enough = 1000 + 10 * MG_MIN(s->samples, s->columns);
     const int64_t most = s->only ? enough : worth;
     MG_TRY(mg_squares_conjugate(s, s->most_steps >= 0 ? s->most_steps : most, &doubtful));

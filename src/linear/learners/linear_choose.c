@@ -48,7 +48,8 @@ static sizes sizes_of(const mg_design *design) {
 }
 
 /* The columns of dense tables mostly depend on each other, so that steps would be many: there a
- * factor, but where the rows are much fewer. And where no time is to be saved, for its digits. */
+ * factor, but where the rows are much fewer, or a few steps tell otherwise. And where no time is to
+ * be saved, for its digits. */
 mg_squares_cost mg_squares_price(const mg_design *design) {
     enum { MOST = 32768 }; /* rows of a square matrix of 8 GiB */
     static const double no_matter = 1e-3;
@@ -58,11 +59,13 @@ mg_squares_cost mg_squares_price(const mg_design *design) {
     const double n = fmin(z.rows, z.columns), bytes = 2.0 * n * n * sizeof(double);
     const double products = z.columns > z.rows ? (z.sparse ? 2e-9 : 6e-11) * z.values * z.rows
                                                : (z.sparse ? 2e-9 : 2e-11) * z.pairs;
-    const double value = z.sparse ? 3e-9 : design->problem->maker ? 1e-8 : 6.5e-10;
+    const double value = z.sparse ? 3e-9 : design->problem->maker ? 1e-8 : 4.5e-10;
     mg_squares_cost cost = {.step = value * z.values + 1.5e-8 * z.columns + 3e-9 * z.rows,
                             .factor = products + 5.5e-12 * n * n * n + 1.5e-8 * n * n,
                             .fits = n <= MOST && (limit == 0 || bytes <= (double)limit)};
-    if ((z.sparse || wide) && cost.factor > no_matter) cost.most = cost.factor / cost.step;
+    const double steps = cost.factor > no_matter ? cost.factor / cost.step : 0.0;
+    if (z.sparse || wide) cost.most = steps;
+    if (!z.sparse && z.rows >= 2.0 * z.columns) cost.trial = 0.75 * steps;
     return cost;
 }
 

@@ -33,7 +33,8 @@ typedef struct mg_squares mg_squares;
 /* Estimates in seconds of one core, from sizes alone; see mg_squares_price. */
 typedef struct mg_squares_cost {
     double step, factor; /* of conjugate gradients; of the direct way */
-    double most;         /* steps that are worth a try before the direct way */
+    double most;         /* steps that are worth a try before the direct way, */
+    double trial;        /* or where `most` is 0, if the first ones go well */
     bool fits;           /* the direct way is possible */
 } mg_squares_cost;
 

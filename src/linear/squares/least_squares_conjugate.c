@@ -21,12 +21,16 @@ typedef struct conjugate_ways {
     double *diagonal;       /* columns + 1, as those below */
     double *residual, *direction, *work;
     double *slopes; /* samples */
-    int64_t most;   /* steps for a target */
+    int64_t most; /* steps for a target */
+    double early; /* gap after TRIAL_FROM of them */
 } conjugate_ways;
 
 /* After a quarter of the steps the speed so far is taken for that of the rest, which is rather
  * faster. */
 enum { QUARTER = 4 };
+/* Of dense columns, which mostly depend on each other, the speed from one of these steps to the
+ * other. */
+enum { TRIAL_FROM = 2, TRIAL = 5 };
 /* Products for a bound where there is no penalty; one of four vectors is as many steps, with some
  * to spare. */
 enum { MOST_PRODUCTS = 64, PRODUCT = 2 };
@@ -40,6 +44,7 @@ typedef struct outlook {
     double before;        /* P where the steps start */
     double first, wanted; /* gaps */
     int64_t most;
+    conjugate_ways *ways;
 } outlook;
 
 /* sum (gradient_j / norm_j)^2: at least `least` times the distance from the optimum. */
@@ -66,6 +71,16 @@ static double gap_of(const outlook *o, double distance, double fallen) {
     return fmin(distance, value) / fmax(1.0, value);
 }
 
+/* A trial that is not worth more steps is its target's last. */
+static bool is_slow(const outlook *o, double gap, int64_t steps) {
+    if (steps == TRIAL_FROM) o->ways->early = gap;
+    if (steps != TRIAL) return false;
+    const double speed = fmin(log(gap / o->ways->early), -1e-3) / (TRIAL - TRIAL_FROM);
+    const bool slow = TRIAL + log(o->wanted / gap) / speed > (double)o->most;
+    if (slow) o->ways->most = 0;
+    return slow;
+}
+
 /* Near enough, or so far that the direct way will be there before. */
 static bool look_ahead(const void *state, const double *residual, int64_t steps, double fallen) {
     const outlook *o = state;
@@ -79,6 +94,7 @@ static bool look_ahead(const void *state, const double *residual, int64_t steps,
         distance = factor * reach_of(s, residual) / s->least;
     const double gap = gap_of(o, distance, fallen);
     if (gap <= o->wanted) return true;
+    if (!s->only && s->price.most == 0.0) return is_slow(o, distance / fmax(1.0, o->before), steps);
     if (s->only || steps != o->most / QUARTER) return false;
     const double needed = log(o->wanted / o->first) / fmin(log(gap / o->first), -1e-3);
     return (double)steps * needed > hope * (double)o->most;
@@ -95,7 +111,8 @@ static margin_status conjugate_step(mg_squares *s, conjugate_ways *m, int64_t mo
                            .before = s->now.objective,
                            .first = s->now.gap,
                            .wanted = s->least > 0.0 ? least_gap : 0.9 * s->tolerance,
-                           .most = most};
+                           .most = most,
+                           .ways = m};
     const mg_conjugate job = {.objective = &m->objective,
                               .stop = &s->stop,
                               .weights = s->c,
