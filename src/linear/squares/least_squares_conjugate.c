@@ -21,8 +21,8 @@ typedef struct conjugate_ways {
     double *diagonal;       /* columns + 1, as those below */
     double *residual, *direction, *work;
     double *slopes; /* samples */
-    int64_t most; /* steps for a target */
-    double early; /* gap after TRIAL_FROM of them */
+    int64_t most;   /* steps for a target */
+    double early;   /* gap after TRIAL_FROM of them */
 } conjugate_ways;
 
 /* After a quarter of the steps the speed so far is taken for that of the rest, which is rather
