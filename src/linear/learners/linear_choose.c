@@ -74,7 +74,7 @@ mg_squares_cost mg_squares_price(const mg_design *design) {
 enum { WIDE, SQUARE, GENTLE, TALL, NARROW, REGIMES };
 static const char *const regimes[REGIMES] = {
     "columns are twice as many as rows, or more", "columns are as many as rows, or more",
-    "the loss weighs little beside the penalty", "rows are sparse and columns many",
+    "rows are sparse and the loss weighs little", "rows are sparse and columns many",
     "rows are many more than columns"};
 
 static const struct {
@@ -104,7 +104,7 @@ static double pull_of(const mg_objective *objective) {
 
 static int regime_of(const mg_objective *objective, const sizes *z) {
     if (z->columns >= z->rows) return z->columns >= 2.0 * z->rows ? WIDE : SQUARE;
-    if (objective->loss->kind == MG_LOSS_HINGE && pull_of(objective) <= (z->sparse ? 10.0 : 0.1))
+    if (z->sparse && objective->loss->kind == MG_LOSS_HINGE && pull_of(objective) <= 10.0)
         return GENTLE;
     return z->sparse && z->rows < 10.0 * z->columns ? TALL : NARROW;
 }
