@@ -120,6 +120,7 @@ static fitted fit_perceptron(margin_context *context, const mg_problem *problem,
     if (f.status < 0 && f.status != MARGIN_ERROR_SPEC && f.status != MARGIN_ERROR_DATA &&
         f.status != MARGIN_ERROR_CANCELLED)
         fail_msg("%s: %s", text, f.error.text);
+    if (f.h) assert_int_equal(mg_hypothesis_attach(f.h, &f.error), MARGIN_OK);
     return f;
 }
 
