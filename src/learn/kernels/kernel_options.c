@@ -62,18 +62,31 @@ mg_kernel_points mg_kernel_points_of(const mg_problem *problem) {
     return (mg_kernel_points){problem->x, problem->index, problem->original, problem->count};
 }
 
-/* Given a gamma, a user takes what he asked for: values of 1 and 0. */
-static margin_status check_distances(const mg_problem *p, const char *learner, double gamma,
-                                     margin_error *error) {
-    static const double most = 1e-2; /* what rounding may make of an exponent */
+/* The first sample whose distances to others rounding changes by too much, or -1. */
+static int64_t hidden_sample(const mg_problem *p, double gamma) {
+    static const double most = 1e-6; /* what rounding may make of an exponent */
     const mg_row_ops *ops = mg_row_ops_for(&p->x, mg_isa_level());
     for (int64_t i = 0; i < p->count; i++)
-        MG_REQUIRE(
-            !(gamma * ops->square(&p->x, mg_sample_row(p, i)) * DBL_EPSILON > most), error,
-            MG_DATA(OVERFLOW),
-            "row %lld is so far from 0, beside the spread of the values, that rounding hides "
-            "the distances between rows; scale the columns first (standardize | %s(...))",
-            (long long)mg_sample_original(p, i) + 1, learner);
+        if (gamma * ops->square(&p->x, mg_sample_row(p, i)) * DBL_EPSILON > most) return i;
+    return -1;
+}
+
+/* A user who gives a gamma may ask for values of 1 and 0, which need no distances. */
+static margin_status check_distances(margin_context *context, const mg_kernel_choice *choice,
+                                     const char *learner, const mg_problem *p, double gamma,
+                                     margin_error *error) {
+    static const double zero = 700.0; /* exp(-zero), about */
+    const int64_t i = hidden_sample(p, gamma);
+    if (i >= 0 && choice->rule == MG_GAMMA_GIVEN) {
+        const mg_kernel_points points = mg_kernel_points_of(p);
+        double median;
+        MG_TRY(mg_kernel_median(context, MG_KERNEL_RBF, &points, p->weight, &median, error));
+        if (gamma > 2.0 * zero * median) return MARGIN_OK;
+    }
+    MG_REQUIRE(i < 0, error, MG_DATA(OVERFLOW),
+               "row %lld is so far from 0, beside the spread of the values, that rounding hides "
+               "the distances between rows; scale the columns first (standardize | %s(...))",
+               (long long)mg_sample_original(p, i) + 1, learner);
     return MARGIN_OK;
 }
 
@@ -83,20 +96,20 @@ margin_status mg_kernel_resolve(margin_context *context, const mg_kernel_choice 
     *kernel = choice->kernel;
     if (kernel->kind == MG_KERNEL_FUNCTION)
         return mg_kernel_own(context, learner, p, kernel, error);
-    if (choice->rule == MG_GAMMA_GIVEN) return MARGIN_OK;
     if (choice->rule == MG_GAMMA_SCALE) {
         MG_TRY(
             mg_kernel_scale(context, &p->x, p->index, p->weight, p->count, &kernel->gamma, error));
-    } else {
+    } else if (choice->rule == MG_GAMMA_MEDIAN) {
         const mg_kernel_points points = mg_kernel_points_of(p);
         MG_TRY(mg_kernel_median(context, kernel->kind, &points, p->weight, &kernel->gamma, error));
     }
-    MG_REQUIRE(kernel->gamma > 0.0 && isfinite(kernel->gamma), error, MG_DATA(OVERFLOW),
+    MG_REQUIRE(choice->rule == MG_GAMMA_GIVEN || (kernel->gamma > 0.0 && isfinite(kernel->gamma)),
+               error, MG_DATA(OVERFLOW),
                "the values of the rows are too large for a kernel to see how far apart they are; "
                "scale the columns first (standardize | %s(...))",
                learner);
-    if (kernel->kind != MG_KERNEL_RBF || kernel->gamma == 1.0) return MARGIN_OK;
-    return check_distances(p, learner, kernel->gamma, error);
+    if (kernel->kind != MG_KERNEL_RBF) return MARGIN_OK;
+    return check_distances(context, choice, learner, p, kernel->gamma, error);
 }
 
 void mg_kernel_report(const mg_penalty *penalty, const mg_kernel *kernel, const char *loss,

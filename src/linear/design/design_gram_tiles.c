@@ -153,7 +153,7 @@ static void pack_some(const tile_job *job, int64_t k, int64_t line, int64_t coun
     if (by_columns) pack_columns(job, rows, line, count, roots, block, room);
     for (int64_t i = 0; i < count; i++) {
         if (there && i + AHEAD < count)
-            mg_fetch((const char *)p->x.values + rows[i + AHEAD] * bytes, bytes);
+            mg_fetch(p->x.values, rows[i + AHEAD] * bytes, MG_MIN(bytes, 4096));
         if (!by_columns)
             pack_line(job, k + i, line + i, roots[i], block, room,
                       together ? (const char *)room + i * bytes : NULL);

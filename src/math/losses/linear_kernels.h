@@ -36,10 +36,9 @@ const mg_design_rows *mg_design_rows_for(const margin_matrix *x, mg_isa isa);
 MG_INLINE void mg_ask_behind(const void *const *list, int64_t count, int64_t from, int64_t ahead,
                              int64_t some, int64_t bytes) {
     enum { SHORT = 256, LONG = 4096 };
-    const char *first = list[0], *next = (const char *)list[from] + ahead * bytes;
-    if (bytes < SHORT || bytes > LONG) return;
-    if ((const char *)list[count - 1] != first + (count - 1) * bytes) return;
-    mg_fetch(next, some * bytes);
+    const uintptr_t first = (uintptr_t)list[0], last = (uintptr_t)list[count - 1];
+    if (bytes < SHORT || bytes > LONG || last - first != (uintptr_t)((count - 1) * bytes)) return;
+    mg_fetch(list[from], ahead * bytes, some * bytes);
 }
 
 /* ---- Several functions ----------------------------------------------------------------------- */

@@ -18,8 +18,8 @@ static void NAME(fours)(const margin_matrix *x, const mg_row_fours *f, int64_t s
     double *total = sums + x->columns * MG_ROW_FOUR;
     const vec weight = vec_set(f->weights[sample]);
     vec sum[SUMS][FOUR_PARTS], z[FOUR_PARTS];
-    mg_fetch((const char *)values + FOUR_AHEAD, length * (int64_t)sizeof(REAL));
-    mg_fetch((const char *)columns + FOUR_AHEAD / 2, length * (int64_t)sizeof(INDEX));
+    mg_fetch(values, FOUR_AHEAD, length * (int64_t)sizeof(REAL));
+    mg_fetch(columns, FOUR_AHEAD / 2, length * (int64_t)sizeof(INDEX));
     for (int s = 0; s < SUMS; s++)
         for (int v = 0; v < FOUR_PARTS; v++)
             sum[s][v] = vec_zero();

@@ -19,10 +19,12 @@ typedef struct mg_row_scan {
     const int8_t *sign;
 } mg_row_scan;
 
-/* Fetches bytes that are due soon into the second cache: the first is full of what is at hand. */
-MG_INLINE void mg_fetch(const void *first, int64_t bytes) {
+/* Fetches bytes that are due soon, `ahead` behind an address, into the second cache: the first is
+ * full of what is at hand. They need not be there. */
+MG_INLINE void mg_fetch(const void *from, int64_t ahead, int64_t bytes) {
+    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead;
     for (int64_t at = 0; at < bytes; at += 64)
-        __builtin_prefetch((const char *)first + at, 0, 2);
+        __builtin_prefetch((const void *)(first + (uintptr_t)at), 0, 2);
 }
 
 typedef struct mg_row_ops {

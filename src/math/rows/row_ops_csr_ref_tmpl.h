@@ -52,8 +52,8 @@ static double NAME(square)(const margin_matrix *x, int64_t row) {
 MG_INLINE void NAME(prefetch)(const margin_matrix *x, int64_t row) {
     const int64_t first = mg_csr_start(x, row);
     const int64_t length = MG_MIN(mg_csr_start(x, row + 1) - first, 128);
-    mg_fetch((const REAL *)x->values + first, length * (int64_t)sizeof(REAL));
-    mg_fetch((const INDEX *)x->column_indices + first, length * (int64_t)sizeof(INDEX));
+    mg_fetch((const REAL *)x->values + first, 0, length * (int64_t)sizeof(REAL));
+    mg_fetch((const INDEX *)x->column_indices + first, 0, length * (int64_t)sizeof(INDEX));
 }
 
 static void NAME(scores)(const margin_matrix *x, int64_t first, int64_t count, const double *w,

@@ -108,10 +108,11 @@ MG_INLINE void NAME(score_rows)(const margin_matrix *x, int64_t first, int rows,
 
 static void NAME(scores)(const margin_matrix *x, int64_t first, int64_t count, const double *w,
                          const double *b, int64_t functions, double *out) {
+    const int64_t bytes = TILE_ROWS * x->columns * (int64_t)sizeof(REAL);
+    const int64_t fetched = x->stride == x->columns ? MG_MIN(bytes, FAR_AHEAD) : 0;
     int64_t i = 0;
     for (; i + TILE_ROWS <= count; i += TILE_ROWS) {
-        mg_fetch((const char *)NAME(row_of)(x, first + i) + FAR_AHEAD,
-                 TILE_ROWS * x->stride * (int64_t)sizeof(REAL));
+        mg_fetch(NAME(row_of)(x, first + i), FAR_AHEAD, fetched);
         NAME(score_rows)(x, first + i, TILE_ROWS, w, b, functions, out + i * functions);
     }
     for (; i < count; i++)
@@ -119,7 +120,7 @@ static void NAME(scores)(const margin_matrix *x, int64_t first, int64_t count, c
 }
 
 MG_INLINE void NAME(prefetch)(const REAL *a, int64_t n) {
-    mg_fetch(a, MG_MIN(n * (int64_t)sizeof *a, 1024));
+    mg_fetch(a, 0, MG_MIN(n * (int64_t)sizeof *a, 1024));
 }
 
 /* The processor fetches rows one after the other by itself, but a few of them earlier is better:
