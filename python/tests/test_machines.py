@@ -56,6 +56,12 @@ def test_kernel_functions_that_are_none(iris):
         margin.SVC(kernel=lambda a, b: np.nan * (a @ b.T)).fit(X, y)
     with pytest.raises(ValueError, match=none):
         margin.KernelRidge(kernel=lambda a, b: np.nan).fit(X, y)
+    for estimator, of_first in ((margin.SVC, lambda a: a[:, :1]), (margin.KernelRidge, lambda a: a[0])):
+        fitted = estimator(kernel=lambda a, b, first=of_first: np.where(first(a) > 50, np.nan, 1.0) * (a @ b.T)).fit(X, y)
+        with pytest.raises(ValueError, match=r"the kernel function gives nan for row 1 and training row 0 \(from 0\)"):
+            fitted.predict([X[0], 100 + X[1]])
+    with pytest.raises(ValueError, match="complex"):
+        margin.SVC(kernel=lambda a, b: (1 + 1j) * (a @ b.T)).fit(X, y)
 
 
 def test_given_kernels_of_a_perceptron(iris):

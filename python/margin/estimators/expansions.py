@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from margin.estimators.given import check_function
+from margin.estimators.given import check_function, check_queries, real_values
 from margin.estimators.parameters import Facts
 from margin.model import Model
 from margin.views import is_sparse
@@ -51,12 +51,12 @@ class SupportVectors:
         if callable(kernel):
             if fitting:
                 self._kernel_rows = rows
-            values = np.ascontiguousarray(kernel(rows, self._kernel_rows), np.float64)
+            values = np.ascontiguousarray(real_values(kernel(rows, self._kernel_rows)))
             if values.shape != (rows.shape[0], self._kernel_rows.shape[0]):
                 raise ValueError(f"the kernel function made an array of the shape {values.shape}; it has to be rows x training rows")
             if fitting:
                 check_function(values)
-            return values
+            return values if fitting else check_queries(values)
         if fitting and self._pairwise() and rows.shape[0] != rows.shape[1]:
             raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {rows.shape[0]}x{rows.shape[1]} matrix.")
         return rows

@@ -24,6 +24,21 @@ def check_function(values: Any) -> None:
         raise DataError(told.format(values[i, j], i, j))
 
 
+def real_values(values: Any) -> Any:
+    if np.iscomplexobj(values):
+        raise DataError("the kernel function gives complex numbers: a kernel has real values")
+    return np.asarray(values, np.float64)
+
+
+def check_queries(values: Any) -> Any:
+    """Of a kernel function, between rows to answer for and training rows."""
+    wrong = np.argwhere(~np.isfinite(values))
+    if len(wrong):
+        i, j = wrong[0]
+        raise DataError(f"the kernel function gives {values[i, j]} for row {i} and training row {j} (from 0), which is no finite number")
+    return values
+
+
 class GivenKernel:
     """kernel="precomputed": X is the Gram matrix, queries x training rows later on; a function of two rows makes it."""
 
@@ -48,12 +63,13 @@ class GivenKernel:
         function, words, rows = self._source
         if function is None:
             return np.asarray(X.toarray() if hasattr(X, "toarray") else X, np.float64)
-        return np.asarray(pairwise_kernels(X, rows, metric=function, filter_params=True, **words), np.float64)
+        return real_values(pairwise_kernels(X, rows, metric=function, filter_params=True, **words))
 
     def _query(self, X: Any) -> Any:
         rows = super()._query(X)  # type: ignore[misc]
         self._fitted()
-        return self._values(rows)
+        values = self._values(rows)
+        return check_queries(values) if self._source and self._source[0] is not None else values
 
     def _train(self, X: Any, target: Any, weights: Any, *rest: Any, **words: Any) -> Any:
         self._counts = np.ones(X.shape[0], bool) if weights is None else weights > 0  # rows of weight 0 take no part

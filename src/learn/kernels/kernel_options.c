@@ -77,13 +77,13 @@ static margin_status check_distances(margin_context *context, const mg_kernel_ch
                                      margin_error *error) {
     static const double zero = 700.0; /* exp(-zero), about */
     const int64_t i = hidden_sample(p, gamma);
-    if (i >= 0 && choice->rule == MG_GAMMA_GIVEN) {
-        const mg_kernel_points points = mg_kernel_points_of(p);
-        double median;
-        MG_TRY(mg_kernel_median(context, MG_KERNEL_RBF, &points, p->weight, &median, error));
-        if (gamma > 2.0 * zero * median) return MARGIN_OK;
-    }
-    MG_REQUIRE(i < 0, error, MG_DATA(OVERFLOW),
+    const bool given = choice->rule == MG_GAMMA_GIVEN;
+    const mg_kernel_points points = mg_kernel_points_of(p);
+    double median;
+    if (i < 0) return MARGIN_OK;
+    MG_TRY(mg_kernel_median(context, MG_KERNEL_RBF, &points, p->weight, &median, error));
+    const bool equal = median == 1.0; /* all of them */
+    MG_REQUIRE(equal || (given && gamma > 2.0 * zero * median), error, MG_DATA(OVERFLOW),
                "row %lld is so far from 0, beside the spread of the values, that rounding hides "
                "the distances between rows; scale the columns first (standardize | %s(...))",
                (long long)mg_sample_original(p, i) + 1, learner);
