@@ -132,7 +132,7 @@ margin_status mg_fit_score(margin_context *context, const margin_data *data,
     MG_SCOPED(mg_samples, scored);
     int64_t count = model->learner->scored;
     if (!isnan(told) && !known && count > 0 && samples->count > count) {
-        while (count / 2 >= told && count > model->learner->scored_least)
+        while ((double)(count / 2) >= told && count > model->learner->scored_least)
             count /= 2;
         MG_TRY(choose_scored(samples, count, &scored, error));
         mg_report_set(report, MG_SCORED_ROWS, (double)scored.count);
