@@ -41,10 +41,10 @@ static margin_status fill_tensor(const mg_bag *bag, mg_tensor *tensor, void *dat
 }
 
 margin_status mg_bag_fill(mg_bag *bag, const char *name, void *data, margin_error *error) {
-    int k = 0;
-    while (strcmp(bag->tensors[k].name, name) != 0)
-        k++;
-    return fill_tensor(bag, &bag->tensors[k], data, error);
+    mg_tensor *tensor = &bag->tensors[mg_bag_find(bag, name) - bag->tensors];
+    if (!tensor->data) return fill_tensor(bag, tensor, data, error);
+    memcpy(data, &tensor->data, sizeof tensor->data); /* an attempt before failed later on */
+    return MARGIN_OK;
 }
 
 margin_status mg_bag_add(mg_bag *bag, const char *name, margin_type type, int64_t rows,

@@ -184,6 +184,11 @@ margin_status mg_expansion_make(mg_heap *heap, const mg_kernel *kernel, const ma
 
 /* ---- Many functions from one each, and back ---- */
 
+static bool same_rows(const mg_expansion_loan *a, const mg_expansion_loan *b) {
+    return a->x.rows == b->x.rows && a->x.columns == b->x.columns && a->x.values == b->x.values &&
+           a->x.column_values == b->x.column_values && a->x.arrays == b->x.arrays;
+}
+
 /* Functions share rows and kernel, or they are no one hypothesis. */
 static margin_status check_parts(mg_hypothesis *const *parts, int64_t count, margin_error *error) {
     const mg_kernel *first = &parts[0]->view.expansion.kernel;
@@ -191,8 +196,11 @@ static margin_status check_parts(mg_hypothesis *const *parts, int64_t count, mar
         const mg_kernel *kernel = &parts[k]->view.expansion.kernel;
         bool same = kernel->kind == first->kind && kernel->gamma == first->gamma &&
                     kernel->coef0 == first->coef0 && kernel->degree == first->degree;
-        MG_REQUIRE(same && parts[k]->view.expansion.keys, error, MARGIN_ERROR_INTERNAL,
-                   "expansions with kernels of their own cannot be joined; please report it");
+        MG_REQUIRE(same && parts[k]->view.expansion.keys &&
+                       same_rows(parts[k]->derived, parts[0]->derived),
+                   error, MARGIN_ERROR_INTERNAL,
+                   "expansions with kernels or rows of their own cannot be joined; please report "
+                   "it");
     }
     return MARGIN_OK;
 }

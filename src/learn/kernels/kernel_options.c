@@ -1,6 +1,8 @@
 /* Options of kernels: rules, values, and gamma from the data. */
 #include "learn/kernels/kernel_options.h"
 
+#include "math/rows/row_pair.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -71,19 +73,25 @@ static int64_t hidden_sample(const mg_problem *p, double gamma) {
     return -1;
 }
 
+static bool all_equal(const mg_problem *p) {
+    for (int64_t i = 1; i < p->count; i++)
+        if (mg_row_pair(&p->x, mg_sample_row(p, 0), &p->x, mg_sample_row(p, i)).difference > 0.0)
+            return false;
+    return true;
+}
+
 /* A user who gives a gamma may ask for values of 1 and 0, which need no distances. */
 static margin_status check_distances(margin_context *context, const mg_kernel_choice *choice,
                                      const char *learner, const mg_problem *p, double gamma,
                                      margin_error *error) {
     static const double zero = 700.0; /* exp(-zero), about */
     const int64_t i = hidden_sample(p, gamma);
-    const bool given = choice->rule == MG_GAMMA_GIVEN;
     const mg_kernel_points points = mg_kernel_points_of(p);
-    double median;
-    if (i < 0) return MARGIN_OK;
-    MG_TRY(mg_kernel_median(context, MG_KERNEL_RBF, &points, p->weight, &median, error));
-    const bool equal = median == 1.0; /* all of them */
-    MG_REQUIRE(equal || (given && gamma > 2.0 * zero * median), error, MG_DATA(OVERFLOW),
+    double median = (double)INFINITY;
+    if (i < 0 || all_equal(p)) return MARGIN_OK;
+    if (choice->rule == MG_GAMMA_GIVEN)
+        MG_TRY(mg_kernel_median(context, MG_KERNEL_RBF, &points, p->weight, &median, error));
+    MG_REQUIRE(gamma > 2.0 * zero * median, error, MG_DATA(OVERFLOW),
                "row %lld is so far from 0, beside the spread of the values, that rounding hides "
                "the distances between rows; scale the columns first (standardize | %s(...))",
                (long long)mg_sample_original(p, i) + 1, learner);
@@ -229,12 +237,15 @@ mg_kernel_words mg_kernel_given(const margin_component *info, const mg_option_va
     static const char *const names[] = {"kernel", "gamma", "sigma", "degree", "coef0"};
     mg_kernel_words words = {""};
     size_t length = 0;
-    for (int k = 0; k < MG_LENGTH(names) && length < sizeof words.text; k++) {
+    for (int k = 0; k < MG_LENGTH(names); k++) {
         const mg_option_value *value = mg_option_named(info, values, names[k]);
         if (!value->given || (value->text && strcmp(value->text, "rbf") == 0)) continue;
-        length +=
-            (size_t)snprintf(words.text + length, sizeof words.text - length, ", %s=%s", names[k],
+        const size_t room = sizeof words.text - length;
+        const size_t more =
+            (size_t)snprintf(words.text + length, room, ", %s=%s", names[k],
                              value->text ? value->text : mg_number(value->number).text);
+        length += more < room ? more : 0;
+        words.text[length] = 0; /* a word that does not fit is left out */
     }
     return words;
 }

@@ -31,7 +31,7 @@ typedef struct mg_design_rows {
 const mg_design_rows *mg_design_rows_for(const margin_matrix *x, mg_isa isa);
 
 /* Asks for `some` rows, `ahead` rows behind one of a list that lie one after the other: a processor
- * loses sight of several rows at a time (Zen 4: half of the bandwidth), but of short and long ones.
+ * loses sight of several rows at a time (seen on Zen 4), but of short and long ones.
  * Into the second cache: the first holds those of the list. */
 MG_INLINE void mg_ask_behind(const void *const *list, int64_t count, int64_t from, int64_t ahead,
                              int64_t some, int64_t bytes) {
