@@ -219,7 +219,7 @@ static void begin_columns(mg_working *s) {
 /* Only as far as the model is worth. */
 static margin_status sweep_columns(mg_working *s) {
     enum { FIRST_STEPS = 2, FIRST_SWEEPS = 3, SWEEPS = 80 };
-    static const double share = 0.3;
+    static const double share = 0.1;
     mg_working_columns *c = &s->sparse;
     const mg_sparse_quadratic quadratic = {
         .context = s->job->context,
