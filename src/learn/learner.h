@@ -258,7 +258,7 @@ typedef struct mg_learner {
     const struct mg_learner *(*variant)(const mg_option_value *options);
     /* For a variant: puts other defaults in place of the table's where nothing was given. Called
      * when a spec is read, after `variant`. NULL: the table's are right. */
-    void (*defaults)(mg_option_value *options);
+    void (*defaults)(const margin_component *info, mg_option_value *options);
     /* Checks options against each other and the problem, before any work. May be NULL. SPEC on
      * failure. */
     margin_status (*check)(const margin_component *info, const mg_option_value *options,

@@ -236,6 +236,7 @@ margin_status mg_kernel_svm_fit(mg_fit *fit) {
 /* Without one matrix for all: one after the other, each with all threads and its share of the time
  * that is left. */
 margin_status mg_kernel_svm_fit_many(mg_fit *fits, int64_t count) {
+    if (fits[0].shared->differ & MG_DIFFER_FOLDS) return mg_svm_folds(fits, count);
     const mg_svm_shared *shared = begin_count(fits);
     margin_status status = MARGIN_OK;
     for (int64_t k = 0; k < count && status >= 0; k++) {

@@ -92,97 +92,15 @@ static const mg_linear_family svm_family = {.loss = MG_LOSS_HINGE, .loss_of = sv
         MG_OPTION_TABLE(options)                                                                   \
     }
 
-/* Of the options of svm those that mean nothing here, or nothing for one class. */
-static margin_status refuse_others(const margin_component *info, const mg_option_value *values,
-                                   margin_error *error) {
-    static const char *const several[] = {"C",       "alpha",        "lambda",
-                                          "epsilon", "class_weight", "multiclass"};
-    const bool one = mg_option_is(info, values, "task", "one-class");
-    for (int k = 0; k < MG_LENGTH(several); k++)
-        MG_REQUIRE(!one || !mg_option_named(info, values, several[k])->given, error,
-                   MARGIN_ERROR_SPEC,
-                   "svm: %s means nothing for one class, of which nu says how many rows may be "
-                   "outliers; leave it out",
-                   several[k]);
-    MG_REQUIRE(mg_option_is(info, values, "loss", "hinge"), error, MARGIN_ERROR_SPEC,
-               "svm: with a kernel the loss is the hinge; leave loss=squared-hinge out");
-    MG_REQUIRE(!mg_option_is(info, values, "multiclass", "argmax"), error, MARGIN_ERROR_SPEC,
-               "svm: with a kernel take multiclass=ovo or ovr");
-    return MARGIN_OK;
-}
-
-static margin_status check_machine(const margin_component *info, const mg_option_value *values,
-                                   margin_error *error) {
-    MG_TRY(refuse_others(info, values, error));
-    MG_REQUIRE(!mg_asks_no_penalty(info, values), error, MARGIN_ERROR_SPEC,
-               "svm: a kernel machine needs a penalty; give C a finite value");
-    MG_REQUIRE(!mg_option_named(info, values, "epsilon")->given ||
-                   !mg_option_is(info, values, "task", "classify"),
-               error, MARGIN_ERROR_SPEC,
-               "svm: epsilon belongs to regression (task=regress); leave it out");
-    return mg_kernel_options_check(info, values, error);
-}
-
-static margin_status svm_kernel_check(const margin_component *info, const mg_option_value *values,
-                                      margin_error *error) {
-    MG_REQUIRE(mg_option_is(info, values, "solver", "auto"), error, MARGIN_ERROR_SPEC,
-               "svm: with a kernel there is one solver, and for classes also gd; leave solver=%s "
-               "out",
-               mg_option_named(info, values, "solver")->text);
-    MG_REQUIRE(mg_option_named(info, values, "intercept")->integer != 0, error, MARGIN_ERROR_SPEC,
-               "svm: with a kernel there is always an intercept; leave intercept=no out");
-    return check_machine(info, values, error);
-}
-
-static margin_status svm_descent_check(const margin_component *info, const mg_option_value *values,
-                                       margin_error *error) {
-    static const char *const others[] = {"schedule",        "decay", "start_weights",
-                                         "start_intercept", "kkt",   "epsilon"};
-    for (int k = 0; k < MG_LENGTH(others); k++)
-        MG_REQUIRE(!mg_option_named(info, values, others[k])->given, error, MARGIN_ERROR_SPEC,
-                   "svm: with a kernel %s means nothing to solver=gd; leave it out", others[k]);
-    MG_REQUIRE(mg_option_named(info, values, "intercept")->integer == 0, error, MARGIN_ERROR_SPEC,
-               "svm: with a kernel solver=gd has no intercept; leave one of them out");
-    return check_machine(info, values, error);
-}
-
-static const mg_learner svm_kernel, svm_descent;
-
-static void kernel_defaults(mg_option_value *values) {
-    mg_option_value *tol = &values[mg_option_index(&svm_kernel.info, "tol")];
-    mg_option_value *multiclass = &values[mg_option_index(&svm_kernel.info, "multiclass")];
-    if (!tol->given) tol->number = 1e-3;
-    if (multiclass->given) return;
-    multiclass->text = "ovo";
-    multiclass->integer = 1;
-}
-
-static void descent_defaults(mg_option_value *values) {
-    mg_option_value *intercept = &values[mg_option_index(&svm_descent.info, "intercept")];
-    kernel_defaults(values);
-    if (!intercept->given) intercept->integer = 0;
-}
-
-static margin_status svm_kernel_fit_many(mg_fit *fits, int64_t count) {
-    return fits[0].shared->differ & MG_DIFFER_FOLDS ? mg_svm_folds(fits, count)
-                                                    : mg_kernel_svm_fit_many(fits, count);
-}
-
 static const mg_learner svm_kernel = {
     .info = SVM_INFO("Support vector machine with a kernel: the widest soft margin among sums of "
                      "kernel values",
                      "C sum max(1 - y f, 0) + |f|^2/2,  f = sum_i a_i k(x_i, x) + b",
                      "Boser, Guyon and Vapnik 1992; Platt 1998; Fan, Chen and Lin 2005",
                      MARGIN_CAN_REGRESSION),
-    .makes = {&mg_hypothesis_expansion},
-    .fits = mg_kernel_fits,
-    .defaults = kernel_defaults,
-    .check = svm_kernel_check,
-    .share = mg_kernel_svm_share,
-    .fit = mg_kernel_svm_fit,
-    .fit_many = svm_kernel_fit_many,
+    MG_KERNEL_SVM_LEARNER,
+    .fit_many = mg_kernel_svm_fit_many,
     .differ = MG_DIFFER_SIGNS | MG_DIFFER_ROWS | MG_DIFFER_FOLDS,
-    .verify = mg_kernel_svm_verify,
 };
 
 static const mg_learner svm_descent = {
@@ -191,16 +109,7 @@ static const mg_learner svm_descent = {
                      "C sum max(1 - y f, 0) + |f|^2/2,  f = sum_i a_i k(x_i, x)",
                      "Kimeldorf and Wahba 1971 (representer theorem); Shor 1985 (subgradients)",
                      MARGIN_CAN_TRACE),
-    .makes = {&mg_hypothesis_expansion},
-    .fits = mg_kernel_fits,
-    .defaults = descent_defaults,
-    .check = svm_descent_check,
-    .share = mg_svm_descent_share,
-    .fit = mg_svm_descent_fit,
-    .fit_many = mg_svm_descent_fit_many,
-    .differ = MG_DIFFER_SIGNS,
-    .verify = mg_svm_descent_verify,
-    .told = " rate ",
+    MG_SVM_DESCENT_LEARNER,
 };
 
 static const mg_learner svm_one_class = {
@@ -212,13 +121,7 @@ static const mg_learner svm_one_class = {
              .page = "docs/svm.md",
              .abilities = MARGIN_CAN_CLUSTER | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
              MG_LEARNER_TABLE(options)},
-    .makes = {&mg_hypothesis_expansion},
-    .fits = mg_kernel_fits,
-    .defaults = kernel_defaults,
-    .check = svm_kernel_check,
-    .share = mg_kernel_svm_share,
-    .fit = mg_kernel_svm_fit,
-    .verify = mg_kernel_svm_verify,
+    MG_KERNEL_SVM_LEARNER,
 };
 
 static const mg_learner *svm_variant(const mg_option_value *values) {

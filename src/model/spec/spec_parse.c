@@ -227,7 +227,7 @@ static margin_status parse_component(mg_parser *p) {
     if (c->learner) {
         c->learner = mg_learner_of(c->learner, c->options);
         c->info = info = &c->learner->info;
-        if (c->learner->defaults) c->learner->defaults(c->options);
+        if (c->learner->defaults) c->learner->defaults(info, c->options);
     }
 
     const bool last = p->token.kind == MG_TOKEN_END;
