@@ -35,7 +35,7 @@ static const double inner_share = 0.1, tolerance_share = 0.2;
 /* Without a penalty: what counts as 0 of the pull, relative to the loss. */
 static const double feasible = 1e-11;
 
-enum { IDLE_ROUNDS = 12, MOST_INNER = 60, MOST_CONSTANT = 15 };
+enum { IDLE_ROUNDS = 12, MOST_INNER = 60, FIRST = 2, MOST_CONSTANT = 15 };
 
 typedef struct ssnal {
     mg_ssnal s;
@@ -92,8 +92,8 @@ static double excess(const ssnal *m) {
 
 static bool constant_is_best(const ssnal *m) {
     const double amiss = m->s.here.amiss, tolerance = m->s.job->tolerance;
-    return excess(m) - amiss <= 1e-13 * m->constant && /* rounding */
-           amiss <= fmin(1e-9, tolerance_share * tolerance) * m->constant;
+    return excess(m) - amiss <= 1e-10 * m->constant &&
+           amiss <= fmin(1e-8, tolerance_share * tolerance) * m->constant;
 }
 
 /* The gap to reach. */
@@ -177,7 +177,7 @@ static margin_status give_up(ssnal *m, bool *restarted) {
 /* Newton steps on F. *stop: the method is to end, with that status. *restarted: F is another one
  * now. */
 static margin_status ssnal_minimise(ssnal *m, bool *done, bool *restarted, margin_status *stop) {
-    static const double fall = 0.5; /* at least, of what the constant seems to lose */
+    static const double fall = 0.8; /* at least, of what the constant seems to lose */
     mg_ssnal *s = &m->s;
     double last = (double)INFINITY;
     for (int k = 0; k < MOST_INNER; k++) {
@@ -188,7 +188,7 @@ static margin_status ssnal_minimise(ssnal *m, bool *done, bool *restarted, margi
         if (*done || (k > 0 && ended)) return MARGIN_OK;
         *stop = mg_stop_check(&s->job->stop, s->solution->iterations);
         if (*stop != MARGIN_OK) return MARGIN_OK;
-        if (m->is_constant && !(k < MOST_CONSTANT && excess(m) <= fall * last))
+        if (m->is_constant && !(k < MOST_CONSTANT && (k < FIRST || excess(m) <= fall * last)))
             return give_up(m, restarted);
         last = excess(m);
         MG_TRY(mg_ssnal_direction(s));

@@ -103,7 +103,7 @@ static int only_sign(const mg_ssnal *s) {
 }
 
 margin_status mg_ssnal_start_constant(mg_ssnal *s, bool *started) {
-    static const double larger = 2.0, near = 0.95, sharp = 1e5; /* beside what a constant loses */
+    static const double larger = 2.0, near = 0.95, sharp = 1e5, sharper = 1e12;
     const int8_t *sign = s->design->problem->sign;
     double boxes[2] = {0.0, 0.0};
     for (int64_t i = 0; i < s->samples; i++)
@@ -113,7 +113,7 @@ margin_status mg_ssnal_start_constant(mg_ssnal *s, bool *started) {
     *started = s->objective->intercept && rho > 0.0 && few > 0.0 && ratio >= larger;
     if (!*started) return MARGIN_OK;
     s->here.b = most ? 1.0 : -1.0;
-    s->sharpness = sharp;
+    s->sharpness = fmax(sharp, sqrt(sharper / few)); /* what w it leaves: as 1 / (s^2 few) */
     for (int64_t j = 0; j < s->columns; j++) {
         s->stiffness[j] = rho;
         s->here.w[j] = s->anchor[j] = 0.0;
