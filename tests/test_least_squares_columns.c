@@ -38,7 +38,9 @@ static void test_sizes_of_columns(void **state) {
     r.x[5] = 1e200;
     fit_refused(context, "least-squares", &data, MARGIN_ERROR_DATA, "column x2 overflow");
     fit_refused(context, "ridge(solver=qr)", &data, MARGIN_ERROR_DATA, "column x2 overflow");
-    r.x[5] = 0;
+    r.x[6] = (double)NAN; /* says more, though its column is a later one */
+    fit_refused(context, "ridge", &data, MARGIN_ERROR_DATA, "row 2 has no value in column x3");
+    r.x[5] = r.x[6] = 0;
     r.y[3] = -1e200;
     fit_refused(context, "ridge", &data, MARGIN_ERROR_DATA, "target overflow");
     regression_free(&r);

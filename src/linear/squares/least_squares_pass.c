@@ -85,19 +85,16 @@ margin_status mg_squares_check_norms(mg_squares *s) {
     const double most = 1e150, least = 1e-130;
     char buffer[32];
     for (int64_t j = 0; j < s->columns; j++) {
-        const double norm = s->norm[j], mean = fabs(s->mean[j]);
-        if (norm > least && norm < most && mean < most) continue;
-        if (!isfinite(norm) || !isfinite(mean))
-            MG_TRY(mg_squares_check_values(s->problem, s->context, s->error));
-        const double size = fmax(norm, mean);
-        MG_REQUIRE(s->norm[j] < most && size < most, s->error, MG_DATA(OVERFLOW),
-                   "the squares of column %s overflow: divide it by a power of ten",
-                   mg_column_name(s->problem->columns, j, buffer));
-        MG_REQUIRE((size == 0.0 || size > least) && !(s->norm[j] == 0.0 && vanishes(s, j, least)),
-                   s->error, MG_DATA(OVERFLOW),
-                   "the values of column %s are below 1e-130, where squares vanish: multiply it by "
-                   "a power of ten, or leave it out",
-                   mg_column_name(s->problem->columns, j, buffer));
+        const double norm = s->norm[j], size = fmax(norm, fabs(s->mean[j]));
+        const bool over = !(norm < most && fabs(s->mean[j]) < most);
+        const bool under = (size > 0.0 && size <= least) || (norm == 0.0 && vanishes(s, j, least));
+        if (!over && !under) continue;
+        MG_TRY(mg_squares_check_values(s->problem, s->context, s->error)); /* a gap is told first */
+        return mg_fail(s->error, MG_DATA(OVERFLOW),
+                       over ? "the squares of column %s overflow: divide it by a power of ten"
+                            : "the values of column %s are below 1e-130, where squares vanish: "
+                              "multiply it by a power of ten, or leave it out",
+                       mg_column_name(s->problem->columns, j, buffer));
     }
     return MARGIN_OK;
 }
