@@ -55,6 +55,7 @@ typedef struct mg_bayes_layout {
     int64_t *listed;                    /* columns by family; owned with first */
     int64_t gaussians, tables, linears; /* gaussian; CODES and VALUES; bernoulli and multinomial */
     const int64_t *gaussian, *table, *linear; /* their numbers, ascending */
+    bool alike;                               /* all columns are bernoulli, or all multinomial */
 } mg_bayes_layout;
 
 /* Fills in what follows from columns, classes, kinds, levels and values. MODEL if they contradict

@@ -7,6 +7,7 @@
  * and variance estimates: an improved method", 1979). What sparse data do not store is made up for
  * at the end: all of it is 0. */
 #include "bayes/learner/bayes.h"
+#include "bayes/rows/bayes_entries.h"
 #include "math/rows/sparse_row.h"
 
 #include <string.h>
@@ -84,6 +85,18 @@ static bool add_listed(const counter *c, double *state, const mg_block *block,
     return good;
 }
 
+/* Entries of a row where all columns hold 0/1 numbers, or all counts: what they count, and of the
+ * former not that they are seen, as if they were not stored. */
+static bool add_alike(const counter *c, double *slots, double weight, int64_t *columns,
+                      double *values, int64_t count) {
+    const bool counts = c->layout->kinds[0] == MG_BAYES_MULTINOMIAL;
+    const int64_t used = mg_bayes_factors(counts, count, columns, values);
+    for (int64_t e = 0; e < used; e++)
+        slots[counts ? columns[e] : columns[e] * MG_BAYES_TRIALS + MG_BAYES_ONES] +=
+            weight * values[e];
+    return used >= 0;
+}
+
 static bool add_sparse(const counter *c, double *state, const mg_block *block) {
     const mg_problem *p = c->problem;
     int64_t columns[CHUNK];
@@ -93,8 +106,12 @@ static bool add_sparse(const counter *c, double *state, const mg_block *block) {
         const int64_t row = mg_sample_row(p, i), k = p->code[i], end = mg_row_start(&p->x, row + 1);
         const double weight = mg_sample_weight(p, i);
         double *stored = state_stored(c, state) + k * c->layout->columns;
+        double *slots = state_statistics(c, state) + k * c->layout->slots;
         for (int64_t at = mg_row_start(&p->x, row), count; at < end; at += count) {
             count = MG_MIN(CHUNK, end - at);
+            mg_stored_columns(&p->x, at, count, columns);
+            mg_stored_values(&p->x, at, count, values);
+            if (c->layout->alike && add_alike(c, slots, weight, columns, values, count)) continue;
             mg_stored_columns(&p->x, at, count, columns);
             mg_stored_values(&p->x, at, count, values);
             for (int64_t e = 0; e < count; e++) {

@@ -135,6 +135,7 @@ static void list_columns(mg_bayes_layout *layout) {
             layout->linears = next - start;
         }
     }
+    layout->alike = layout->linears > 0 && mg_bayes_run(layout, 0) == layout->columns;
 }
 
 margin_status mg_bayes_layout_make(mg_heap *heap, mg_bayes_layout *layout, margin_error *error) {

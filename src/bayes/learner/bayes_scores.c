@@ -161,7 +161,7 @@ static double factor_of(const mg_bayes_view *v, int64_t n, double value) {
 static void add_sparse_linears(const mg_bayes_view *v, const margin_matrix *x, int64_t row,
                                double *out) {
     const mg_bayes_layout *layout = &v->layout;
-    const bool all = layout->linears == layout->columns;
+    const bool counts = layout->kinds[0] == MG_BAYES_MULTINOMIAL;
     const int64_t end = mg_row_start(x, row + 1), classes = layout->classes;
     int64_t places[COLUMNS], n = 0;
     double factors[COLUMNS];
@@ -170,16 +170,18 @@ static void add_sparse_linears(const mg_bayes_view *v, const margin_matrix *x, i
         count = MG_MIN(COLUMNS, end - at);
         mg_stored_columns(x, at, count, places);
         mg_stored_values(x, at, count, factors);
-        for (int64_t e = 0; e < count; e++) {
-            while (!all && n < layout->linears && layout->linear[n] < places[e])
+        if (layout->alike) used = mg_bayes_factors(counts, count, places, factors);
+        if (used < 0) out[0] = (double)NAN;
+        for (int64_t e = 0; e < count && !layout->alike; e++) {
+            while (n < layout->linears && layout->linear[n] < places[e])
                 n++;
-            if (all) n = places[e];
             if (n == layout->linears || layout->linear[n] != places[e]) continue;
             factors[used] = factor_of(v, n, factors[e]);
             places[used] = n;
             used += factors[used] != 0.0;
         }
-        mg_bayes_add_entries(places, factors, used, v->linear_on, classes, out);
+        MG_ISA_TABLE(v->isa, mg_bayes_kernels)
+            ->entries(places, factors, used, v->linear_on, classes, out);
     }
 }
 

@@ -1,30 +1,22 @@
-/* Stored values of a sparse row: what they add to the scores of the classes. */
+/* Stored values of a sparse row whose columns hold 0/1 numbers, or counts. */
 #pragma once
 
 #include "base/status.h"
 
-/* `classes` is a constant where most are added. */
-MG_INLINE void mg_bayes_add_some(const int64_t *places, const double *factors, int64_t count,
-                                 const double *on, int64_t stride, int classes, double *out) {
-    double sum[8];
-    for (int k = 0; k < classes; k++)
-        sum[k] = out[k];
-    for (int64_t e = 0; e < count; e++)
-        for (int k = 0; k < classes; k++)
-            sum[k] += factors[e] * on[places[e] * stride + k];
-    for (int k = 0; k < classes; k++)
-        out[k] = sum[k];
-}
+#include <float.h>
+#include <stdbool.h>
 
-/* out[k] += factors[e] on[places[e] * classes + k], for each class one after the other. */
-MG_INLINE void mg_bayes_add_entries(const int64_t *places, const double *factors, int64_t count,
-                                    const double *on, int64_t classes, double *out) {
-    int64_t k = 0;
-    for (; k + 8 <= classes; k += 8)
-        mg_bayes_add_some(places, factors, count, on + k, classes, 8, out + k);
-    if (classes & 4) mg_bayes_add_some(places, factors, count, on + k, classes, 4, out + k);
-    k += classes & 4;
-    if (classes & 2) mg_bayes_add_some(places, factors, count, on + k, classes, 2, out + k);
-    k += classes & 2;
-    if (classes & 1) mg_bayes_add_some(places, factors, count, on + k, classes, 1, out + k);
+/* What the values count, 0/1 numbers only those above 0: their number, or -1 if one is NaN,
+ * infinite, or with `counts` negative. Nothing branches on a value. */
+MG_INLINE int64_t mg_bayes_factors(bool counts, int64_t count, int64_t *places, double *factors) {
+    const double least = counts ? 0 : -DBL_MAX;
+    int64_t used = 0, bad = 0;
+    for (int64_t e = 0; e < count; e++) {
+        const double value = factors[e];
+        bad += !(value >= least) + !(value <= DBL_MAX);
+        places[used] = places[e];
+        factors[used] = counts ? value : 1;
+        used += counts || value > 0;
+    }
+    return bad ? -1 : used;
 }

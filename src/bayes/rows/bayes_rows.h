@@ -47,6 +47,10 @@ MG_INLINE int64_t mg_bayes_rows_ahead(int64_t row_bytes) {
 
 typedef struct mg_bayes_kernels {
     mg_bayes_rows rows[2]; /* of f64 and f32 */
+    /* Of a sparse row: out[k] += factors[e] on[places[e] * classes + k], for each class one after
+     * the other; the same bits for every instruction set. */
+    void (*entries)(const int64_t *places, const double *factors, int64_t count, const double *on,
+                    int64_t classes, double *out);
 } mg_bayes_kernels;
 MG_ISA_TABLES(mg_bayes_kernels, mg_bayes_kernels);
 

@@ -4,9 +4,12 @@
 
 enum { TOGETHER = 4, BESIDE = 2 }; /* rows and classes at a time */
 
+#include "bayes/rows/bayes_entries_tmpl.h"
+
 #define VALUE_TYPES_TMPL "bayes/rows/bayes_rows_tmpl.h"
 #include "math/vectors/value_types_tmpl.h"
 
 const mg_bayes_kernels mg_bayes_kernels_ref = {
     .rows = {{moments_f64, scores_f64, tally_f64, weigh_f64},
-             {moments_f32, scores_f32, tally_f32, weigh_f32}}};
+             {moments_f32, scores_f32, tally_f32, weigh_f32}},
+    .entries = entries};
