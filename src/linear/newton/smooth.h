@@ -89,6 +89,7 @@ typedef struct mg_smooth {
     /* when to make it anew, one function (solver_lbfgs.c) */
     int level;           /* of the factor; -1: none */
     double last, before; /* what the last two steps promised: -slope */
+    double promise;      /* what the next one does; INFINITY: not known */
     double *spare;       /* of conjugate gradients; NULL: not needed so far */
 } mg_smooth;
 

@@ -13,7 +13,8 @@ enum { IDLE_STEPS = 12, IDLE_SINGLE = 6 };
 static double expected_gap(const mg_smooth *s) {
     if (mg_smooth_is_separated(s)) return s->here.value;
     if (!mg_is_unpenalised(s->objective)) return fmin(s->here.slack, s->here.value);
-    return s->solution->iterations > 0 ? s->there.value - s->here.value : (double)INFINITY;
+    return s->solution->iterations > 0 ? fmin(s->promise, s->there.value - s->here.value)
+                                       : (double)INFINITY;
 }
 
 margin_status mg_smooth_check(mg_smooth *s, bool *done) {

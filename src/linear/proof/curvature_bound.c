@@ -34,6 +34,7 @@
 
 #include "learn/exact/exact_columns.h"
 #include "learn/exact/least_curvature.h"
+#include "linear/design/design_sample.h"
 #include "linear/proof/newton_matrix.h"
 
 #include "math/products/cholesky.h"
@@ -43,6 +44,8 @@
 
 /* Of the margin; of the error of H, relative to its least eigenvalue. */
 static const double inside = 1e-3, most_error = 0.1;
+/* Of sparse columns of deviation 1, as far as products tell. */
+static const double usual_least = 0.015;
 enum { BATCH = 8 }; /* most vectors of samples that are solved together */
 static const char purpose[] = "a proof of the optimum";
 
@@ -57,7 +60,10 @@ typedef struct curvature_bound {
     bool *independent;                     /* columns + 1 */
     double primal, error_of_matrix, ratio; /* ratio: of the greatest offset to a deviation, or 1 */
     mg_newton_matrix newton;
-    bool by_products; /* which has no matrix, but all else */
+    bool by_products; /* which has no matrix, but all else; then: */
+    double total;     /* of the weights */
+    mg_design units;  /* columns in the coordinates of the matrix */
+    mg_step_row row;  /* of them */
     bool too_early;   /* no bound is near */
 } curvature_bound;
 
@@ -172,8 +178,7 @@ static void read_sample(const curvature_bound *m, int64_t i, double *z) {
             z[k * (n->size + block) + j] = n->scale[k * block + j] * z[j];
 }
 
-/* The greatest e'H^-1 e over the differences e of the functions of a sample, from L^-1 e_i; by
- * products no less than that, from e_i. */
+/* The greatest e'H^-1 e over the differences e of the functions of a sample, from L^-1 e_i. */
 static double exact_leverage(const curvature_bound *m, const double *solved) {
     const mg_vector_ops *v = mg_vector_ops_for(m->o->design->isa);
     const int64_t size = m->newton.size;
@@ -186,7 +191,14 @@ static double exact_leverage(const curvature_bound *m, const double *solved) {
             most = fmax(most, own + v->square(y, size) - 2.0 * v->dot(y, z, size));
         }
     }
-    return most / (1.0 - m->error_of_matrix) / (m->by_products ? m->newton.least : 1.0);
+    return most / (1.0 - m->error_of_matrix);
+}
+
+/* No less than that, by products. */
+static double leverage_by_length(curvature_bound *m, int64_t i) {
+    mg_step_row_read(&m->row, i);
+    return mg_step_row_square(&m->row, m->o->intercept) / (1.0 - m->error_of_matrix) /
+           (m->total * m->newton.least);
 }
 
 /* The squared hinge: takes out the samples that are not well inside the margin. */
@@ -227,9 +239,8 @@ static margin_status add_batch(const curvature_bound *m, const int64_t *batch, i
     if (isinf(*most)) return MARGIN_OK;
     for (int64_t k = 0; k < count; k++)
         read_sample(m, batch[k], m->solved + k * numbers);
-    if (!m->by_products)
-        mg_cholesky_solve_lower_many(d->isa, m->newton.size, m->newton.matrix, m->newton.size,
-                                     m->solved, count * m->newton.blocks);
+    mg_cholesky_solve_lower_many(d->isa, m->newton.size, m->newton.matrix, m->newton.size,
+                                 m->solved, count * m->newton.blocks);
     for (int64_t k = 0; k < count; k++) {
         const double own = exact_leverage(m, m->solved + k * numbers);
         *most = own <= reach(m, batch[k]) / square ? fmax(*most, own) : (double)INFINITY;
@@ -243,14 +254,16 @@ static margin_status greatest_leverage(curvature_bound *m, double square, double
     const mg_objective *o = m->o;
     const int64_t room = MG_MAX(BATCH / m->newton.blocks, 1);
     int64_t batch[BATCH], count = 0;
-    *most = is_too_early(m, square) ? (double)INFINITY : 0.0;
+    *most = !m->by_products && is_too_early(m, square) ? (double)INFINITY : 0.0;
     for (int64_t i = 0; i < o->samples && isfinite(*most); i++) {
         if (!counts(m, i)) continue;
-        const double plain = plain_leverage(m, i);
-        if (plain <= reach(m, i) / square)
-            *most = fmax(*most, plain);
-        else
+        const double limit = reach(m, i) / square, plain = plain_leverage(m, i);
+        if (plain <= limit || m->by_products) {
+            const double own = plain <= limit ? plain : leverage_by_length(m, i);
+            *most = own <= limit ? fmax(*most, own) : (double)INFINITY;
+        } else {
             batch[count++] = i;
+        }
         if (count < room) continue;
         MG_TRY(add_batch(m, batch, count, square, most));
         count = 0;
@@ -261,7 +274,7 @@ static margin_status greatest_leverage(curvature_bound *m, double square, double
 /* ---- The step -------------------------------------------------------------------------------- */
 
 /* Where it costs less, for the most products that are made. */
-static bool may_use_products(const mg_objective *o) {
+bool mg_bound_by_products(const mg_objective *o) {
     static const double price = 15e3; /* of a product, in steps of a factor, for a stored value */
     const mg_problem *problem = o->design->problem;
     const double n = (double)o->columns;
@@ -272,7 +285,7 @@ static bool may_use_products(const mg_objective *o) {
 
 /* Between steps: g'H^-1 g is below this. */
 static bool is_near(const void *state, double left, double fallen, double least) {
-    static const double little = 1e-6;
+    static const double little = 0.05;
     double *const *most = state;
     **most = fallen + left / least;
     return left / least <= little * fallen;
@@ -280,58 +293,46 @@ static bool is_near(const void *state, double left, double fallen, double least)
 
 /* Means, units and the gradient for the products: columns and the intercept have nothing in common,
  * and the same curvature. */
-static margin_status set_units(curvature_bound *m, double *norm, double *right, double *total) {
+static margin_status set_units(curvature_bound *m, mg_arena *arena, double *norm, double *right) {
     const mg_objective *o = m->o;
     mg_newton_matrix *n = &m->newton;
-    double *mean = right;
+    double *scale, *shift, *mean = right;
+    MG_TRY(MG_PIECES(arena, purpose, m->error, MG_PIECE(scale, o->columns),
+                     MG_PIECE(shift, o->columns)));
     MG_TRY(mg_design_moments(o->design, true, mean, norm, m->error));
-    MG_TRY(mg_objective_gradient(o, m->weights, n->mean, total, m->error));
-    const double root = sqrt(*total);
+    MG_TRY(mg_objective_gradient(o, m->weights, n->mean, &m->total, m->error));
+    const double root = sqrt(m->total);
     for (int64_t j = 0; j < o->columns; j++) {
-        n->mean[j] = o->intercept ? n->mean[j] / *total : 0.0;
+        n->mean[j] = o->intercept ? n->mean[j] / m->total : 0.0;
         const double deviation = o->intercept ? norm[j] : hypot(mean[j], norm[j]);
         norm[j] = root * deviation;
         n->factor[j] = deviation > 0.0 ? 1.0 / deviation : 0.0;
         n->scale[j] = 1.0 / root;
         right[j] = norm[j] > 0.0 ? (m->gradient[j] - n->mean[j] * m->sums[0]) / norm[j] : 0.0;
+        scale[j] = n->factor[j] * (o->design->scale ? o->design->scale[j] : 1.0);
+        shift[j] = n->factor[j] * ((o->design->shift ? o->design->shift[j] : 0.0) - n->mean[j]);
     }
     n->scale[o->columns] = o->intercept ? 1.0 / root : 0.0;
-    return MARGIN_OK;
+    m->units = *o->design;
+    m->units.scale = scale;
+    return mg_step_row_new(&m->units, shift, true, arena, &m->row, m->error);
 }
 
-/* s^2 is at least what one step along g finds of it. */
-static margin_status first_step(curvature_bound *m, const double *norm, const double *right,
-                                double *room, double *least) {
-    const mg_objective *o = m->o;
-    double *image = m->step, offset = 0.0, total, square = 0.0, curvature;
-    for (int64_t j = 0; j < o->columns; j++) {
-        room[j] = norm[j] > 0.0 ? right[j] / norm[j] : 0.0;
-        offset -= m->newton.mean[j] * room[j];
-        square += right[j] * right[j];
-    }
-    MG_TRY(mg_design_product(o->design, NULL, o->samples, m->weights, room, offset, image, &total,
-                             m->error));
-    curvature = offset * total;
-    for (int64_t j = 0; j < o->columns; j++)
-        curvature += image[j] * room[j];
-    *least = curvature > 0.0 ? square * square / curvature : 0.0;
-    return MARGIN_OK;
-}
-
-static margin_status step_by_products(curvature_bound *m, double *square) {
+static margin_status step_by_products(curvature_bound *m, mg_arena *arena, double *square) {
     enum { MOST = 64, STEPS = 1024 };
     const mg_objective *o = m->o;
     const mg_stop stop = {
         .context = o->design->context, .deadline = (double)INFINITY, .max_iterations = -1};
-    double *norm, *right, *x, total, most = (double)INFINITY, *found = &most;
-    MG_SCOPED_ARENA(arena, o->design->heap);
-    MG_TRY(MG_PIECES(&arena, purpose, m->error, MG_PIECE(norm, o->columns),
+    double *norm, *right, *x, leverage, most = (double)INFINITY, *found = &most;
+    MG_TRY(MG_PIECES(arena, purpose, m->error, MG_PIECE(norm, o->columns),
                      MG_PIECE(right, o->columns), MG_PIECE(x, o->columns)));
-    MG_TRY(set_units(m, norm, right, &total));
-    MG_TRY(first_step(m, norm, right, x, square));
-    const bool too_early = is_too_early(m, *square);
+    MG_TRY(set_units(m, arena, norm, right));
+    *square = mg_vector_ops_for(o->design->isa)->square(right, o->columns); /* about */
+    m->newton.least = usual_least;
+    MG_TRY(greatest_leverage(m, *square, &leverage));
+    m->too_early = isinf(leverage);
     *square = (double)INFINITY;
-    if (too_early) return MARGIN_OK;
+    if (m->too_early) return MARGIN_OK;
     mg_least_equation equation = {
         .right = right, .x = x, .most = STEPS, .enough = is_near, .state = &found};
     const mg_column_curvature curvature = {.context = o->design->context,
@@ -346,15 +347,15 @@ static margin_status step_by_products(curvature_bound *m, double *square) {
         return status == MARGIN_ERROR_CANCELLED ? mg_fail_cancelled(m->error) : status;
     m->newton.least = fmin(m->newton.least, 1.0); /* that of the intercept */
     if (!is_definite(m)) return MARGIN_OK;
-    *square = square_of(m, most + (o->intercept ? m->sums[0] * m->sums[0] / total : 0.0));
+    *square = square_of(m, most + (o->intercept ? m->sums[0] * m->sums[0] / m->total : 0.0));
     return MARGIN_OK;
 }
 
 /* s^2, or INFINITY where H cannot be told from a singular one. */
-static margin_status squared_step(curvature_bound *m, double *square) {
+static margin_status squared_step(curvature_bound *m, mg_arena *arena, double *square) {
     const mg_objective *o = m->o;
     double own = 0.0;
-    if (m->by_products) return step_by_products(m, square);
+    if (m->by_products) return step_by_products(m, arena, square);
     MG_TRY(make_matrix(m, NULL));
     bool is_sure = is_definite(m);
     if (!is_sure && o->penalty.rho == 0.0) { /* else each one counts */
@@ -377,10 +378,12 @@ static margin_status squared_step(curvature_bound *m, double *square) {
 static margin_status find_bound(curvature_bound *m, double *above) {
     const mg_objective *o = m->o;
     double square, leverage = 0.0;
-    MG_TRY(squared_step(m, &square));
+    MG_SCOPED_ARENA(arena, o->design->heap);
+    MG_TRY(squared_step(m, &arena, &square));
     if (!isfinite(square)) return MARGIN_OK;
     if (o->loss->kind != MG_LOSS_SQUARED && square > 0.0)
         MG_TRY(greatest_leverage(m, square, &leverage));
+    m->too_early |= isinf(leverage) && m->by_products;
     if (isinf(leverage)) return MARGIN_OK;
     const double product = m->scores ? 0.0 : fmin(sqrt(leverage * square), 1.0 / 3.0);
     const double r = 0.5 * (3.0 - sqrt(9.0 - 24.0 * product));
@@ -409,7 +412,7 @@ margin_status mg_bound_by_curvature(const mg_objective *objective, mg_linear_sol
     MG_SCOPED_ARENA(arena, objective->design->heap);
     MG_TRY(curvature_memory(&m, &arena));
     MG_TRY(look_at_point(&m));
-    m.by_products = may_use_products(objective);
+    m.by_products = mg_bound_by_products(objective);
     if (m.by_products) MG_TRY(find_bound(&m, above));
     at->drawn = isfinite(*above);
     m.by_products = false;

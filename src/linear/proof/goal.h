@@ -60,3 +60,5 @@ bool mg_explain_endless(const mg_endless *endless, char *why, size_t room);
  * triangular solve for each sample whose curvature alone says too little. Sets at->drawn. */
 margin_status mg_bound_by_curvature(const mg_objective *objective, mg_linear_solution *at,
                                     double *above, margin_error *error);
+/* Whether it is tried without the Gram: it then needs a point that is nearer to the optimum. */
+bool mg_bound_by_products(const mg_objective *objective);
