@@ -42,7 +42,8 @@ typedef struct mg_smo {
     /* Where matrices of smaller problems are made, from the end on: `room` numbers. */
     float *spare;
     int64_t room;
-    mg_gram *lender; /* of which these are the last rows; NULL: nobody's */
+    mg_gram *lender;      /* of which these are the last rows; NULL: nobody's */
+    const int64_t *point; /* of the lender, of each variable; NULL: i */
     /* When to end: kkt > 0: the greatest slope to the left exceeds the least to the right by at
      * most that. Else: the primal is above the dual by at most gap + relative * |primal|. */
     double kkt, gap, relative;

@@ -89,6 +89,17 @@ static margin_status block_row(void *argument, int64_t task, int worker) {
     return MARGIN_OK;
 }
 
+/* Values of a smaller problem, too, are made faster than they are found. */
+static margin_status block_anew(const mg_smo *s, const int64_t *variables, int64_t fresh,
+                                int64_t count, float *out, int64_t ld, margin_error *error) {
+    int64_t *points;
+    MG_SCOPED_ARENA(arena, s->context->heap);
+    MG_ARENA_NEW(&arena, points, count, "a working set", error);
+    for (int64_t k = 0; k < count; k++)
+        points[k] = s->point[variables[k]];
+    return mg_gram_block(s->lender, s->context, points, fresh, points, count, out, ld, error);
+}
+
 margin_status mg_smo_block(mg_smo *s, const int64_t *variables, int64_t count, int64_t kept,
                            float *out, int64_t ld, margin_error *error) {
     const int64_t fresh = count - kept;
@@ -98,6 +109,8 @@ margin_status mg_smo_block(mg_smo *s, const int64_t *variables, int64_t count, i
     if (s->gram)
         MG_TRY(
             mg_gram_block(s->gram, s->context, variables, fresh, variables, count, out, ld, error));
+    else if (s->point && s->lender && mg_gram_makes_anew(s->lender))
+        MG_TRY(block_anew(s, variables, fresh, count, out, ld, error));
     else
         MG_TRY(mg_parallel(s->context, fresh, block_row, &work, error));
     mg_gram_mirror(out, ld, 0, fresh, fresh, kept);

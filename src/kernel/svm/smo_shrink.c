@@ -22,17 +22,22 @@ bool mg_smo_can_shrink(const mg_smo *s, int64_t *active) {
 }
 
 typedef struct smaller {
-    int64_t *variable;
+    int64_t *variable, *point;
     double *target, *low, *high, *beta, *f;
     float *diagonal;
 } smaller;
 
 static const char purpose[] = "kernel values of the active rows";
 
-/* The same place for the next smaller problem: fresh pages cost more than their values. */
+/* Fresh pages cost more than the values of rows that have to be made again: it takes the place of
+ * the last rows kept, unless its own values are found there; for the next one it is the same. */
 static float *take_spare(const mg_smo *s, int64_t size) {
     enum { LINE = 16 };
-    float *place = s->spare + (s->room - size) / LINE * LINE;
+    const mg_gram *gram = s->gram;
+    int64_t room = s->room;
+    if (gram && mg_gram_makes_anew(gram))
+        room = MG_MIN(room, MG_MAX(gram->used * gram->ld, 2 * size + LINE));
+    float *place = s->spare + (room - size) / LINE * LINE;
     if (s->lender) mg_gram_vacate(s->lender, place);
     return place;
 }
@@ -42,6 +47,7 @@ static void copy_active(const mg_smo *s, smaller *to) {
     for (int64_t i = 0; i < s->count; i++) {
         if (rests(s, i)) continue;
         to->variable[n] = i;
+        to->point[n] = s->point ? s->point[i] : i;
         to->target[n] = s->target[i];
         to->low[n] = s->low[i];
         to->high[n] = s->high[i];
@@ -70,10 +76,10 @@ static margin_status take_back(mg_smo *s, const smaller *from, int64_t n, margin
 margin_status mg_smo_shrink(mg_smo *s, int64_t active, margin_error *error) {
     smaller own = {0};
     MG_SCOPED_ARENA(arena, s->context->heap);
-    MG_TRY(MG_PIECES(&arena, purpose, error, MG_PIECE(own.variable, active),
-                     MG_PIECE(own.target, active), MG_PIECE(own.low, active),
-                     MG_PIECE(own.high, active), MG_PIECE(own.beta, active),
-                     MG_PIECE(own.f, active), MG_PIECE(own.diagonal, active)));
+    MG_TRY(MG_PIECES(
+        &arena, purpose, error, MG_PIECE(own.variable, active), MG_PIECE(own.point, active),
+        MG_PIECE(own.target, active), MG_PIECE(own.low, active), MG_PIECE(own.high, active),
+        MG_PIECE(own.beta, active), MG_PIECE(own.f, active), MG_PIECE(own.diagonal, active)));
     copy_active(s, &own);
     mg_smo part = *s;
     float *matrix = take_spare(s, active * active);
@@ -87,6 +93,7 @@ margin_status mg_smo_shrink(mg_smo *s, int64_t active, margin_error *error) {
     part.diagonal = own.diagonal;
     part.gram = NULL;
     part.place = NULL;
+    part.point = own.point;
     part.matrix = matrix;
     part.ld = active;
     part.room = matrix - s->spare;

@@ -111,6 +111,8 @@ typedef void (*mg_gram_visit)(const mg_gram_part *part, void *argument);
  * not there: new values are looked at while they are in cache. */
 margin_status mg_gram_rows(mg_gram *gram, margin_context *context, const int64_t *rows,
                            int64_t count, mg_gram_visit visit, void *argument, margin_error *error);
+/* Few columns of the data: the values of a block are made faster than they are found. */
+bool mg_gram_makes_anew(const mg_gram *gram);
 /* out[i * ld + j] = value (rows[i], columns[j]), of the gram's type. Rows that are there are read,
  * others computed for these columns only and not kept. */
 margin_status mg_gram_block(mg_gram *gram, margin_context *context, const int64_t *rows,

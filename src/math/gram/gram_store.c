@@ -373,11 +373,15 @@ static margin_status compute_block(mg_gram *gram, margin_context *context, const
     return status;
 }
 
+bool mg_gram_makes_anew(const mg_gram *gram) {
+    enum { FEW = 64 };
+    return gram->tiles && !gram->whole && gram->points.x.columns < FEW;
+}
+
 margin_status mg_gram_block(mg_gram *gram, margin_context *context, const int64_t *rows,
                             int64_t row_count, const int64_t *columns, int64_t column_count,
                             void *out, int64_t ld, margin_error *error) {
-    /* few columns of the data: values are made faster than they are found */
-    const bool anew = gram->tiles && !gram->whole && gram->points.x.columns < 64;
+    const bool anew = mg_gram_makes_anew(gram);
     int64_t *list, missing = 0, there = row_count;
     void **places;
     MG_SCOPED_ARENA(arena, gram->heap);
