@@ -395,8 +395,9 @@ static int parse_option(const cli_command *command, int count, char **words, int
         return cli_usage_error(command,
                                "OUT is the second word: margin convert IN OUT, without -o");
     if (!cli_option_applies(option, command))
-        return cli_usage_error(command, "%s does not go with 'margin %s'", option->name,
-                               command->name);
+        return cli_usage_error(command, "%s does not go with 'margin %s', but with%.*s",
+                               option->name, command->name, (int)strlen(option->commands) - 1,
+                               option->commands);
     const char *value = word[length] == '=' ? word + length + 1 : NULL;
     if (!option->value && value) return cli_usage_error(command, "%s takes no value", option->name);
     if (option->value && !value) {

@@ -111,6 +111,10 @@ static void advise_missing(cli_session *session, const char *path,
         snprintf(text + length, room,
                  ": pass over such rows (--missing drop), or train a model that fills them in "
                  "(margin fit 'impute | ...')");
+    else if (session->spec && strstr(session->spec, "kernel=precomputed"))
+        snprintf(text + length, room,
+                 ", and no other values of a Gram matrix can stand for it: compute it, or take its "
+                 "row and the column of that row out of the file");
     else if (session->spec && strstr(session->spec, "impute"))
         snprintf(text + length, room,
                  ": put impute first in the spec, in front of what takes no missing value");

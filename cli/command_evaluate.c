@@ -116,7 +116,10 @@ static void print_held_back(cli_text *text, const margin_model *model, const mar
 
 static void print_verification(cli_text *text, const margin_model *model, const verification *v) {
     const margin_report *found = &v->found;
-    text_printf(text, "\nproof       %s: ", v->status == MARGIN_OK ? "holds" : "DOES NOT HOLD");
+    text_printf(text, "\nproof       %s: ",
+                v->status != MARGIN_OK ? "DOES NOT HOLD"
+                : isinf(found->gap)    ? "none, but the report holds"
+                                       : "holds");
     print_claim(text, model, found);
     text_printf(text, "            %s\n", found->reason);
     if (v->status != MARGIN_OK) print_held_back(text, model, found);

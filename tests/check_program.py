@@ -980,6 +980,31 @@ def tasks_are_told(d):
         expect('task  ' not in run('fit', *words).stdout, f'{words} leaves no doubt')
 
 
+def kernels_are_told(d):
+    """Odd input of kernel machines: what is wrong, and what mends it."""
+    iris, cars, model = examples / 'iris.csv', examples / 'cars.csv', d / 'told.margin'
+    same, gap, few = d / 'same.csv', d / 'gap.csv', d / 'counts.csv'
+    same.write_text('x,y\n1,3\n2,3\n')
+    gap.write_text('a,b,y\n2,1,u\n,2,v\n')
+    few.write_text('x,y\n' + ''.join(f'{k},{k % 3}\n' for k in range(12)))
+    for learner in ('svm', 'kernel-ridge', 'knn'):
+        refuses(2, 'fit', learner, same, says=('two classes (task=regress predicts numbers)',))
+    expect(run('fit', 'svm(task=regress)', same).returncode == 0, 'which works')
+    refuses(2, 'fit', 'logistic', same, says=('two classes (ridge,',))
+    refuses(2, 'fit', 'svm(kernel=precomputed)', gap, says=('gap.csv:3', 'Gram matrix', 'compute it'))
+    refuses(1, 'fit', 'svm(epsilon=0.1)', few, says=('add task=regress',))
+    expect(answer('fit', 'svm(kernel=rbf, epsilon=0.1)', few).get('task') == 'regression', 'errors that cost nothing are of numbers')
+    refuses(1, 'gram', 'rbf', cars, says=('a spec of stages alone has no kernel',))
+    refuses(1, 'fit', '--verify', 'svm', iris, says=('but with evaluate',))
+    run('fit', 'kernel-ridge(kernel=sigmoid, gamma=0.01, alpha=20)', iris, '-o', model)
+    p = run('evaluate', model, iris, '--verify')
+    expect('proof       none, but the report holds' in p.stdout and 'nothing says how low' in p.stdout, f'an infinite gap: {p.stdout}')
+    for spec, table, numbers in (('svm(kernel=rbf, tol=1e-14)', iris, False), ('ridge(tol=1e-15)', cars, True)):
+        run('fit', spec, table, '-o', model)
+        said = run('evaluate', model, table, '--verify').stdout
+        expect('give a larger tol' in said and ('constant off the target' in said) == numbers, f'{spec}: {said}')
+
+
 def ones_are_singular(d):
     """One step, one column, one row."""
     cars = examples / 'cars.csv'
@@ -1335,7 +1360,7 @@ def pictures(d):
 with tempfile.TemporaryDirectory() as folder:
     d = Path(folder)
     for part in (known_answers, arrow_through_a_pipe, iris_works, reports, judged, predictions_line_up, counts_are_whole, missing_values, traces, same_bytes, formats, bad_tables, usage, model_files, outputs, inputs_are_safe, little_memory, interruption, small_stacks, blocked_pipes, closed_streams,
-                 names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, folders_are_no_files, other_words, targets_come_first, ones_are_singular, tasks_are_told, terminals, told_by_name, columns_unknown, pictures):
+                 names_for_people, undecided, statistics, paths, searches, neighbours, several_targets, targets_refused, folders_are_no_files, other_words, targets_come_first, ones_are_singular, tasks_are_told, kernels_are_told, terminals, told_by_name, columns_unknown, pictures):
         try:
             part(d)
         except Exception as problem:  # a part that breaks off is a breach, and the others still run

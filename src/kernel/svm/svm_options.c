@@ -44,7 +44,7 @@ static margin_status check_machine(const margin_component *info, const mg_option
     MG_REQUIRE(!mg_option_named(info, values, "epsilon")->given ||
                    !mg_option_is(info, values, "task", "classify"),
                error, MARGIN_ERROR_SPEC,
-               "svm: epsilon belongs to regression (task=regress); leave it out");
+               "svm: epsilon belongs to regression: say task=regress, or leave it out");
     return mg_kernel_options_check(info, values, error);
 }
 

@@ -70,11 +70,10 @@ static margin_status check_argmax(const margin_component *info, const mg_option_
 
 static margin_status svm_check(const margin_component *info, const mg_option_value *values,
                                margin_error *error) {
-    static const char *const others[] = {"kkt", "epsilon"}; /* of a machine with a kernel */
-    for (int k = 0; k < MG_LENGTH(others); k++)
-        MG_REQUIRE(!mg_option_named(info, values, others[k])->given, error, MARGIN_ERROR_SPEC,
-                   "svm: %s needs a kernel, task=regress or task=one-class; leave it out",
-                   others[k]);
+    MG_REQUIRE(!mg_option_named(info, values, "kkt")->given, error, MARGIN_ERROR_SPEC,
+               "svm: kkt needs a kernel, task=regress or task=one-class; leave it out");
+    MG_REQUIRE(!mg_option_named(info, values, "epsilon")->given, error, MARGIN_ERROR_SPEC,
+               "svm: epsilon belongs to regression: add task=regress, or leave it out");
     MG_TRY(mg_kernel_options_check(info, values, error));
     MG_TRY(check_argmax(info, values, error));
     return mg_linear_check(info, values, error);

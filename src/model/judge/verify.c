@@ -182,6 +182,9 @@ static void tell_agreement(const margin_model *model, const mg_verified *verifie
                            margin_report *found) {
     char stages[120] = "", gap[200];
     describe_gap(&model->report, found, sizeof gap, gap);
+    if (isinf(found->gap))
+        snprintf(gap, sizeof gap,
+                 ", which has no bound: nothing says how low the objective could be");
     if (mg_model_is_updated(model))
         snprintf(stages, sizeof stages, "; its stages are those that its first %s rows give",
                  mg_number(margin_report_item_value(&model->report, MG_STAGE_ROWS)).text);
@@ -257,9 +260,12 @@ static void tell_rounding(const margin_model *model, const mg_verified *verified
     snprintf(agreement, sizeof agreement, "%s", found->reason);
     mg_report_reason(found,
                      "%s; rounding of these numbers hides a gap of up to %s, more than tol=%s: "
-                     "take a constant off the target, or bring the columns near 0 and to one "
-                     "scale (standardize | ...)",
-                     agreement, mg_about(hidden).text, mg_number(found->tolerance).text);
+                     "give a larger tol%s%s",
+                     agreement, mg_about(hidden).text, mg_number(found->tolerance).text,
+                     model->task == MARGIN_REGRESS ? ", take a constant off the target" : "",
+                     strstr(model->spec, "precomputed")
+                         ? ""
+                         : ", or bring the columns near 0 and to one scale (standardize | ...)");
 }
 
 /* Whether a gap is claimed, which says what all other numbers are worth. */

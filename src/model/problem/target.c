@@ -273,6 +273,14 @@ margin_status mg_target_classes(margin_context *context, const margin_data *data
                                           : learn_labels(context, &said, samples, model, error);
 }
 
+/* Of a target of numbers: what predicts them. */
+static const char *numbers_instead(const margin_model *model) {
+    if (!model->class_values || !model->learner) return "";
+    return mg_option_index(&model->learner->info, "task") >= 0
+               ? " (task=regress predicts numbers)"
+               : " (ridge, lasso and knn(task=regress) predict numbers)";
+}
+
 margin_status mg_target_learn(margin_context *context, const margin_data *data,
                               const mg_samples *samples, margin_model *model, margin_error *error) {
     MG_TRY(mg_target_classes(context, data, samples, model, error));
@@ -281,8 +289,8 @@ margin_status mg_target_learn(margin_context *context, const margin_data *data,
                model->classes == 1 ? " is" : "es are");
     MG_REQUIRE(model->classes > 1, error, MG_DATA(ONE_CLASS),
                "every row has the label '%s' in the target %s; a classifier needs at least two "
-               "classes",
-               model->class_names[0], mg_target_name(data));
+               "classes%s",
+               model->class_names[0], mg_target_name(data), numbers_instead(model));
     return mg_target_describe(data, model, error);
 }
 

@@ -10,11 +10,14 @@
 
 /* ---- What is to be trained ------------------------------------------------------------------- */
 
-/* For learners of classes and numbers the option `task` decides, where there is one. */
+/* For learners of classes and numbers the option `task` decides, where there is one; errors that
+ * cost nothing are of values. */
 static margin_task chosen_task(const mg_spec_component *learner, const margin_data *data,
                                const mg_samples *samples) {
-    const mg_option_value *task = mg_spec_option(learner, "task");
+    const mg_option_value *task = mg_spec_option(learner, "task"),
+                          *epsilon = mg_spec_option(learner, "epsilon");
     if (task && strcmp(task->text, "classify") == 0) return MARGIN_CLASSIFY;
+    if (epsilon && epsilon->given) return MARGIN_REGRESS;
     if (task && strcmp(task->text, "regress") == 0) return MARGIN_REGRESS;
     if (data->targets > 1) return MARGIN_REGRESS;
     bool numbers = data->y.type == MARGIN_F64 || data->y.type == MARGIN_F32;

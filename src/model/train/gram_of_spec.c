@@ -9,7 +9,8 @@ static margin_status check_learner(const mg_spec_component *learner, margin_erro
         MG_REQUIRE(mg_option_index(learner->info, names[k]) >= 0, error, MARGIN_ERROR_SPEC,
                    "%s has no kernel, and so no Gram matrix; take svm(kernel=...), "
                    "perceptron(kernel=...), kernel-ridge or kernel-logistic",
-                   learner->info->name);
+                   mg_is_transform(learner->learner) ? "a spec of stages alone"
+                                                     : learner->info->name);
     MG_REQUIRE(!learner->learner->takes_affine, error, MARGIN_ERROR_SPEC,
                "%s without a kernel keeps weights and no Gram matrix; name one (kernel=linear)",
                learner->info->name);
