@@ -472,15 +472,76 @@ static void test_limits(void **state) {
     table_free(&t);
 }
 
+/* The number behind `before` in a sentence, with its unit. */
+static int64_t bytes_behind(const char *text, const char *before) {
+    const char *at = strstr(text, before);
+    char unit = 0;
+    double value = 0.0;
+    assert_non_null(at);
+    assert_int_equal(sscanf(at + strlen(before), "%lf %c", &value, &unit), 2);
+    return (int64_t)(value * (unit == 'K' ? 1024.0 : 1048576.0));
+}
+
+static margin_status fit_within(const char *text, const margin_data *data, int threads,
+                                int64_t limit, margin_error *error) {
+    margin_context *context = open_context(NULL, threads, limit, NULL);
+    margin_spec *spec = parse_text(context, text);
+    margin_model *model = NULL;
+    const margin_status status = margin_fit(context, spec, data, &model, NULL, error);
+    margin_model_free(model);
+    margin_spec_free(spec);
+    margin_context_free(context);
+    return status;
+}
+
+/* Few rows: what is not refused before it begins ends, and what a refusal advises does. */
+static void test_small_limits(void **state) {
+    (void)state;
+    static const char *const specs[] = {"svm(kernel=rbf)",
+                                        "kernel-ridge(task=classify)",
+                                        "kernel-ridge(solver=gd, max_iter=3, task=regress)",
+                                        "kernel-logistic",
+                                        "kernel-ridge(solver=cholesky)",
+                                        "svm(kernel=rbf, task=one-class, nu=0.5)"};
+    static const int rows[] = {12, 150, 400}, threads[] = {1, 2, 8};
+    int refused = 0, advised = 0;
+    for (int k = 0; k < 9 * MG_LENGTH(specs); k++) {
+        table t = table_make(rows[k / 3 % 3], 4, k / 3 % 3 + 2, F64);
+        const char *spec = specs[k / 9];
+        for (int64_t limit = 120000; limit < 2500000; limit += limit / 5) {
+            margin_error error = {0}, again = {0};
+            if (fit_within(spec, &t.data, threads[k % 3], limit, &error) >= 0) continue;
+            if (!strstr(error.text, "beside the data"))
+                fail_msg("%s of %d rows in %lld bytes: %s", spec, rows[k / 3 % 3], (long long)limit,
+                         error.text);
+            refused++;
+            if (fit_within(spec, &t.data, threads[k % 3], bytes_behind(error.text, "(a limit of "),
+                           &again) < 0)
+                fail_msg("%s: %s: then %s", spec, error.text, again.text);
+            const char *instead = strstr(error.text, "nystroem(");
+            char advice[200];
+            if (!instead) continue;
+            const size_t stage = strcspn(instead, ")");
+            snprintf(advice, sizeof advice, "%.*s", (int)(stage + strcspn(instead + stage, ",(")),
+                     instead);
+            if (fit_within(advice, &t.data, threads[k % 3], limit, &again) < 0)
+                fail_msg("%s: %s: then %s", spec, error.text, again.text);
+            advised++;
+        }
+        table_free(&t);
+    }
+    assert_true(refused > 100 && advised > 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_peak),       cmocka_unit_test(test_peak_of_fits_that_meet),
-        cmocka_unit_test(test_path_peak),  cmocka_unit_test(test_search_peak),
-        cmocka_unit_test(test_notes),      cmocka_unit_test(test_note_of_much),
-        cmocka_unit_test(test_storage),    cmocka_unit_test(test_order),
-        cmocka_unit_test(test_overflow),   cmocka_unit_test(test_hours),
-        cmocka_unit_test(test_perceptron), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_advice),
+        cmocka_unit_test(test_peak),         cmocka_unit_test(test_peak_of_fits_that_meet),
+        cmocka_unit_test(test_path_peak),    cmocka_unit_test(test_search_peak),
+        cmocka_unit_test(test_notes),        cmocka_unit_test(test_note_of_much),
+        cmocka_unit_test(test_small_limits), cmocka_unit_test(test_storage),
+        cmocka_unit_test(test_order),        cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_hours),        cmocka_unit_test(test_perceptron),
+        cmocka_unit_test(test_limits),       cmocka_unit_test(test_advice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

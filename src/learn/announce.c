@@ -47,8 +47,11 @@ const char *mg_linear_instead(const char *name, mg_problem_kind kind) {
  * the way of a linear learner is at most so much, features made anew in each pass. */
 static int64_t most_centres(const margin_context *context, const mg_announcement *a) {
     enum { OF_A_ROW = 400, OF_A_PAIR = 100, LEAST = 50, STEP = 100, MOST = 2000 };
-    const double left = 2.0 * (double)mg_context_room(context, INT64_MAX / 2);
-    const double most = sqrt(fmax(left - (double)OF_A_ROW * (double)a->rows, 0.0) / OF_A_PAIR);
+    enum { SCRATCH = 768 << 10, OF_A_THREAD = 128 << 10 };
+    const double left = 2.0 * (double)mg_context_room(context, INT64_MAX / 2),
+                 beside = SCRATCH + OF_A_THREAD * (double)mg_threads(context) +
+                          OF_A_ROW * (double)a->rows;
+    const double most = sqrt(fmax(left - beside, 0.0) / OF_A_PAIR);
     const int64_t centres = (int64_t)fmin(most, MOST);
     return centres < STEP ? centres / LEAST * LEAST : centres / STEP * STEP;
 }
@@ -72,9 +75,17 @@ static announcement_text instead_of(const margin_context *context, const mg_anno
 static margin_status refuse_memory(const margin_context *context, const mg_announcement *a,
                                    margin_error *error) {
     const bool limited = mg_heap_limit(context->heap) > 0;
+    static const double spare = 17.0 / 16.0, rounded = 1.05; /* the first as the plan has it */
+    const double missing =
+        spare * (double)a->bytes - 2.0 * (double)mg_context_room(context, INT64_MAX);
+    const double enough =
+        rounded * ((double)mg_heap_limit(context->heap) + (double)context->shares.count * missing);
+    char limit[64] = "";
+    if (limited && enough < 1e18)
+        snprintf(limit, sizeof limit, " (a limit of %s)", mg_bytes((uint64_t)enough).text);
     return mg_fail(error, limited ? MG_CAUSE(MARGIN_ERROR_LIMIT, MEMORY_LIMIT) : MARGIN_ERROR_LIMIT,
-                   "%s; there is room for %s: give more memory, %sor take %s",
-                   describe(context, a).text, mg_bytes((uint64_t)a->room).text,
+                   "%s; there is room for %s: give more memory%s, %sor take %s",
+                   describe(context, a).text, mg_bytes((uint64_t)a->room).text, limit,
                    a->strict ? "let solver=cg do without the matrix, " : "",
                    instead_of(context, a).text);
 }

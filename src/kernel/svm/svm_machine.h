@@ -110,9 +110,13 @@ typedef struct mg_svm_shared {
     int64_t *rows, *places, *samples; /* of the gram's points */
     mg_gram_error error;              /* how far its values may be off, by no weights, and */
     double *off;                      /* what its points add */
+    bool told;                        /* without a gram: all fits were announced */
     int32_t *won; /* without a gram: pairs that each row's own class wins; NULL: not counted */
 } mg_svm_shared;
 
+/* A fit by rows of its own, before it begins; told: it was announced; bytes: of those that stay. */
+margin_status mg_svm_announce(const mg_fit *fit, const mg_kernel *kernel, bool told,
+                              int64_t *bytes);
 /* The machine of the last fit to these rows, if it will do, or a new one. */
 margin_status mg_svm_machine_for(mg_fit *fit, const mg_svm_options *options,
                                  const mg_svm_shared *shared, mg_svm_machine **out);

@@ -233,12 +233,24 @@ margin_status mg_kernel_svm_fit(mg_fit *fit) {
     return mg_svm_train(fit, begin_count(fit));
 }
 
+/* Those that do not fit are refused before the first begins. */
+static margin_status announce_largest(const mg_fit *fits, int64_t count, const mg_kernel *kernel) {
+    int64_t largest = 0, bytes;
+    for (int64_t k = 1; k < count; k++)
+        if (fits[k].problem->count > fits[largest].problem->count) largest = k;
+    return mg_svm_announce(&fits[largest], kernel, false, &bytes);
+}
+
 /* Without one matrix for all: one after the other, each with all threads and its share of the time
  * that is left. */
 margin_status mg_kernel_svm_fit_many(mg_fit *fits, int64_t count) {
     if (fits[0].shared->differ & MG_DIFFER_FOLDS) return mg_svm_folds(fits, count);
     const mg_svm_shared *shared = begin_count(fits);
     margin_status status = MARGIN_OK;
+    if (shared && !shared->gram) {
+        status = announce_largest(fits, count, &shared->kernel);
+        ((mg_svm_shared *)fits[0].shared->data)->told = true;
+    }
     for (int64_t k = 0; k < count && status >= 0; k++) {
         margin_context *whole = fits[k].context, own;
         const double now = mg_clock(), left = whole->deadline - now;

@@ -143,24 +143,26 @@ static double svm_bytes(const mg_kernel_sizes *s, const struct way *w, double ma
 }
 
 /* Of those that solve equations: what a product or a factor is made by, or the last function;
- * others are made, and the lists gone. */
+ * others are made, and the lists gone. Pivots have scratch of their own. */
 static double equations_bytes(const mg_kernel_sizes *s, const struct way *w, double matrix) {
-    enum { RANK = 1024, PIVOTS = 64, BLOCK = 256 };
+    enum { LEAST = 16, RANK = 1024, PIVOTS = 64, BLOCK = 256, ENDS = 1 << 15 };
     const double m = (double)s->count, k = (double)s->functions;
     const double width = mg_symmetric_ops_for(mg_isa_level(), false)->width;
     const double product = matrix > 0.0 ? 0.0 : square_bytes(s);
-    double rank = 0.0, most = 8.0 * (fmax(log2(m / BLOCK), 0.0) + s->threads);
+    double rank = 0.0, pivots = 0.0, beside = ENDS,
+           most = 8.0 * (fmax(log2(m / BLOCK), 0.0) + s->threads);
     if (w == &ways[MG_WAY_NEWTON] && product > 0.0) most = 0.0;
     if (w == &ways[MG_WAY_FACTOR]) most = 8.0 * width * s->threads;
     if (w == &ways[MG_WAY_FORM]) most = 8.0 * (double)mg_band_room(s->count) / m;
     if (w == &ways[MG_WAY_PATH]) most = 24.0 * m; /* eigenvectors, and the workspace of LAPACK */
     if (w == &ways[MG_WAY_CONJUGATE]) {
-        rank = fmin(2.0 * sqrt(m), RANK);
+        rank = fmin(fmax(2.0 * sqrt(m), LEAST), fmin(RANK, m));
+        pivots = 8.0 * PIVOTS * (2.0 * PIVOTS + rank) + s->threads * scratch_bytes(s);
+        beside += 3.0 * ENDS + 8.0 * (k + 1.0) * RANK;
         most *= k + 1.0;
     }
-    return matrix + 8.0 * rank * PIVOTS +
-           m * (w->held + w->function * k + 8.0 * rank + (k - 1.0) * FOUND) +
-           fmax(product + m * fmax(w->solving, most), m * LISTED);
+    return matrix + beside + m * (w->held + w->function * k + 8.0 * rank + (k - 1.0) * FOUND) +
+           fmax(fmax(product + m * most, pivots + m * w->solving), m * LISTED);
 }
 
 static double peak_of(const mg_kernel_sizes *s, const struct way *w, double matrix) {
