@@ -33,7 +33,7 @@ static margin_status try_products(mg_column_variances *v, double *l, bool *done)
         }
         norm = fmax(norm, sum);
     }
-    MG_TRY(mg_squares_try_cholesky(s, l, n, norm, v->f.work, done));
+    MG_TRY(mg_squares_try_cholesky(s, l, n, n, norm, v->f.work, done));
     *done = *done && s->condition < most;
     return MARGIN_OK;
 }

@@ -140,15 +140,18 @@ typedef struct mg_squares_factor {
     int64_t count;   /* columns that are not constant */
     int64_t *column; /* their numbers, in the factor's order */
     double *scale;   /* of the same: w_j = scale_j v_j, |column| about 1 in v's units */
-    double *matrix;  /* count x count: the Cholesky factor of `rank` places; below it the sums */
-    int64_t rank;    /* places */
+    /* count x count, of ld each: the Cholesky factor of `rank` places; below it the sums */
+    double *matrix;
+    int64_t ld, rank;
     mg_null_space null;
     double *work;    /* 2 count */
     double *product; /* columns */
     double *away;    /* columns: room to correct the projection by the data; NULL: it needs none */
 } mg_squares_factor;
-/* Lists the columns with norm > 0, and takes memory for scale, matrix and work. */
+/* Lists the columns with norm > 0, and takes memory for scale and work; there is no matrix yet. */
 margin_status mg_squares_factor_new(mg_squares *s, mg_squares_factor *f);
+/* Gives it a matrix of its own, with ld = count and what was below the diagonal. */
+margin_status mg_squares_factor_apart(mg_squares *s, mg_squares_factor *f);
 /* Columns and scale in LAPACK's order. */
 margin_status mg_squares_factor_pivoted(mg_squares *s, mg_squares_factor *f, const int *pivots);
 /* After matrix, order and rank are there: the sums, the projection on the least |w|, the names of
@@ -163,13 +166,13 @@ margin_status mg_squares_factor_start(mg_squares *s, const mg_squares_factor *f,
 margin_status mg_squares_factor_check(mg_squares *s, const mg_squares_factor *f, bool *empty);
 /* Cholesky of n x n numbers whose 1-norm is `norm`; sets s->condition. *done: it is reliable. work:
  * 2 n. */
-margin_status mg_squares_try_cholesky(mg_squares *s, double *matrix, int64_t n, double norm,
-                                      double *work, bool *done);
+margin_status mg_squares_try_cholesky(mg_squares *s, double *matrix, int64_t n, int64_t ld,
+                                      double norm, double *work, bool *done);
 /* The least of such an estimate of 1 / condition. A pivot is never below the true one. */
 double mg_squares_least_reciprocal(int64_t n);
 /* The same of what is a factor already. */
-margin_status mg_squares_judge_cholesky(mg_squares *s, const double *matrix, int64_t n, double norm,
-                                        double *work, bool *done);
+margin_status mg_squares_judge_cholesky(mg_squares *s, const double *matrix, int64_t n, int64_t ld,
+                                        double norm, double *work, bool *done);
 /* How long a combination of columns of norm 1 may be and still be nothing but rounding. */
 double mg_squares_blur(const mg_squares *s, const mg_squares_factor *f);
 /* The rank of the data less the intercept, found without rounding; out of time: that of the

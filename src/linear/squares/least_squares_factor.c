@@ -17,27 +17,36 @@ margin_status mg_squares_factor_new(mg_squares *s, mg_squares_factor *f) {
         if (s->norm[j] > 0.0) f->column[f->count++] = j;
     f->rank = f->count;
     return MG_PIECES(&s->arena, "the normal equations", s->error, MG_PIECE(f->scale, f->count),
-                     MG_PIECE(f->work, 2 * f->count), MG_PIECE(f->product, n),
-                     MG_PIECE(f->matrix, f->count * f->count));
+                     MG_PIECE(f->work, 2 * f->count), MG_PIECE(f->product, n));
+}
+
+margin_status mg_squares_factor_apart(mg_squares *s, mg_squares_factor *f) {
+    const int64_t n = f->count, ld = f->ld;
+    const double *shared = f->matrix;
+    MG_ARENA_NEW(&s->arena, f->matrix, n * n, "the normal equations", s->error);
+    f->ld = n;
+    for (int64_t k = 0; shared && k < n; k++)
+        memcpy(f->matrix + k * n, shared + k * ld, (size_t)(k + 1) * sizeof *shared);
+    return MARGIN_OK;
 }
 
 /* ---- Solving --------------------------------------------------------------------------------- */
 
-margin_status mg_squares_try_cholesky(mg_squares *s, double *matrix, int64_t n, double norm,
-                                      double *work, bool *done) {
+margin_status mg_squares_try_cholesky(mg_squares *s, double *matrix, int64_t n, int64_t ld,
+                                      double norm, double *work, bool *done) {
     int64_t failed = 0;
-    MG_TRY(mg_cholesky_factor(s->context, n, matrix, n, &failed, s->error));
+    MG_TRY(mg_cholesky_factor(s->context, n, matrix, ld, &failed, s->error));
     *done = false;
-    return failed ? MARGIN_OK : mg_squares_judge_cholesky(s, matrix, n, norm, work, done);
+    return failed ? MARGIN_OK : mg_squares_judge_cholesky(s, matrix, n, ld, norm, work, done);
 }
 
 double mg_squares_least_reciprocal(int64_t n) {
     return 10.0 * (double)MG_MAX(n, 1) * 0x1p-53;
 }
 
-margin_status mg_squares_judge_cholesky(mg_squares *s, const double *matrix, int64_t n, double norm,
-                                        double *work, bool *done) {
-    const double reciprocal = mg_cholesky_condition(s->context, n, matrix, n, norm, work);
+margin_status mg_squares_judge_cholesky(mg_squares *s, const double *matrix, int64_t n, int64_t ld,
+                                        double norm, double *work, bool *done) {
+    const double reciprocal = mg_cholesky_condition(s->context, n, matrix, ld, norm, work);
     if (mg_cancelled(s->context)) return mg_fail_cancelled(s->error);
     s->condition = 1.0 / sqrt(reciprocal);
     *done = reciprocal > mg_squares_least_reciprocal(n);
@@ -78,7 +87,7 @@ static margin_status project(mg_squares *s, const mg_squares_factor *f, double *
 }
 
 margin_status mg_squares_factor_start(mg_squares *s, const mg_squares_factor *f, double *x) {
-    mg_cholesky_solve_upper(s->design.isa, f->rank, f->matrix, f->count, x);
+    mg_cholesky_solve_upper(s->design.isa, f->rank, f->matrix, f->ld, x);
     place(s, f, x, s->step);
     return project(s, f, s->step);
 }
@@ -88,7 +97,7 @@ static void solve_basic(mg_squares *s, const mg_squares_factor *f, const double 
     double *x = f->work;
     for (int64_t k = 0; k < f->rank; k++)
         x[k] = f->scale[k] * gradient[f->column[k]];
-    mg_cholesky_solve(s->design.isa, f->rank, f->matrix, f->count, x);
+    mg_cholesky_solve(s->design.isa, f->rank, f->matrix, f->ld, x);
     place(s, f, x, step);
 }
 

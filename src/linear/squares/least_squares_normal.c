@@ -20,7 +20,9 @@
 /* ---- Products -------------------------------------------------------------------------------- */
 
 typedef struct products {
-    double *gram; /* size x size, of columns (a - start) * factor, y' = (y - centre) / spread, 1 */
+    /* size x size, of columns (a - start) * factor, y' = (y - centre) / spread, 1. Below the
+     * diagonal, columns only, and on it the factor takes their place. */
+    double *gram, *diagonal;
     int64_t size;
     double *start, *factor; /* columns */
     double *target;         /* samples: y' */
@@ -54,7 +56,7 @@ static void set_columns(mg_squares *s, const products *p, bool *unsure) {
     const double rounding = isinf(mg_design_gram_rounding(&s->design)) ? 1e-7 : 1e-14;
     const double *sums = p->gram + (p->size - 1) * p->size;
     for (int64_t j = 0; j < s->columns; j++) {
-        const double square = p->gram[j * p->size + j];
+        const double square = p->diagonal[j];
         const double length = square > 0.0 ? sqrt(square) / p->factor[j] : square - square;
         const double left = s->intercept ? sums[j] / s->total / p->factor[j] : 0.0;
         s->mean[j] = p->start[j] + left;
@@ -89,9 +91,12 @@ static margin_status make_products(mg_squares *s, products *p, bool *doubtful) {
     const mg_weighted_gram request = {
         .weights = s->c, .centre = p->start, .factor = p->factor, .extra = p->target};
     p->size = mg_design_gram_size(&s->design, &request);
-    MG_ARENA_NEW(&s->arena, p->gram, p->size * p->size, "the products of the columns", s->error);
+    MG_TRY(MG_PIECES(&s->arena, "the products of the columns", s->error,
+                     MG_PIECE(p->gram, p->size * p->size), MG_PIECE(p->diagonal, p->size)));
     MG_TRY(mg_design_gram(&s->design, &request, p->gram, s->error));
     MG_TRY(take_means_off(s, p));
+    for (int64_t j = 0; j < p->size; j++)
+        p->diagonal[j] = p->gram[j * (p->size + 1)];
     set_columns(s, p, &unsure);
     *doubtful = false;
     if (unsure) MG_TRY(find_constants(s, doubtful));
@@ -100,25 +105,27 @@ static margin_status make_products(mg_squares *s, products *p, bool *doubtful) {
 
 /* ---- Equations ------------------------------------------------------------------------------- */
 
-/* A'CA + alpha I with a diagonal of ones, the lower triangle, into f->matrix, and its 1-norm. */
+/* A'CA + alpha I with a diagonal of ones, the lower triangle, into f->matrix, and its 1-norm. From
+ * the products below the diagonal, `again`: above it, as a factor has taken the place of those. */
 static margin_status equilibrate(const mg_squares *s, const products *p, mg_squares_factor *f,
-                                 double *norm) {
+                                 bool again, double *norm) {
     const double most = 1e280; /* a penalty that leaves nothing of a column */
     double *sums = f->work + f->count;
     *norm = 0.0;
     for (int64_t k = 0; k < f->count; k++) {
         const int64_t j = f->column[k];
-        const double factor = p->factor[j], square = p->gram[j * p->size + j];
+        const double factor = p->factor[j], square = p->diagonal[j];
         const double penalty = s->alpha * factor * factor;
         const bool alone = s->alpha > 0.0 && !(penalty < most);
         f->work[k] = alone ? 1.0 / sqrt(s->alpha) / factor : 1.0 / sqrt(square + penalty);
         f->scale[k] = alone ? 1.0 / sqrt(s->alpha) : factor * f->work[k];
     }
     for (int64_t k = 0; k < f->count; k++) {
-        double *row = f->matrix + k * f->count, sum = 0.0;
-        const double *gram = p->gram + f->column[k] * p->size;
+        const int64_t along = again ? p->size : 1;
+        const double *gram = p->gram + f->column[k] * (again ? 1 : p->size);
+        double *row = f->matrix + k * f->ld, sum = 0.0;
         for (int64_t l = 0; l < k; l++) {
-            row[l] = gram[f->column[l]] * f->work[k] * f->work[l];
+            row[l] = gram[f->column[l] * along] * f->work[k] * f->work[l];
             sum += fabs(row[l]);
             sums[l] += fabs(row[l]);
         }
@@ -146,6 +153,7 @@ static margin_status take_rank(mg_squares *s, mg_squares_factor *f, const int *p
                                double norm, bool *reliable) {
     const int64_t n = f->count;
     MG_TRY(mg_squares_factor_pivoted(s, f, pivots));
+    MG_TRY(mg_squares_factor_apart(s, f));
     f->rank = rank;
     s->condition = 1.0 / sqrt(mg_cholesky_condition(s->context, rank, f->matrix, n, norm, f->work));
     if (ratio_of(f) <= s->condition)
@@ -164,11 +172,11 @@ static margin_status factor_pivoted(mg_squares *s, const products *p, mg_squares
     int *pivots, rank = 0;
     double norm;
     MG_ARENA_NEW(&s->arena, pivots, n, "the normal equations", s->error);
-    MG_TRY(equilibrate(s, p, f, &norm));
-    MG_TRY(mg_squares_in_time(
-        s, mg_lapack_dpstrf(&s->stop, 'U', n, f->matrix, n, pivots, rounding, &rank, s->error)));
+    MG_TRY(equilibrate(s, p, f, true, &norm));
+    MG_TRY(mg_squares_in_time(s, mg_lapack_dpstrf(&s->stop, 'U', n, f->matrix, f->ld, pivots,
+                                                  rounding, &rank, s->error)));
     if (s->out_of_time || rank == 0 || rank == n) return MARGIN_OK;
-    const double last = f->matrix[(rank - 1) * (n + 1)];
+    const double last = f->matrix[(rank - 1) * (f->ld + 1)];
     if (!(last * last > least)) return MARGIN_OK;
     return take_rank(s, f, pivots, rank, norm, reliable);
 }
@@ -176,7 +184,7 @@ static margin_status factor_pivoted(mg_squares *s, const products *p, mg_squares
 static double least_pivot(const mg_squares_factor *f, int64_t rank) {
     double least = (double)INFINITY;
     for (int64_t k = 0; k < rank; k++)
-        least = fmin(least, f->matrix[k * (f->count + 1)]);
+        least = fmin(least, f->matrix[k * (f->ld + 1)]);
     return least * least;
 }
 
@@ -191,10 +199,11 @@ static margin_status factor_in_order(mg_squares *s, mg_squares_factor *f, double
     int *pivots;
     MG_TRY(MG_PIECES(&s->arena, "the normal equations", s->error, MG_PIECE(order, n),
                      MG_PIECE(pivots, n)));
-    MG_TRY(mg_cholesky_factor_rank(s->context, n, f->matrix, n, mg_squares_least_reciprocal(n), few,
-                                   order, &rank, &failed, s->error));
+    MG_TRY(mg_cholesky_factor_rank(s->context, n, f->matrix, f->ld, mg_squares_least_reciprocal(n),
+                                   few, order, &rank, &failed, s->error));
     if (failed) return MARGIN_OK;
-    if (rank == n) return mg_squares_judge_cholesky(s, f->matrix, n, norm, f->work, reliable);
+    if (rank == n)
+        return mg_squares_judge_cholesky(s, f->matrix, n, f->ld, norm, f->work, reliable);
     if (!(least_pivot(f, rank) > surely)) return MARGIN_OK;
     for (int64_t k = 0; k < n; k++)
         pivots[k] = (int)order[k] + 1;
@@ -209,7 +218,7 @@ static double shift_ratio(const mg_squares *s, const products *p) {
     double most = 1.0;
     for (int64_t j = 0; j <= s->columns && s->intercept; j++)
         if (j == s->columns || s->norm[j] > 0.0)
-            most = fmax(most, 1.0 + sums[j] * sums[j] / s->total / p->gram[j * (p->size + 1)]);
+            most = fmax(most, 1.0 + sums[j] * sums[j] / s->total / p->diagonal[j]);
     return most;
 }
 
@@ -237,8 +246,10 @@ static bool residual_of(mg_squares *s, const products *p, double *v, double *val
     for (int64_t j = 0; j < target; j++) {
         double left = row[j], terms = fabs(row[j]);
         for (int64_t k = 0; k < target; k++) {
-            left -= p->gram[j * size + k] * v[k];
-            terms += fabs(p->gram[j * size + k] * v[k]);
+            const double *own = k < j ? p->gram + k * size + j : p->gram + j * size + k;
+            const double term = (k == j ? p->diagonal[j] : *own) * v[k];
+            left -= term;
+            terms += fabs(term);
         }
         sum -= v[j] * (row[j] + left);
         sizes += fabs(v[j]) * terms;
@@ -255,13 +266,13 @@ static void judge_by_products(mg_squares *s, const products *p) {
     static const double condition = 32.0;
     const double *sums = p->gram + (p->size - 1) * p->size;
     const double excess = s->intercept ? sums[s->columns] * s->spread : 0.0;
-    double value, terms = sqrt(p->gram[s->columns * (p->size + 1)]), *v = s->step;
+    double value, terms = sqrt(p->diagonal[s->columns]), *v = s->step;
     const double of_sums = 3.0 * mg_design_gram_rounding(&s->design) * shift_ratio(s, p);
     if (!(s->condition <= condition) || !isfinite(of_sums) || s->slopes || !(s->spread > 0.0))
         return;
     if (!residual_of(s, p, v, &value)) return;
     for (int64_t j = 0; j < s->columns; j++)
-        terms += fabs(v[j]) * sqrt(fmax(p->gram[j * (p->size + 1)], 0.0));
+        terms += fabs(v[j]) * sqrt(fmax(p->diagonal[j], 0.0));
     const double rounding = of_sums + DBL_EPSILON * ((double)p->size + offset_ratio(s));
     mg_squares_judge_products(s, value * s->spread * s->spread + excess * excess / s->total, excess,
                               rounding * terms * s->spread);
@@ -289,12 +300,14 @@ margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     MG_TRY(make_products(s, &p, &hidden));
     if (hidden) return MARGIN_OK;
     MG_TRY(mg_squares_factor_new(s, f));
+    f->matrix = p.gram;
+    f->ld = p.size;
     snprintf(s->method, sizeof s->method, "Cholesky factor of the normal equations");
     MG_TRY(mg_squares_in_time(s, mg_stop_check(&s->stop, 0)));
     if (s->out_of_time) return MARGIN_OK;
-    MG_TRY(equilibrate(s, &p, f, &norm));
+    MG_TRY(equilibrate(s, &p, f, false, &norm));
     if (s->alpha > 0.0)
-        MG_TRY(mg_squares_try_cholesky(s, f->matrix, f->count, norm, f->work, &reliable));
+        MG_TRY(mg_squares_try_cholesky(s, f->matrix, f->count, f->ld, norm, f->work, &reliable));
     else
         MG_TRY(factor_in_order(s, f, norm, &reliable));
     if (!reliable && s->alpha == 0.0 && s->rank < 0) MG_TRY(factor_pivoted(s, &p, f, &reliable));

@@ -236,6 +236,7 @@ margin_status mg_squares_qr(mg_squares *s) {
     double *whole;
     MG_TRY(mg_squares_moments(s));
     MG_TRY(mg_squares_factor_new(s, &f));
+    MG_TRY(mg_squares_factor_apart(s, &f));
     snprintf(s->method, sizeof s->method, "QR of the columns");
     s->columns_text[0] = 0;
     s->rank = -1;

@@ -162,7 +162,7 @@ static margin_status try_cholesky(mg_squares *s, row_system *system, bool *done)
         }
         norm = fmax(norm, sum);
     }
-    MG_TRY(mg_squares_try_cholesky(s, a, n, norm, system->work, done));
+    MG_TRY(mg_squares_try_cholesky(s, a, n, n, norm, system->work, done));
     system->rank = s->intercept ? n - 1 : n;
     return MARGIN_OK;
 }
