@@ -60,9 +60,10 @@ static uint64_t multiply_high(uint64_t a, uint64_t b, uint64_t *low) {
 /* Lemire, "Fast random integer generation in an interval", TOMACS 2019: the high half of draw *
  * bound, unless the low half falls among the 2^64 mod bound values that would be one too many; then
  * the next draw decides. */
-uint64_t mg_random_below(uint64_t seed, mg_purpose purpose, uint64_t index, uint64_t bound) {
+static uint64_t below(uint64_t first, uint64_t seed, mg_purpose purpose, uint64_t index,
+                      uint64_t bound) {
     uint64_t low;
-    uint64_t high = multiply_high(draw_u64(seed, purpose, index, 0), bound, &low);
+    uint64_t high = multiply_high(first, bound, &low);
     if (low >= bound) return high;
     uint64_t surplus = (0 - bound) % bound;
     for (uint32_t draw = 1; low < surplus; draw++)
@@ -70,12 +71,22 @@ uint64_t mg_random_below(uint64_t seed, mg_purpose purpose, uint64_t index, uint
     return high;
 }
 
+uint64_t mg_random_below(uint64_t seed, mg_purpose purpose, uint64_t index, uint64_t bound) {
+    return below(draw_u64(seed, purpose, index, 0), seed, purpose, index, bound);
+}
+
 bool mg_random_shuffle_many(const margin_context *context, uint64_t seed, mg_purpose purpose,
                             uint64_t round, int64_t *order, int64_t count) {
+    enum { DRAWS = 32 }; /* made together: none waits for the one before */
+    uint64_t first[DRAWS];
     for (int64_t i = count - 1; i > 0; i--) {
+        const uint64_t index = round << 40 | (uint64_t)i;
         if (context && mg_cancelled_at(context, i)) return false;
-        uint64_t index = round << 40 | (uint64_t)i;
-        int64_t other = (int64_t)mg_random_below(seed, purpose, index, (uint64_t)i + 1);
+        if (i % DRAWS == DRAWS - 1 || i == count - 1)
+            for (uint64_t k = 0; k < DRAWS; k++)
+                first[k] = draw_u64(seed, purpose, index / DRAWS * DRAWS + k, 0);
+        const int64_t other =
+            (int64_t)below(first[i % DRAWS], seed, purpose, index, (uint64_t)i + 1);
         int64_t kept = order[i];
         order[i] = order[other];
         order[other] = kept;

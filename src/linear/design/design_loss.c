@@ -11,6 +11,7 @@ typedef struct loss_walk {
     const mg_loss *loss;
     const double *c;
     const mg_loss_point *point;
+    bool flat; /* w = 0: all scores are b */
 } loss_walk;
 
 void mg_design_margins(const mg_design *d, const mg_loss *loss, int64_t first, int64_t count,
@@ -47,6 +48,9 @@ static margin_status loss_add_block(void *state, const mg_block *block, void *ar
         const size_t bytes = (size_t)count * sizeof(double);
         if (point->known)
             memcpy(scores, point->known + first, bytes);
+        else if (walk->flat)
+            for (int64_t k = 0; k < count; k++)
+                scores[k] = walk->weights.b;
         else
             mg_design_chunk_scores(&walk->list, &walk->weights, first, count, scores);
         if (point->scores) memcpy(point->scores + first, scores, bytes);
@@ -102,7 +106,11 @@ margin_status mg_design_loss(mg_design *d, const mg_loss *loss, const double *w,
                              const double *c, mg_loss_point *point, margin_error *error) {
     if (d->by_column && (point->gradient || point->intercept_gradient))
         return pass_by_columns(d, loss, w, b, c, point, error);
+    int64_t zeros = 0;
+    while (w && zeros < d->columns && w[zeros] == 0.0)
+        zeros++;
     const loss_walk walk = {.list = {d, NULL},
+                            .flat = zeros == d->columns,
                             .weights = mg_design_row_weights(d, w, b),
                             .loss = loss,
                             .c = c,
