@@ -529,8 +529,16 @@ static void test_choice(void **state) {
         int kind;
         int64_t rows, columns;
         bool tree;
-    } cases[] = {{UNIFORM, 50, 2, false},    {UNIFORM, 500, 2, true}, {UNIFORM, 4000, 30, false},
-                 {CLUSTERS, 4000, 12, true}, {LINE, 4000, 40, true},  {UNIFORM, 2000, 80, false}};
+        const char *told;
+    } cases[] = {{UNIFORM, 50, 2, false, ""},
+                 {UNIFORM, 500, 2, true, ""},
+                 {UNIFORM, 4000, 30, false, ""},
+                 {CLUSTERS, 4000, 12, true, ""},
+                 {LINE, 4000, 40, true, ""},
+                 {UNIFORM, 2000, 80, false, ""},
+                 {UNIFORM, 16384, 30, false, "of a sixteenth of the rows"},
+                 {UNIFORM, 16383, 30, false, "of a quarter of the rows"},
+                 {CLUSTERS, 20000, 12, true, ""}};
     for (int n = 0; n < MG_LENGTH(cases); n++) {
         double *x = make_points(cases[n].kind, cases[n].rows, cases[n].columns, 3);
         const margin_matrix view =
@@ -543,6 +551,7 @@ static void test_choice(void **state) {
         mg_neighbors_explain(&choice, mg_neighbors_view(h), text, sizeof text);
         if (choice.tree != cases[n].tree) fail_msg("case %d: %s", n, text);
         assert_contains(text, choice.tree ? "kd-tree" : "brute force");
+        assert_contains(text, cases[n].told);
         mg_hypothesis_free(h);
         free(x);
     }

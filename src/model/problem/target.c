@@ -300,6 +300,8 @@ bool mg_target_looks_like_classes(const margin_data *data, const mg_samples *sam
     int64_t count = 0;
     for (int64_t i = 0; data->y.values && i < samples->count; i++) {
         const double value = mg_vector_f64(&data->y, mg_samples_row(samples, i)) + 0.0;
+        const int64_t guess = value > 0 && value < MOST ? (int64_t)value : 0; /* 0, 1, 2, ... */
+        if (guess < count && values[guess] == value) continue;
         const int64_t at = mg_lower_bound(values, count, value);
         if (value != floor(value) || isinf(value)) return false;
         if (at < count && values[at] == value) continue;

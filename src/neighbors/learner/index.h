@@ -42,7 +42,8 @@ typedef enum mg_neighbors_method {
 /* What was chosen, and the counts that decided. */
 typedef struct mg_neighbors_choice {
     bool tree;
-    bool part;         /* a tree of some of the rows was enough to decide */
+    int64_t part;      /* a tree of one row in so many was enough to decide; 0: none was */
+    int64_t whole;     /* nodes and leaves of that tree */
     int64_t probes;    /* queries tried on the tree; 0: decided without */
     double visits;     /* mean number of nodes and leaves a probe visited */
     double break_even; /* visits at which a scan costs as much */
