@@ -38,12 +38,13 @@ typedef struct judge_work {
 
 static void judge_init(void *state, void *argument) {
     (void)argument;
-    const mg_perceptron_judgement none = {0, 0.0, 0.0L, (double)INFINITY, 0.0};
+    const mg_perceptron_judgement none = {0, 0.0, 0.0L, (double)INFINITY, (double)INFINITY, 0.0};
     memcpy(state, &none, sizeof none);
 }
 
 static void judge_sample(mg_perceptron_judgement *j, double margin, double weight) {
     j->least = margin >= j->least ? j->least : margin;
+    j->nearest = fabs(margin) >= j->nearest ? j->nearest : fabs(margin);
     if (margin > 0.0) return;
     j->errors++; /* a margin that is not a number is an error too */
     j->error_weight += weight;
@@ -94,6 +95,7 @@ static void judge_merge(void *into, const void *from, void *argument) {
     a->error_weight += b->error_weight;
     a->criterion += b->criterion;
     a->least = b->least >= a->least ? a->least : b->least;
+    a->nearest = b->nearest >= a->nearest ? a->nearest : b->nearest;
     a->square = MG_MAX(a->square, b->square);
 }
 

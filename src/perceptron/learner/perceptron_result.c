@@ -203,6 +203,18 @@ const char *mg_perceptron_formula(const mg_problem *problem, const mg_perceptron
     return "-sum over misclassified of y (w.x + b)";
 }
 
+/* The share of rows that the model answers rightly is known where no score is within rounding of 0,
+ * however else a prediction adds it up. */
+static void note_accuracy(mg_perceptron_run *run, const mg_perceptron_state *state,
+                          const mg_perceptron_judgement *judged, double size) {
+    static const double rounding = 1e-9; /* far more than it is */
+    if (run->problem->kind != MG_TWO_CLASS || run->options.expansion || run->problem->weight)
+        return;
+    if (judged->nearest > rounding * (size + fabs(state->intercept[0])))
+        run->fit->report.train_accuracy =
+            (double)(run->count - judged->errors) / (double)run->count;
+}
+
 static margin_status fill_report(mg_perceptron_run *run, const mg_perceptron_state *state,
                                  const mg_perceptron_judgement *judged, margin_status ended) {
     margin_report *report = &run->fit->report;
@@ -230,6 +242,7 @@ static margin_status fill_report(mg_perceptron_run *run, const mg_perceptron_sta
     mg_report_set(report, "least_margin", judged->least);
     const double norm = mg_perceptron_norm(run, state);
     mg_report_set(report, "norm", norm);
+    note_accuracy(run, state, judged, norm * radius);
     if (run->functions == 1)
         mg_report_set(report, "least_geometric_margin",
                       norm > 0.0 ? judged->least / norm : (double)NAN);

@@ -46,6 +46,7 @@ typedef struct mg_perceptron_judgement {
     double error_weight;   /* the sum of their weights */
     long double criterion; /* the sum of -margin over them, weighted */
     double least;          /* least margin of all samples */
+    double nearest;        /* least |margin| */
     double square;         /* greatest squared norm of a sample, where it was asked for */
 } mg_perceptron_judgement;
 
