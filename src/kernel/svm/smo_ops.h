@@ -7,12 +7,12 @@
 /* How far a variable of the dual may be moved up, and down, and what that costs beside f:
  * up + f is the slope to the right, low + f that to the left. epsilon: the kink at 0. */
 MG_INLINE double mg_smo_up(double beta, double high, double epsilon) {
-    if (!(beta < high)) return (double)__builtin_inf();
-    return beta >= 0.0 ? epsilon : -epsilon;
+    const double kink = beta >= 0.0 ? epsilon : -epsilon; /* no branches: signs are in no order */
+    return beta < high ? kink : (double)__builtin_inf();
 }
 MG_INLINE double mg_smo_low(double beta, double low, double epsilon) {
-    if (!(beta > low)) return -(double)__builtin_inf();
-    return beta > 0.0 ? epsilon : -epsilon;
+    const double kink = beta > 0.0 ? epsilon : -epsilon;
+    return beta > low ? kink : -(double)__builtin_inf();
 }
 
 /* Moves beta_i up and beta_j down by the same: by `wish`, as far as the box (high of i, low of j),

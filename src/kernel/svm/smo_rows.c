@@ -74,7 +74,7 @@ margin_status mg_smo_apply(mg_smo *s, const int64_t *changed, const double *move
 typedef struct block_work {
     const mg_smo *s;
     const int64_t *variables;
-    int64_t count, ld;
+    int64_t fresh, count, ld;
     float *out;
 } block_work;
 
@@ -86,6 +86,16 @@ static margin_status block_row(void *argument, int64_t task, int worker) {
     (void)worker;
     for (int64_t k = 0; k < work->count; k++)
         out[k] = row[place_of(s, work->variables[k])];
+    return MARGIN_OK;
+}
+
+enum { EDGE = 64 };
+
+static margin_status mirror_rows(void *argument, int64_t task, int worker) {
+    const block_work *work = argument;
+    const int64_t at = task * EDGE, kept = work->count - work->fresh;
+    (void)worker;
+    mg_gram_mirror(work->out, work->ld, at, MG_MIN(EDGE, work->fresh - at), work->fresh, kept);
     return MARGIN_OK;
 }
 
@@ -103,7 +113,7 @@ static margin_status block_anew(const mg_smo *s, const int64_t *variables, int64
 margin_status mg_smo_block(mg_smo *s, const int64_t *variables, int64_t count, int64_t kept,
                            float *out, int64_t ld, margin_error *error) {
     const int64_t fresh = count - kept;
-    block_work work = {s, variables, count, ld, out};
+    block_work work = {s, variables, fresh, count, ld, out};
     for (int64_t a = kept; a-- > 0;)
         memmove(out + (fresh + a) * ld + fresh, out + a * ld, (size_t)kept * sizeof *out);
     if (s->gram)
@@ -113,6 +123,5 @@ margin_status mg_smo_block(mg_smo *s, const int64_t *variables, int64_t count, i
         MG_TRY(block_anew(s, variables, fresh, count, out, ld, error));
     else
         MG_TRY(mg_parallel(s->context, fresh, block_row, &work, error));
-    mg_gram_mirror(out, ld, 0, fresh, fresh, kept);
-    return MARGIN_OK;
+    return mg_parallel(s->context, (fresh + EDGE - 1) / EDGE, mirror_rows, &work, error);
 }

@@ -8,9 +8,9 @@ enum { BINS = 2048, NOT_ONE = BINS };
 
 /* 0: the worst bin. */
 static uint16_t key_of(double violation, double scale) {
-    if (!(violation > 0.0)) return NOT_ONE;
     const double bin = (double)BINS - violation * scale;
-    return bin < 0.0 ? 0 : bin >= BINS - 1 ? BINS - 1 : (uint16_t)bin;
+    const double inside = bin > 0.0 ? bin : 0.0, most = inside < BINS - 1 ? inside : BINS - 1;
+    return violation > 0.0 ? (uint16_t)(int)most : NOT_ONE;
 }
 
 static void find_keys(const mg_smo *s, mg_smo_room *room) {

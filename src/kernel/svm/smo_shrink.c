@@ -9,16 +9,16 @@ static bool rests(const mg_smo *s, int64_t i) {
 }
 
 bool mg_smo_can_shrink(const mg_smo *s, int64_t *active) {
+    const double most = 0.4 * (double)s->count;
     int64_t moving = 0, inside = 0;
     if (s->count < LEAST) return false;
-    for (int64_t i = 0; i < s->count; i++) {
+    for (int64_t i = 0; i < s->count && (double)moving < most; i++) {
         const double beta = s->beta[i];
         inside += beta > s->low[i] && beta < s->high[i] && (s->epsilon == 0.0 || beta != 0.0);
         moving += !rests(s, i);
     }
     *active = moving;
-    return (double)moving < 0.4 * (double)s->count && 2 * moving <= 3 * inside + 128 &&
-           moving * moving <= s->room;
+    return (double)moving < most && 2 * moving <= 3 * inside + 128 && moving * moving <= s->room;
 }
 
 typedef struct smaller {

@@ -366,8 +366,11 @@ static margin_status compute_block(mg_gram *gram, margin_context *context, const
                           .count = count,
                           .offset = at,
                           .columns = MG_MIN(column_count - at, CHUNK)};
-        work.right = mg_gram_right(gram->tiles, columns + at, work.columns, memory);
-        status = run_tiles(context, &work, false, error);
+        mg_gram_tiles *right;
+        status = mg_gram_right(context, gram->tiles, columns + at, work.columns, memory, &right);
+        work.right = right;
+        status =
+            status < 0 ? mg_kernel_fail(status, error) : run_tiles(context, &work, false, error);
     }
     mg_free(gram->heap, memory);
     return status;

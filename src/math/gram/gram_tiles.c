@@ -180,22 +180,38 @@ int64_t mg_gram_right_size(const mg_gram_tiles *t, int64_t columns) {
     return head + (columns + width - 1) / width * width * (t->depth + 1);
 }
 
-mg_gram_tiles *mg_gram_right(const mg_gram_tiles *t, const int64_t *points, int64_t columns,
-                             float *memory) {
-    const int64_t width = t->ops->columns, padded = (columns + width - 1) / width * width;
-    mg_gram_tiles *some = (mg_gram_tiles *)(void *)memory;
-    *some = *t;
-    some->squares = memory + (int64_t)sizeof *t / 4 + 16;
-    some->panels = some->squares + padded;
-    for (int64_t j = 0; j < padded; j++) {
-        const int64_t point = points[MG_MIN(j, columns - 1)];
+typedef struct right_work {
+    const mg_gram_tiles *from;
+    mg_gram_tiles *to;
+    const int64_t *points;
+    int64_t columns;
+} right_work;
+
+static margin_status right_panel(void *argument, int64_t task, int worker) {
+    const right_work *work = argument;
+    const mg_gram_tiles *t = work->from;
+    const int64_t width = t->ops->columns;
+    float *panel = work->to->panels + task * width * t->depth;
+    (void)worker;
+    for (int64_t j = 0; j < width; j++) {
+        const int64_t point = work->points[MG_MIN(task * width + j, work->columns - 1)];
         const float *from = t->panels + point / width * width * t->depth + point % width;
-        float *to = some->panels + j / width * width * t->depth + j % width;
         for (int64_t k = 0; k < t->depth; k++)
-            to[k * width] = from[k * width];
-        some->squares[j] = t->squares[point];
+            panel[k * width + j] = from[k * width];
+        work->to->squares[task * width + j] = t->squares[point];
     }
-    return some;
+    return MARGIN_OK;
+}
+
+margin_status mg_gram_right(margin_context *context, const mg_gram_tiles *t, const int64_t *points,
+                            int64_t columns, float *memory, mg_gram_tiles **some) {
+    const int64_t width = t->ops->columns, panels = (columns + width - 1) / width;
+    mg_gram_tiles *to = *some = (mg_gram_tiles *)(void *)memory;
+    *to = *t;
+    to->squares = memory + (int64_t)sizeof *t / 4 + 16;
+    to->panels = to->squares + panels * width;
+    right_work work = {t, to, points, columns};
+    return mg_parallel(context, panels, right_panel, &work, NULL);
 }
 
 static void fill_panel(const mg_gram_tiles *t, const float *left, int64_t rows, int64_t first,

@@ -67,8 +67,9 @@ void mg_gram_left(const mg_gram_tiles *tiles, const int64_t *points, int64_t row
 /* The same points, or some of them, for the right side: in `memory` of mg_gram_right_size numbers
  * and beside those they are taken from. */
 int64_t mg_gram_right_size(const mg_gram_tiles *tiles, int64_t columns);
-mg_gram_tiles *mg_gram_right(const mg_gram_tiles *tiles, const int64_t *points, int64_t columns,
-                             float *memory);
+margin_status mg_gram_right(margin_context *context, const mg_gram_tiles *tiles,
+                            const int64_t *points, int64_t columns, float *memory,
+                            mg_gram_tiles **some);
 /* out[r] + column of the values of `rows` left points with points [first, first + columns), first a
  * multiple of 32. `left` begins with any row that is a multiple of 12. */
 void mg_gram_tiles_fill(const mg_gram_tiles *tiles, const float *left, int64_t rows, int64_t first,
