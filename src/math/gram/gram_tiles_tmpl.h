@@ -131,8 +131,9 @@ static void tile_square(int64_t depth, const float *b, float *squares) {
 
 enum { SUM_ROWS = 8 };
 
+/* ahead: as many rows follow, whose numbers are fetched meanwhile. */
 MG_INLINE void tile_add_rows(double *sums, int64_t columns, const float *const *rows,
-                             const double *weights, int count) {
+                             const double *weights, int count, bool ahead) {
     vec w[SUM_ROWS];
     int64_t j = 0;
     for (int k = 0; k < count; k++)
@@ -142,6 +143,8 @@ MG_INLINE void tile_add_rows(double *sums, int64_t columns, const float *const *
         for (int k = 0; k < count; k++)
             sum = vec_fma(w[k], vec_widen(rows[k] + j), sum);
         vec_store(sums + j, sum);
+        for (int k = 0; ahead && j % FLANES == 0 && k < count; k++)
+            __builtin_prefetch(rows[count + k] + j);
     }
     for (; j < columns; j++)
         for (int k = 0; k < count; k++)
@@ -152,9 +155,9 @@ static void tile_sum(double *sums, int64_t columns, const float *const *rows, co
                      int64_t count) {
     int64_t k = 0;
     for (; k + SUM_ROWS <= count; k += SUM_ROWS)
-        tile_add_rows(sums, columns, rows + k, weights + k, SUM_ROWS);
+        tile_add_rows(sums, columns, rows + k, weights + k, SUM_ROWS, k + 2 * SUM_ROWS <= count);
     for (; k < count; k++)
-        tile_add_rows(sums, columns, rows + k, weights + k, 1);
+        tile_add_rows(sums, columns, rows + k, weights + k, 1, false);
 }
 
 static void tile_sum_two(double *const *sums, const float *values, const int32_t *rows,
