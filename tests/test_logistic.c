@@ -254,6 +254,49 @@ static void test_saturated(void **state) {
     margin_context_free(context);
 }
 
+/* Told from the scores of the last step, of columns that are far from 0, too. */
+static void test_accuracy_is_that_of_predictions(void **state) {
+    enum { ROWS = 400, COLUMNS = 4 };
+    static const char *const specs[] = {
+        "logistic",
+        "logistic(C=inf)",
+        "logistic(solver=newton, intercept=no)",
+        "standardize | logistic",
+        "minmax | svm(loss=squared-hinge)",
+        "svm(loss=squared-hinge, C=inf)",
+        "exponential(C=10)",
+        "logistic(class_weight=balanced)",
+    };
+    double x[ROWS * COLUMNS], y[ROWS];
+    uint64_t seed = 3;
+    (void)state;
+    margin_context *context = support_context(NULL, 2);
+    for (int k = 0; k < 2 * (int)(sizeof specs / sizeof specs[0]); k++) {
+        int64_t labels[ROWS], right = 0;
+        margin_report report = {0};
+        margin_error error = {0};
+        for (int i = 0; i < ROWS; i++) {
+            double sum = 2 * support_normal(&seed);
+            for (int j = 0; j < COLUMNS; j++) {
+                x[i * COLUMNS + j] = support_normal(&seed) + (k % 2 && j == 1 ? 1e7 : 0);
+                sum += x[i * COLUMNS + j] - (k % 2 && j == 1 ? 1e7 : 0);
+            }
+            y[i] = sum > 1;
+        }
+        const margin_data data = {.x = margin_dense_f64(x, ROWS, COLUMNS, COLUMNS),
+                                  .y = margin_values_f64(y, ROWS)};
+        margin_model *model = fit_text(context, specs[k / 2], &data, &report);
+        assert_int_equal(margin_predict(model, &data.x, labels, &error), MARGIN_OK);
+        for (int i = 0; i < ROWS; i++)
+            right += (double)labels[i] == y[i];
+        if (report.train_accuracy != (double)right / ROWS)
+            fail_msg("%s: %.17g for %.17g", specs[k / 2], report.train_accuracy,
+                     (double)right / ROWS);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
 /* ---- Class weights --------------------------------------------------------------------------- */
 
 /* The weight of a class is that of its rows, with several classes and weighted rows too. */
@@ -405,6 +448,7 @@ int main(void) {
         cmocka_unit_test(test_wdbc),
         cmocka_unit_test(test_intercept_alone),
         cmocka_unit_test(test_two_rows),
+        cmocka_unit_test(test_accuracy_is_that_of_predictions),
         cmocka_unit_test(test_saturated),
         cmocka_unit_test(test_class_weights_are_row_weights),
         cmocka_unit_test(test_balanced),

@@ -85,6 +85,7 @@ static void fill_report(linear_run *run) {
     report->gap = solution->gap;
     report->tolerance = run->options->tolerance;
     report->iterations = solution->iterations;
+    report->train_accuracy = solution->accuracy;
     snprintf(report->iteration_name, sizeof report->iteration_name, "%s",
              run->solver->step_name ? run->solver->step_name : "steps");
     mg_linear_describe(penalty, run->objective.loss->formula, report);
@@ -257,7 +258,8 @@ static margin_status begin_run(linear_run *run, mg_loss_kind loss, bool alone) {
     if (o->intercept && !by_rows) MG_TRY(mg_design_take_offsets(&run->design, fit->error));
     MG_TRY(mg_objective_create(&run->design, mg_loss_get(loss), &o->penalty, o->intercept,
                                &run->objective, fit->error));
-    run->solution->l1_limit = run->solution->gap = (double)NAN; /* nothing is proven yet */
+    mg_linear_solution *out = run->solution; /* nothing is proven yet */
+    out->l1_limit = out->gap = out->accuracy = (double)NAN;
     MG_TRY(set_start(run));
     return choose_solver(run);
 }

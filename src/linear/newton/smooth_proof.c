@@ -32,6 +32,22 @@ bool mg_smooth_is_idle(const mg_smooth *s) {
 
 /* ---- End ------------------------------------------------------------------------------------- */
 
+/* Rounding makes other scores of a prediction, but not so many. */
+static double accuracy_of(const mg_smooth *s) {
+    const mg_design *d = s->design;
+    double size = fabs(s->here.b[0]), least = (double)INFINITY;
+    if (!s->here.scores || d->problem->weight || d->problem->kind != MG_TWO_CLASS)
+        return (double)NAN;
+    for (int64_t j = 0; j < s->columns; j++)
+        size += fabs(s->here.w[j]) *
+                (fabs(s->centre[j]) + (s->factor[j] > 0.0 ? 1.0 / s->factor[j] : 0.0) +
+                 fabs(d->shift ? d->shift[j] : 0.0));
+    for (int64_t i = 0; i < s->samples; i++)
+        least = fmin(least, fabs(s->here.scores[i]));
+    const double right = (double)(s->samples - s->here.errors) / (double)s->samples;
+    return least > 1e-9 * size ? right : (double)NAN;
+}
+
 /* Whatever else ended it: a penalty makes a proof that needs no matrix. */
 static void explain_limit(mg_smooth *s) {
     mg_linear_solution *out = s->solution;
@@ -53,6 +69,7 @@ margin_status mg_smooth_end(mg_smooth *s, margin_status ended) {
                                  &endless.separable, s->job->error));
     mg_stop_disarm(&s->job->stop);
     MG_TRY(mg_goal_prove(&s->goal, s->here.w, s->here.b, s->here.scores));
+    out->accuracy = accuracy_of(s);
     out->status = mg_goal_end(s->job, out, ended, "steps");
     explain_limit(s);
     if (mg_explain_endless(&endless, out->why, sizeof out->why) && out->status == MARGIN_OK)

@@ -85,6 +85,7 @@ typedef struct mg_linear_solution {
     double primal, dual, gap; /* gap = (primal - dual) / max(1, |primal|), dual from a feasible
                                  point; -inf and inf if no feasible point is at hand */
     int64_t iterations;
+    double accuracy;  /* of two classes in what predictions say of the rows; NAN: not known */
     bool plain;       /* from the solver: no proof that needs a matrix */
     bool drawn;       /* the gap rests on a draw: MG_LEAST_DRAWN */
     double l1_limit;  /* kappa > 0: the least kappa for which w = 0 */

@@ -316,6 +316,7 @@ margin_status mg_certify(const mg_objective *o, mg_linear_solution *solution, co
     static const char purpose[] = "a proof of the optimum";
     const int64_t k = o->functions, numbers = o->samples * k;
     MG_SCOPED_ARENA(arena, o->design->heap);
+    solution->accuracy = (double)NAN;
     certificate m = {.o = o,
                      .set = o->coupled ? &simplex : &box,
                      .point = o->coupled ? solution->shares : solution->alpha,

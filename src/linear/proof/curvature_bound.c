@@ -42,10 +42,9 @@
 #include <float.h>
 #include <string.h>
 
-/* Of the margin; of the error of H, relative to its least eigenvalue. */
-static const double inside = 1e-3, most_error = 0.1;
-/* Of sparse columns of deviation 1, as far as products tell. */
-static const double usual_least = 0.015;
+/* Of the margin; of the error of H, relative to its least eigenvalue; what products tell of that
+ * where columns of deviation 1 are sparse. */
+static const double inside = 1e-3, most_error = 0.1, usual_least = 0.015;
 enum { BATCH = 8 }; /* most vectors of samples that are solved together */
 static const char purpose[] = "a proof of the optimum";
 
@@ -285,10 +284,9 @@ bool mg_bound_by_products(const mg_objective *o) {
 
 /* Between steps: g'H^-1 g is below this. */
 static bool is_near(const void *state, double left, double fallen, double least) {
-    static const double little = 0.05;
     double *const *most = state;
     **most = fallen + left / least;
-    return left / least <= little * fallen;
+    return left / least <= 0.05 * fallen;
 }
 
 /* Means, units and the gradient for the products: columns and the intercept have nothing in common,
@@ -296,9 +294,7 @@ static bool is_near(const void *state, double left, double fallen, double least)
 static margin_status set_units(curvature_bound *m, mg_arena *arena, double *norm, double *right) {
     const mg_objective *o = m->o;
     mg_newton_matrix *n = &m->newton;
-    double *scale, *shift, *mean = right;
-    MG_TRY(MG_PIECES(arena, purpose, m->error, MG_PIECE(scale, o->columns),
-                     MG_PIECE(shift, o->columns)));
+    double *mean = right;
     MG_TRY(mg_design_moments(o->design, true, mean, norm, m->error));
     MG_TRY(mg_objective_gradient(o, m->weights, n->mean, &m->total, m->error));
     const double root = sqrt(m->total);
@@ -309,13 +305,9 @@ static margin_status set_units(curvature_bound *m, mg_arena *arena, double *norm
         n->factor[j] = deviation > 0.0 ? 1.0 / deviation : 0.0;
         n->scale[j] = 1.0 / root;
         right[j] = norm[j] > 0.0 ? (m->gradient[j] - n->mean[j] * m->sums[0]) / norm[j] : 0.0;
-        scale[j] = n->factor[j] * (o->design->scale ? o->design->scale[j] : 1.0);
-        shift[j] = n->factor[j] * ((o->design->shift ? o->design->shift[j] : 0.0) - n->mean[j]);
     }
     n->scale[o->columns] = o->intercept ? 1.0 / root : 0.0;
-    m->units = *o->design;
-    m->units.scale = scale;
-    return mg_step_row_new(&m->units, shift, true, arena, &m->row, m->error);
+    return mg_step_row_in_units(o->design, n->mean, n->factor, arena, &m->units, &m->row, m->error);
 }
 
 static margin_status step_by_products(curvature_bound *m, mg_arena *arena, double *square) {
@@ -354,7 +346,7 @@ static margin_status step_by_products(curvature_bound *m, mg_arena *arena, doubl
 /* s^2, or INFINITY where H cannot be told from a singular one. */
 static margin_status squared_step(curvature_bound *m, mg_arena *arena, double *square) {
     const mg_objective *o = m->o;
-    double own = 0.0;
+    const mg_vector_ops *v = mg_vector_ops_for(o->design->isa);
     if (m->by_products) return step_by_products(m, arena, square);
     MG_TRY(make_matrix(m, NULL));
     bool is_sure = is_definite(m);
@@ -366,12 +358,8 @@ static margin_status squared_step(curvature_bound *m, mg_arena *arena, double *s
     *square = (double)INFINITY;
     if (!is_sure) return MARGIN_OK;
     mg_newton_matrix_solve(o, &m->newton, m->gradient, m->sums, m->step, m->step_b);
-    for (int64_t k = 0; k < o->functions; k++) {
-        own += m->sums[k] * m->step_b[k];
-        for (int64_t j = 0; j < o->columns; j++)
-            own += m->gradient[k * o->columns + j] * m->step[k * o->columns + j];
-    }
-    *square = square_of(m, own);
+    *square = square_of(m, v->dot(m->sums, m->step_b, o->functions) +
+                               v->dot(m->gradient, m->step, o->functions * o->columns));
     return MARGIN_OK;
 }
 

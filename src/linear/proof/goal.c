@@ -70,18 +70,16 @@ void mg_explain_end(margin_status status, const char *unit, int64_t count, doubl
 }
 
 bool mg_explain_endless(const mg_endless *endless, char *why, size_t room) {
+    const char *what = "in one direction of the weights no row gets worse and some get better for "
+                       "ever (two classes touch, but do not overlap there)";
     if (endless->separated)
-        snprintf(why, room,
-                 "without a penalty there is no optimum: these weights have every row on its side, "
-                 "and the loss falls towards 0 for ever as they grow; give C a finite value");
-    else if (endless->recession && endless->separable)
-        snprintf(why, room,
-                 "without a penalty there is no optimum: in one direction of the weights every row "
-                 "gets to its side, and the loss falls towards 0 for ever; give C a finite value");
-    else if (endless->recession)
-        snprintf(why, room,
-                 "without a penalty there is no optimum: in one direction of the weights no row "
-                 "gets worse and some get better for ever (two classes touch, but do not overlap "
-                 "there); give C a finite value");
-    return endless->separated || endless->recession;
+        what = "these weights have every row on its side, and the loss falls towards 0 for ever as "
+               "they grow";
+    else if (!endless->recession)
+        return false;
+    else if (endless->separable)
+        what = "in one direction of the weights every row gets to its side, and the loss falls "
+               "towards 0 for ever";
+    snprintf(why, room, "without a penalty there is no optimum: %s; give C a finite value", what);
+    return true;
 }
