@@ -2,7 +2,8 @@
  * REAL, NAME(x), LOAD(p) and LOAD_PART(p, n) (a vector, or its first n lanes and zeros, from REAL
  * memory, widened) defined.
  *
- * Four rows share each load of a vector. A score has two sums, of even and odd vectors. */
+ * Four rows share each load of a vector, but long ones are read alone for their scores
+ * as long as the weights stay near. A score has two sums, of even and odd vectors. */
 
 /* `centred` and `left` (the lanes that are there, LANES if all) are constants or nearly so. */
 MG_INLINE vec NAME(design_value)(const REAL *row, int64_t j, int64_t left, bool centred,
@@ -52,8 +53,10 @@ MG_INLINE void NAME(design_score_rows)(const REAL *const *x, int rows, int64_t n
 MG_INLINE void NAME(design_scores_of)(const REAL *const *x, int64_t count, int64_t n, bool centred,
                                       const double *centre, const double *w, double b,
                                       double *scores) {
+    enum { FEW = 1280 }; /* of which the weights stay in the first cache beside a row */
+    const bool alone = n * (int64_t)sizeof(REAL) > MG_LONG_ROW && n <= FEW;
     int64_t k = 0;
-    for (; k + TOGETHER <= count; k += TOGETHER) {
+    for (; !alone && k + TOGETHER <= count; k += TOGETHER) {
         NAME(design_ask)(x, count, k, TOGETHER, n);
         NAME(design_score_rows)(x + k, TOGETHER, n, centred, centre, w, b, scores + k);
     }

@@ -30,14 +30,17 @@ typedef struct mg_design_rows {
 /* For a dense view; NULL for a sparse one. */
 const mg_design_rows *mg_design_rows_for(const margin_matrix *x, mg_isa isa);
 
+/* Bytes of a row from which on the processor follows it by itself, but not several at once. */
+enum { MG_LONG_ROW = 4096 };
 /* Asks for `some` rows, `ahead` rows behind one of a list that lie one after the other: a processor
  * loses sight of several rows at a time (seen on Zen 4), but of short and long ones.
  * Into the second cache: the first holds those of the list. */
 MG_INLINE void mg_ask_behind(const void *const *list, int64_t count, int64_t from, int64_t ahead,
                              int64_t some, int64_t bytes) {
-    enum { SHORT = 256, LONG = 4096 };
+    enum { SHORT = 256 };
     const uintptr_t first = (uintptr_t)list[0], last = (uintptr_t)list[count - 1];
-    if (bytes < SHORT || bytes > LONG || last - first != (uintptr_t)((count - 1) * bytes)) return;
+    if (bytes < SHORT || bytes > MG_LONG_ROW || last - first != (uintptr_t)((count - 1) * bytes))
+        return;
     mg_fetch(list[from], ahead * bytes, some * bytes);
 }
 
