@@ -503,19 +503,19 @@ static void test_small_limits(void **state) {
                                         "kernel-logistic",
                                         "kernel-ridge(solver=cholesky)",
                                         "svm(kernel=rbf, task=one-class, nu=0.5)"};
-    static const int rows[] = {12, 150, 400}, threads[] = {1, 2, 8};
+    static const int rows[] = {12, 150, 400}, threads[] = {1, 8};
     int refused = 0, advised = 0;
-    for (int k = 0; k < 9 * MG_LENGTH(specs); k++) {
-        table t = table_make(rows[k / 3 % 3], 4, k / 3 % 3 + 2, F64);
-        const char *spec = specs[k / 9];
-        for (int64_t limit = 120000; limit < 2500000; limit += limit / 5) {
+    for (int k = 0; k < 6 * MG_LENGTH(specs); k++) {
+        table t = table_make(rows[k / 2 % 3], 4, k / 2 % 3 + 2, F64);
+        const char *spec = specs[k / 6];
+        for (int64_t limit = 120000; limit < 2500000; limit += limit / 4) {
             margin_error error = {0}, again = {0};
-            if (fit_within(spec, &t.data, threads[k % 3], limit, &error) >= 0) continue;
+            if (fit_within(spec, &t.data, threads[k % 2], limit, &error) >= 0) continue;
             if (!strstr(error.text, "beside the data"))
-                fail_msg("%s of %d rows in %lld bytes: %s", spec, rows[k / 3 % 3], (long long)limit,
+                fail_msg("%s of %d rows in %lld bytes: %s", spec, rows[k / 2 % 3], (long long)limit,
                          error.text);
             refused++;
-            if (fit_within(spec, &t.data, threads[k % 3], bytes_behind(error.text, "(a limit of "),
+            if (fit_within(spec, &t.data, threads[k % 2], bytes_behind(error.text, "(a limit of "),
                            &again) < 0)
                 fail_msg("%s: %s: then %s", spec, error.text, again.text);
             const char *instead = strstr(error.text, "nystroem(");
@@ -524,13 +524,13 @@ static void test_small_limits(void **state) {
             const size_t stage = strcspn(instead, ")");
             snprintf(advice, sizeof advice, "%.*s", (int)(stage + strcspn(instead + stage, ",(")),
                      instead);
-            if (fit_within(advice, &t.data, threads[k % 3], limit, &again) < 0)
+            if (fit_within(advice, &t.data, threads[k % 2], limit, &again) < 0)
                 fail_msg("%s: %s: then %s", spec, error.text, again.text);
             advised++;
         }
         table_free(&t);
     }
-    assert_true(refused > 100 && advised > 0);
+    assert_true(refused > 50 && advised > 0);
 }
 
 int main(void) {

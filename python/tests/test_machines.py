@@ -12,6 +12,7 @@ import sklearn.linear_model
 import sklearn.naive_bayes
 import sklearn.svm
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.gaussian_process.kernels import RBF
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import cross_val_score
 
@@ -62,6 +63,27 @@ def test_kernel_functions_that_are_none(iris):
             fitted.predict([X[0], 100 + X[1]])
     with pytest.raises(ValueError, match="complex"):
         margin.SVC(kernel=lambda a, b: (1 + 1j) * (a @ b.T)).fit(X, y)
+    for made, told in ((None, "None"), (np.ones(3), r"an array of the shape \(3,\)"), ("no", "'no'"), (1j, "1j")):
+        with pytest.raises(ValueError, match=f"the kernel function gives {told} for two rows; it has to give one real number"):
+            margin.KernelRidge(kernel=lambda a, b, made=made: made).fit(X, y)
+        with pytest.raises(ValueError, match=f"the kernel function gives {told} for {len(X)} rows"):
+            margin.SVC(kernel=lambda a, b, made=made: made).fit(X, y)
+    for estimator in (margin.KernelRidge, margin.KernelPerceptron):
+        with pytest.raises(ValueError, match="another number the other way round"):
+            estimator(kernel=lambda a, b: a[0]).fit(X, y)
+    for estimator in (margin.SVC, margin.OneClassSVM, margin.KernelRidge, margin.KernelPerceptron):
+        with pytest.raises(ValueError, match="'precomputed', or a function"):
+            estimator(kernel="rfb").fit(X, y)
+        with pytest.raises(ValueError, match="row 2 .* column of row 3 .* Gram matrix"):
+            gram = X @ X.T
+            gram[2, 3] = np.nan
+            estimator(kernel="precomputed").fit(gram, y)
+
+
+def test_kernels_of_gaussian_processes(diabetes):
+    X, y = diabetes[0][:40], diabetes[1][:40]
+    ours = margin.KernelRidge(kernel=RBF(0.3), alpha=0.1).fit(X, y)
+    assert np.allclose(ours.predict(X), sklearn.kernel_ridge.KernelRidge(kernel=RBF(0.3), alpha=0.1).fit(X, y).predict(X))
 
 
 def test_given_kernels_of_a_perceptron(iris):

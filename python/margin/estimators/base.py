@@ -157,8 +157,12 @@ class MarginEstimator(Shown):
 
     # ---- data
 
+    def _checks(self, reset: bool) -> dict[str, Any]:
+        """What validate_data does otherwise here."""
+        return {}
+
     def _rows(self, X: Any, *, reset: bool = False) -> Any:
-        return validate_data(self, X, accept_sparse="csr", dtype=self._numbers, reset=reset)
+        return validate_data(self, X, accept_sparse="csr", dtype=self._numbers, reset=reset, **self._checks(reset))
 
     def _rows_and(self, X: Any, y: Any, reset: bool, **checks: Any) -> tuple[Any, Any]:
         """X and a target, of as many rows."""
@@ -167,7 +171,7 @@ class MarginEstimator(Shown):
                 del self.feature_names_in_
             self.n_features_in_ = X.shape[1]
             return X, y
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=self._numbers, reset=reset, **checks)
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=self._numbers, reset=reset, **self._checks(reset), **checks)
         return X, y
 
     def _weights(self, X: Any, sample_weight: Any) -> np.ndarray | None:

@@ -112,7 +112,7 @@ def any_kernel(names: dict[str, str]) -> Use:
     def use(estimator: str, name: str, value: Any, facts: Facts) -> Options:
         if callable(value):
             return {"kernel": "precomputed"}
-        return kernel({**names, "precomputed": "precomputed"})(estimator, name, value, facts)
+        return kernel({**names, "precomputed": "precomputed"}, ", or a function")(estimator, name, value, facts)
 
     return use
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from margin.estimators.given import check_function, check_queries, real_values
+from margin.estimators.given import check_function, check_queries, gaps_told, values_of_all
 from margin.estimators.parameters import Facts
 from margin.model import Model
 from margin.views import is_sparse
@@ -32,6 +32,9 @@ class SupportVectors:
     def _pairwise(self) -> bool:
         return isinstance(getattr(self, "kernel", None), str) and self.kernel == "precomputed"
 
+    def _checks(self, reset: bool) -> dict[str, Any]:
+        return gaps_told(reset and self._pairwise())
+
     def _query(self, X: Any) -> Any:
         return self._gram(super()._query(X), False)  # type: ignore[misc]
 
@@ -51,9 +54,7 @@ class SupportVectors:
         if callable(kernel):
             if fitting:
                 self._kernel_rows = rows
-            values = np.ascontiguousarray(real_values(kernel(rows, self._kernel_rows)))
-            if values.shape != (rows.shape[0], self._kernel_rows.shape[0]):
-                raise ValueError(f"the kernel function made an array of the shape {values.shape}; it has to be rows x training rows")
+            values = values_of_all(kernel, rows, self._kernel_rows)
             if fitting:
                 check_function(values)
             return values if fitting else check_queries(values)

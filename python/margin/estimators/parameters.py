@@ -107,7 +107,7 @@ def switch(option: str) -> Use:
     return use
 
 
-def words(option: str | None, table: Mapping[Any, Any], why: str) -> Use:
+def words(option: str | None, table: Mapping[Any, Any], why: str, more: str = "") -> Use:
     """One of some values, each with its word in the spec (None: the default)."""
 
     def use(estimator: str, name: str, value: Any, facts: Facts) -> Options:
@@ -116,7 +116,7 @@ def words(option: str | None, table: Mapping[Any, Any], why: str) -> Use:
         except (TypeError, ValueError):
             known = False
         if not known:
-            raise fail(estimator, name, value, f"{why}; it takes {', '.join(map(repr, table))}")
+            raise fail(estimator, name, value, f"{why}; it takes {', '.join(map(repr, table))}{more}")
         word = table[value]
         return {} if option is None or word is None else {option: word}
 
@@ -149,11 +149,11 @@ def gamma(estimator: str, name: str, value: Any, facts: Facts) -> Options:
     return number("gamma", low=0, open_low=True)(estimator, name, value, facts)
 
 
-def kernel(names: Mapping[str, str]) -> Use:
+def kernel(names: Mapping[str, str], more: str = "") -> Use:
     def use(estimator: str, name: str, value: Any, facts: Facts) -> Options:
         if callable(value):
             raise fail(estimator, name, value, "a function as a kernel cannot be handed to the library yet")
-        return words("kernel", names, "there is no such kernel")(estimator, name, value, facts)
+        return words("kernel", names, "there is no such kernel", more)(estimator, name, value, facts)
 
     return use
 

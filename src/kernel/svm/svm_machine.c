@@ -324,6 +324,9 @@ static margin_status hand_over(mg_svm_machine *m, margin_status ended) {
     m->kkt = fmax(s->lowest - s->up, 0.0);
     if (!isfinite(m->kkt)) m->kkt = 0.0; /* one side is empty: nothing can move */
     mg_svm_say_gap(m, report);
+    MG_REQUIRE(isfinite(report->objective), m->fit->error, MG_DATA(OVERFLOW),
+               "the objective leaves the range of numbers; %slower C",
+               mg_kernel_scale_words(&m->kernel));
     /* beside an objective below 1 rounding may be all there is of less */
     const bool enough = m->options.kkt <= 0.0 && report->gap <= report->tolerance;
     if (ended == MARGIN_STOPPED_STALLED && enough) ended = MARGIN_OK;
