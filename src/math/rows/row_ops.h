@@ -22,10 +22,11 @@ typedef struct mg_row_scan {
 /* Fetches bytes that are due soon, `ahead` behind an address, into the second cache: the first is
  * full of what is at hand. They need not be there. Four lines at a time, the last one again where
  * there are fewer: how many times it goes round can be foreseen, of sparse rows of unlike lengths,
- * too. */
+ * too. Of short ones a line will do. */
 MG_INLINE void mg_fetch(const void *from, int64_t ahead, int64_t bytes) {
     const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead;
-    for (int64_t at = 0; at < bytes; at += 256)
+    if (bytes > 0) __builtin_prefetch((const void *)first, 0, 2);
+    for (int64_t at = 64; at < bytes; at += 256)
         for (int64_t line = at; line < at + 256; line += 64)
             __builtin_prefetch((const void *)(first + (uintptr_t)MG_MIN(line, bytes - 1)), 0, 2);
 }
