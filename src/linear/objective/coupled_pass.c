@@ -36,7 +36,7 @@ static int64_t sum_count(const pass_walk *walk) {
 
 /* ---- One sample ------------------------------------------------------------------------------ */
 
-/* Of the other scores; NaN if there is one. */
+/* Of the other scores, of which a NaN may be passed over. */
 static double greatest_other(const double *z, int64_t functions, int64_t own) {
     double most = -(double)INFINITY;
     for (int64_t k = 0; k < functions; k++)
