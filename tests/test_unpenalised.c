@@ -164,11 +164,35 @@ static void test_by_products(void **state) {
     free(y);
 }
 
+/* Squares need no leverage: what is proven does not depend on the unit of the target. */
+static void test_unit_of_the_target(void **state) {
+    enum { MANY = 6000, WIDE = 900, STORED = 8 };
+    double *x = malloc((size_t)MANY * WIDE * sizeof *x), *y = malloc(MANY * sizeof *y);
+    double gap[2];
+    (void)state;
+    fill_sparse(x, y, MANY, WIDE, STORED);
+    stage_csr csr = stage_to_csr(x, MANY, WIDE);
+    const margin_data data = {.x = csr.view, .y = margin_values_f64(y, MANY)};
+    for (int k = 0; k < 2; k++) {
+        margin_report report = {0};
+        for (int64_t i = 0; i < MANY; i++)
+            y[i] *= k ? 1024 : 1;
+        margin_model_free(
+            fit_text(context, "least-squares(solver=gd, max_iter=300)", &data, &report));
+        gap[k] = report.gap * fmax(1, report.objective) / report.objective;
+        assert_true(gap[k] < 0.01);
+    }
+    assert_true(fabs(gap[1] - gap[0]) <= 1e-6 * gap[0]);
+    stage_csr_free(&csr);
+    free(x);
+    free(y);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nearly_dependent), cmocka_unit_test(test_touching),
         cmocka_unit_test(test_dependent),        cmocka_unit_test(test_weights_far_apart),
-        cmocka_unit_test(test_by_products),
+        cmocka_unit_test(test_by_products),      cmocka_unit_test(test_unit_of_the_target),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

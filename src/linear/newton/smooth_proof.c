@@ -68,6 +68,7 @@ margin_status mg_smooth_end(mg_smooth *s, margin_status ended) {
         MG_TRY(mg_find_recession(s->objective, s->here.w, s->here.b, &endless.recession,
                                  &endless.separable, s->job->error));
     mg_stop_disarm(&s->job->stop);
+    out->ended = true;
     MG_TRY(mg_goal_prove(&s->goal, s->here.w, s->here.b, s->here.scores));
     out->accuracy = accuracy_of(s);
     out->status = mg_goal_end(s->job, out, ended, "steps");

@@ -87,6 +87,7 @@ typedef struct mg_linear_solution {
     int64_t iterations;
     double accuracy;  /* of two classes in what predictions say of the rows; NAN: not known */
     bool plain;       /* from the solver: no proof that needs a matrix */
+    bool ended;       /* from the solver: no step follows, and a proof may cost more */
     bool drawn;       /* the gap rests on a draw: MG_LEAST_DRAWN */
     double l1_limit;  /* kappa > 0: the least kappa for which w = 0 */
     const char *next; /* the solver that should go on from here; NULL: this is the end */

@@ -250,11 +250,15 @@ static margin_status add_batch(const curvature_bound *m, const int64_t *batch, i
 /* l^2, or INFINITY where it reaches too far or would take too long to find: a fit that the clock
  * has stopped does without. */
 static margin_status greatest_leverage(curvature_bound *m, double square, double *most) {
+    enum { POLL = 4096 };
     const mg_objective *o = m->o;
+    const margin_context *context = o->design->context;
     const int64_t room = MG_MAX(BATCH / m->newton.blocks, 1);
     int64_t batch[BATCH], count = 0;
     *most = !m->by_products && is_too_early(m, square) ? (double)INFINITY : 0.0;
     for (int64_t i = 0; i < o->samples && isfinite(*most); i++) {
+        if (i % POLL == POLL - 1 && mg_cancelled(context)) return mg_fail_cancelled(m->error);
+        if (i % POLL == POLL - 1 && mg_clock() >= mg_deadline(context)) *most = (double)INFINITY;
         if (!counts(m, i)) continue;
         const double limit = reach(m, i) / square, plain = plain_leverage(m, i);
         if (plain <= limit || m->by_products) {
@@ -315,13 +319,14 @@ static margin_status step_by_products(curvature_bound *m, mg_arena *arena, doubl
     const mg_objective *o = m->o;
     const mg_stop stop = {
         .context = o->design->context, .deadline = (double)INFINITY, .max_iterations = -1};
-    double *norm, *right, *x, leverage, most = (double)INFINITY, *found = &most;
+    double *norm, *right, *x, leverage = 0.0, most = (double)INFINITY, *found = &most;
     MG_TRY(MG_PIECES(arena, purpose, m->error, MG_PIECE(norm, o->columns),
                      MG_PIECE(right, o->columns), MG_PIECE(x, o->columns)));
     MG_TRY(set_units(m, arena, norm, right));
     *square = mg_vector_ops_for(o->design->isa)->square(right, o->columns); /* about */
     m->newton.least = usual_least;
-    MG_TRY(greatest_leverage(m, *square, &leverage));
+    if (o->loss->kind != MG_LOSS_SQUARED && !m->at->ended)
+        MG_TRY(greatest_leverage(m, *square, &leverage));
     m->too_early = isinf(leverage);
     *square = (double)INFINITY;
     if (m->too_early) return MARGIN_OK;
@@ -371,7 +376,7 @@ static margin_status find_bound(curvature_bound *m, double *above) {
     if (!isfinite(square)) return MARGIN_OK;
     if (o->loss->kind != MG_LOSS_SQUARED && square > 0.0)
         MG_TRY(greatest_leverage(m, square, &leverage));
-    m->too_early |= isinf(leverage) && m->by_products;
+    m->too_early |= isinf(leverage) && m->by_products && !m->at->ended;
     if (isinf(leverage)) return MARGIN_OK;
     const double product = m->scores ? 0.0 : fmin(sqrt(leverage * square), 1.0 / 3.0);
     const double r = 0.5 * (3.0 - sqrt(9.0 - 24.0 * product));
