@@ -65,7 +65,7 @@ static margin_status score(margin_context *context, const margin_data *data,
             : as_seen && model->decision == MG_DECIDE_SIGN && !isnan(report->train_accuracy);
     mg_context_extend(context);
     if (known && !mg_cancelled(context)) return MARGIN_OK;
-    report->train_rmse = report->train_r2 = (double)NAN; /* those of a part */
+    report->train_rmse = report->train_r2 = report->train_accuracy = (double)NAN; /* of a part */
     const margin_status status =
         mg_fit_score(context, data, &trainer->samples, model->inner ? NULL : trainer->labels, model,
                      report, NULL, error);
