@@ -80,12 +80,16 @@ static margin_status refuse_memory(const margin_context *context, const mg_annou
         spare * (double)a->bytes - 2.0 * (double)mg_context_room(context, INT64_MAX);
     const double enough =
         rounded * ((double)mg_heap_limit(context->heap) + (double)context->shares.count * missing);
-    char limit[64] = "";
+    char more[80] = "give more memory, ";
     if (limited && enough < 1e18)
-        snprintf(limit, sizeof limit, " (a limit of %s)", mg_bytes((uint64_t)enough).text);
+        snprintf(more, sizeof more, "give more memory (a limit of %s), ",
+                 mg_bytes((uint64_t)enough).text);
+    if (!(missing > 0.0))
+        snprintf(more, sizeof more, "which no limit raises%s",
+                 a->strict ? ": " : ": leave rows out, ");
     return mg_fail(error, limited ? MG_CAUSE(MARGIN_ERROR_LIMIT, MEMORY_LIMIT) : MARGIN_ERROR_LIMIT,
-                   "%s; there is room for %s: give more memory%s, %sor take %s",
-                   describe(context, a).text, mg_bytes((uint64_t)a->room).text, limit,
+                   "%s; there is room for %s%s%s%sor take %s", describe(context, a).text,
+                   mg_bytes((uint64_t)a->room).text, missing > 0.0 ? ": " : ", ", more,
                    a->strict ? "let solver=cg do without the matrix, " : "",
                    instead_of(context, a).text);
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Bytes a sample: to the end, and for each function; while it solves. Gigabytes that the matrix may
- * have without a limit. Products with it and factors that are expected. */
+ * have. Products with it and factors that are expected. */
 static const struct way {
     mg_gram_storage storage;
     double held, function, solving;
