@@ -14,7 +14,8 @@ enum {
     SURE_COLUMNS = 8, /* up to here the tree wins whatever the data are */
     SURE_ROWS = 128,  /* below, nothing matters */
     PART = 4,         /* of so many rows one is in the part that is tried first, */
-    FIRST = 16,       /* and of so many in the part before, */
+    FIRST = 16,       /* and of so many in the part before, for */
+    FEW = 64,         /* fewer neighbours than this, */
     PART_ROWS = 1024, /* if it has as many */
     LARGEST_ROWS = INT32_MAX - 64
 };
@@ -255,7 +256,7 @@ static margin_status index_choose(margin_context *context, const mg_neighbors_pl
     if (!possible || (plan->method == MG_NEIGHBORS_AUTO && plan->rows < SURE_ROWS))
         return MARGIN_OK;
     const bool sure = plan->method == MG_NEIGHBORS_TREE || columns <= SURE_COLUMNS;
-    if (!sure) MG_TRY(try_part(context, plan, FIRST, choice, error));
+    if (!sure && plan->k < FEW) MG_TRY(try_part(context, plan, FIRST, choice, error));
     if (!sure && !choice->part) MG_TRY(try_part(context, plan, PART, choice, error));
     if (choice->part) return MARGIN_OK;
     choice->probes = 0;
