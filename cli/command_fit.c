@@ -272,7 +272,7 @@ static void text_task(cli_text *text, const margin_model *model, const margin_da
                       const char *spec) {
     if (!has_task(margin_model_learner(model)) || !data->target ||
         data->target->kind == MARGIN_CATEGORICAL || data->targets > 1 || strstr(spec, "task=") ||
-        !all_whole(data))
+        strstr(spec, "epsilon=") || !all_whole(data))
         return;
     text_puts(text, margin_model_task(model) == MARGIN_CLASSIFY
                         ? "task        classification (task=regress predicts the numbers)\n"
