@@ -41,7 +41,13 @@ def real_values(values: Any) -> Any:
 def values_of_all(function: Any, rows: Any, others: Any) -> Any:
     """Of a function of two sets of rows."""
     made, shape = function(rows, others), (rows.shape[0], others.shape[0])
-    if getattr(made, "shape", None) != shape:
+    if hasattr(made, "toarray"):
+        made = made.toarray()
+    try:
+        found = np.shape(made)
+    except ValueError:  # lists of unlike lengths
+        found = None
+    if found != shape:
         raise DataError(f"the kernel function gives {_told(made)} for {shape[0]} rows and {shape[1]} training rows, which it gets all at once; "
                         f"it has to give an array of the shape {shape}")
     return np.ascontiguousarray(real_values(made))
