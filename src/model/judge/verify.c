@@ -180,11 +180,14 @@ static void describe_gap(const margin_report *stored, const margin_report *found
 /* What was not looked at, and what stages are of, is told. */
 static void tell_agreement(const margin_model *model, const mg_verified *verified,
                            margin_report *found) {
-    char stages[120] = "", gap[200];
+    char stages[120] = "", gap[200], was[80] = "";
     describe_gap(&model->report, found, sizeof gap, gap);
+    if (isfinite(model->report.gap))
+        snprintf(was, sizeof was, ", where the report has a gap of %s",
+                 mg_about(model->report.gap).text);
     if (isinf(found->gap))
         snprintf(gap, sizeof gap,
-                 ", which has no bound: nothing says how low the objective could be");
+                 ", which has no bound%s: nothing says how low the objective could be", was);
     if (mg_model_is_updated(model))
         snprintf(stages, sizeof stages, "; its stages are those that its first %s rows give",
                  mg_number(margin_report_item_value(&model->report, MG_STAGE_ROWS)).text);
