@@ -531,6 +531,11 @@ static void test_small_limits(void **state) {
         table_free(&t);
     }
     assert_true(refused > 50 && advised > 0);
+    table large = table_make(40000, 1, 0, F64); /* a matrix of 12.8 GB, beyond what any may have */
+    margin_error error = {0};
+    assert_true(fit_within(specs[4], &large.data, 1, (int64_t)64e9, &error) < 0);
+    assert_non_null(strstr(error.text, "which no limit raises: let solver=cg do without"));
+    table_free(&large);
 }
 
 int main(void) {

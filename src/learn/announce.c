@@ -81,12 +81,12 @@ static margin_status refuse_memory(const margin_context *context, const mg_annou
     const double enough =
         rounded * ((double)mg_heap_limit(context->heap) + (double)context->shares.count * missing);
     char more[80] = "give more memory, ";
-    if (limited && enough < 1e18)
-        snprintf(more, sizeof more, "give more memory (a limit of %s), ",
-                 mg_bytes((uint64_t)enough).text);
-    if (!(missing > 0.0))
+    if (!(missing > 0.0)) /* a matrix that is too large with any limit */
         snprintf(more, sizeof more, "which no limit raises%s",
                  a->strict ? ": " : ": leave rows out, ");
+    else if (limited && enough < 1e18)
+        snprintf(more, sizeof more, "give more memory (a limit of %s), ",
+                 mg_bytes((uint64_t)enough).text);
     return mg_fail(error, limited ? MG_CAUSE(MARGIN_ERROR_LIMIT, MEMORY_LIMIT) : MARGIN_ERROR_LIMIT,
                    "%s; there is room for %s%s%s%sor take %s", describe(context, a).text,
                    mg_bytes((uint64_t)a->room).text, missing > 0.0 ? ": " : ", ", more,

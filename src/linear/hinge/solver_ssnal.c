@@ -35,7 +35,10 @@ static const double inner_share = 0.1, tolerance_share = 0.2;
 /* Without a penalty: what counts as 0 of the pull, relative to the loss. */
 static const double feasible = 1e-11;
 
-enum { IDLE_ROUNDS = 12, MOST_INNER = 60, FIRST = 2, MOST_CONSTANT = 15 };
+enum { IDLE_ROUNDS = 12, MOST_INNER = 60, MOST_CONSTANT = 15 };
+enum {
+    FIRST = 2
+}; /* steps from a constant that may raise what it loses: its balance begins at 0 */
 
 typedef struct ssnal {
     mg_ssnal s;
