@@ -56,6 +56,35 @@ static void test_any_byte_changed(void **state) {
     margin_context_free(context);
 }
 
+/* Bit by bit, as the standard defines it. */
+static uint64_t checksum_of(const unsigned char *bytes, int64_t length) {
+    uint64_t value = ~UINT64_C(0);
+    for (int64_t i = 0; i < length; i++) {
+        value ^= bytes[i];
+        for (int bit = 0; bit < 8; bit++)
+            value = value >> 1 ^ (value & 1 ? UINT64_C(0xc96c5795d7870f42) : 0);
+    }
+    return ~value;
+}
+
+static void checksum_of_long_pieces(void **unused) {
+    (void)unused;
+    unsigned char bytes[5000];
+    uint64_t state = 11;
+    for (int k = 0; k < MG_LENGTH(bytes); k++)
+        bytes[k] = (unsigned char)support_random(&state);
+    for (int n = 0; n < 300; n++) {
+        const int64_t from = (int64_t)(support_random(&state) % 64),
+                      length = (int64_t)(support_random(&state) % 4900),
+                      cut = (int64_t)(support_random(&state) % (uint64_t)(length + 1));
+        mg_crc64 crc;
+        mg_crc64_begin(&crc);
+        mg_crc64_add(&crc, bytes + from, cut);
+        mg_crc64_add(&crc, bytes + from + cut, length - cut);
+        assert_true(mg_crc64_value(&crc) == checksum_of(bytes + from, length));
+    }
+}
+
 static void test_checksum(void **state) {
     (void)state;
     mg_crc64 crc; /* the published check value, in one piece and in two */
@@ -535,11 +564,12 @@ static void test_options_of_stages(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cut_anywhere),    cmocka_unit_test(test_any_byte_changed),
-        cmocka_unit_test(test_checksum),        cmocka_unit_test(test_forgeries),
-        cmocka_unit_test(test_newer_version),   cmocka_unit_test(test_unknown_entries),
-        cmocka_unit_test(test_hostile_numbers), cmocka_unit_test(test_damaged_headers),
-        cmocka_unit_test(test_large_headers),   cmocka_unit_test(test_options_of_stages),
+        cmocka_unit_test(test_cut_anywhere),      cmocka_unit_test(test_any_byte_changed),
+        cmocka_unit_test(test_checksum),          cmocka_unit_test(checksum_of_long_pieces),
+        cmocka_unit_test(test_forgeries),         cmocka_unit_test(test_newer_version),
+        cmocka_unit_test(test_unknown_entries),   cmocka_unit_test(test_hostile_numbers),
+        cmocka_unit_test(test_damaged_headers),   cmocka_unit_test(test_large_headers),
+        cmocka_unit_test(test_options_of_stages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
