@@ -29,7 +29,8 @@ static void make_fixture(fixture *f) {
 static margin_status create(margin_context *context, const mg_kernel *kernel,
                             const margin_matrix *x, const int64_t *rows, int64_t count,
                             int64_t bytes, mg_gram **gram, margin_error *error) {
-    const mg_gram_request request = {*kernel, {*x, rows, NULL, count}, MARGIN_F64, bytes, false};
+    const mg_gram_request request = {*kernel, {*x, rows, NULL, count}, MARGIN_F64, bytes, false,
+                                     0.0f};
     return mg_gram_create(context, &request, gram, error);
 }
 
@@ -178,7 +179,8 @@ static void released_rows_go_first(void **unused) {
     make_fixture(&f);
     margin_context *context = support_context(NULL, 1);
     mg_gram *exact, *gram;
-    mg_gram_request request = {rbf, {f.x, f.rows, NULL, CHOSEN}, MARGIN_F64, INT64_MAX / 2, false};
+    mg_gram_request request = {rbf, {f.x, f.rows, NULL, CHOSEN}, MARGIN_F64, INT64_MAX / 2, false,
+                               0.0f};
     assert_int_equal(mg_gram_create(context, &request, &exact, NULL), MARGIN_OK);
     assert_int_equal(mg_gram_fill(exact, context, NULL), MARGIN_OK);
     request.type = MARGIN_F32;
@@ -225,7 +227,7 @@ static void f32_rows_and_blocks(void **unused) {
             float block[5 * 4];
             int64_t ld;
             mg_gram_request request = {
-                all[k], {f.x, f.rows, NULL, CHOSEN}, MARGIN_F64, INT64_MAX / 2, false};
+                all[k], {f.x, f.rows, NULL, CHOSEN}, MARGIN_F64, INT64_MAX / 2, false, 0.0f};
             assert_int_equal(mg_gram_create(context, &request, &exact, NULL), MARGIN_OK);
             assert_int_equal(mg_gram_fill(exact, context, NULL), MARGIN_OK);
             request.type = MARGIN_F32;
@@ -281,7 +283,8 @@ static void f32_errors(void **unused) {
                                              {margin_dense_f64(x, M, width, width), NULL, NULL, M},
                                              t ? MARGIN_F64 : MARGIN_F32,
                                              1 << 20,
-                                             false};
+                                             false,
+                                             0.0f};
             assert_int_equal(mg_gram_create(context, &request, &gram[t], NULL), MARGIN_OK);
             assert_int_equal(mg_gram_fill(gram[t], context, NULL), MARGIN_OK);
             values[t] = mg_gram_values(gram[t], &ld[t]);

@@ -219,8 +219,8 @@ static double *fill_all(margin_context *context, const mg_kernel *kernel, const 
     double *x_squares = malloc((size_t)x->rows * 8 + 1),
            *z_squares = malloc((size_t)z->rows * 8 + 1);
     double *out = malloc((size_t)(x->rows * z->rows) * 8 + 1);
-    assert_int_equal(mg_row_squares(context, x, x_squares), MARGIN_OK);
-    assert_int_equal(mg_row_squares(context, z, z_squares), MARGIN_OK);
+    assert_int_equal(mg_row_squares(context, x, NULL, x_squares), MARGIN_OK);
+    assert_int_equal(mg_row_squares(context, z, NULL, z_squares), MARGIN_OK);
     const mg_kernel_block block = {.x = x,
                                    .z = z,
                                    .x_count = x->rows,
@@ -296,7 +296,7 @@ static void check_parts(void) {
             const margin_matrix x = layout(&d, which);
             double squares[ROWS], part[12 * 40];
             double *whole = fill_all(context, &kernels[k], &x, &x);
-            assert_int_equal(mg_row_squares(context, &x, squares), MARGIN_OK);
+            assert_int_equal(mg_row_squares(context, &x, NULL, squares), MARGIN_OK);
             int64_t rows[12], z_rows[31];
             for (int64_t i = 0; i < 12; i++)
                 rows[i] = (i * 37 + 5) % ROWS;
@@ -348,7 +348,7 @@ static void check_square(void) {
                 double squares[ROWS], *whole = fill_all(context, &kernels[k], &x, &x);
                 double *mirrored = malloc(ROWS * ROWS * 8);
                 mg_kernel_scratch *scratch;
-                assert_int_equal(mg_row_squares(context, &x, squares), MARGIN_OK);
+                assert_int_equal(mg_row_squares(context, &x, NULL, squares), MARGIN_OK);
                 const mg_kernel_block block = {.x = &x,
                                                .z = &x,
                                                .x_count = ROWS,
@@ -419,7 +419,7 @@ static void check_square_product(void) {
         for (int threads = 1; threads <= 3; threads += 2) {
             margin_context *context = support_context(NULL, threads);
             mg_kernel_scratch *scratch;
-            assert_int_equal(mg_row_squares(context, &x, squares), MARGIN_OK);
+            assert_int_equal(mg_row_squares(context, &x, NULL, squares), MARGIN_OK);
             assert_int_equal(mg_kernel_scratch_new(context, &kernels[k], &x, &x, &scratch, NULL),
                              MARGIN_OK);
             assert_int_equal(mg_kernel_multiply_square(scratch, &block, v, out[threads / 2], NULL),

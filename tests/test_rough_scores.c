@@ -13,6 +13,7 @@ typedef struct rough_case {
     double gamma, offset, spread, size;
     bool single; /* rows in f32 */
     bool equal;  /* all values of a row: their products are rounded alike */
+    double over; /* the values are bytes, over so much; 0: they are not */
 } rough_case;
 
 static double power_of_ten(uint64_t *state, double low, double high) {
@@ -31,6 +32,9 @@ static rough_case draw_case(uint64_t *state) {
     const double usual = 1.0 / ((double)c.columns * c.spread * c.spread);
     c.gamma = usual * power_of_ten(state, -4, 2);
     c.offset = support_random(state) % 3 ? 0.0 : c.spread * power_of_ten(state, 0, 6);
+    if (support_random(state) % 4 > 0) return c;
+    c.over = support_random(state) % 2 ? 255.0 : 1.0;
+    c.gamma *= c.spread * c.spread * c.over * c.over / 4900.0;
     return c;
 }
 
@@ -39,6 +43,8 @@ static double *draw_rows(const rough_case *c, int64_t rows, uint64_t *state) {
     for (int64_t k = 0; k < rows * c->columns; k++) {
         const double value = c->offset + c->spread * support_normal(state);
         values[k] = c->single ? (double)(float)value : value;
+        if (c->over > 0.0) values[k] = (double)(support_random(state) % 256) / c->over;
+        if (c->over > 0.0 && c->single) values[k] = (double)(float)values[k];
         if (c->equal && k % c->columns > 0) values[k] = values[k - 1];
     }
     return values;
@@ -74,7 +80,7 @@ static mg_hypothesis *draw_expansion(mg_heap *heap, const rough_case *c, const d
 /* The greatest error as a share of its bound; `useful`: bounds below a thousandth of the sizes. */
 static double compare_scores(margin_context *context, const mg_hypothesis *h, const rough_case *c,
                              const margin_matrix *x, bool *useful) {
-    mg_expansion_rough *rough = mg_expansion_rough_new(context, h);
+    mg_expansion_rough *rough = mg_expansion_rough_new(context, h, c->over > 0.0 ? x : NULL);
     assert_non_null(rough);
     const int64_t numbers = c->count * h->functions;
     double *room = malloc((size_t)mg_expansion_rough_room(rough) * sizeof *room);
@@ -140,7 +146,7 @@ static void rows_that_are_not_finite(void **unused) {
     rows[12] = (double)INFINITY;
     rows[16] = 1e300;
     mg_hypothesis *h = draw_expansion(context->heap, &c, support, &state);
-    mg_expansion_rough *rough = mg_expansion_rough_new(context, h);
+    mg_expansion_rough *rough = mg_expansion_rough_new(context, h, NULL);
     assert_true(mg_expansion_rough_room(rough) <= MG_LENGTH(room));
     const margin_matrix x = margin_dense_f64(rows, c.count, c.columns, c.columns);
     mg_expansion_rough_scores(rough, &x, 0, c.count, room, scores, errors);
@@ -245,6 +251,45 @@ static void doubts_and_refusals(void **unused) {
     margin_context_free(context);
 }
 
+/* A model of bytes, and rows of which some are none: the first one, or others. */
+static void rows_that_are_no_bytes(void **unused) {
+    (void)unused;
+    enum { COLUMNS = 40 };
+    static double values[ROWS * COLUMNS], by_column[ROWS * COLUMNS], y[ROWS];
+    const double *columns[COLUMNS];
+    int64_t plain[ROWS], labels[ROWS];
+    uint64_t state = 5;
+    for (int64_t i = 0; i < ROWS; i++) {
+        double sum = 0.0;
+        for (int64_t j = 0; j < COLUMNS; j++) {
+            values[i * COLUMNS + j] = (double)(support_random(&state) % 256);
+            sum += values[i * COLUMNS + j] - 127.5;
+        }
+        y[i] = (double)(sum > 0.0) + (double)(i % 7 == 0);
+    }
+    const margin_matrix x = margin_dense_f64(values, ROWS, COLUMNS, COLUMNS);
+    const margin_data data = {.x = x, .y = margin_values_f64(y, ROWS)};
+    margin_context *context = support_context(NULL, 2);
+    margin_model *model = fit_text(context, "svm(kernel=rbf, gamma=scale)", &data, NULL);
+    for (int n = 0; n < 3; n++) {
+        for (int64_t i = n == 2 ? 0 : 1; i < ROWS && n > 0; i += 3)
+            values[i * COLUMNS + i % COLUMNS] += n == 1 ? 0.5 : 256.0;
+        for (int64_t k = 0; k < ROWS * COLUMNS; k++)
+            by_column[k % COLUMNS * ROWS + k / COLUMNS] = values[k];
+        for (int64_t j = 0; j < COLUMNS; j++)
+            columns[j] = by_column + j * ROWS;
+        const margin_matrix apart = margin_columns_f64(columns, ROWS, COLUMNS);
+        expect_labels(model, &x, plain);
+        for (int k = 0; k < 2; k++) {
+            OK(margin_predict_parallel(context, model, k ? &apart : &x, MARGIN_OUTPUT_LABELS,
+                                       labels, &error));
+            assert_memory_equal(labels, plain, sizeof labels);
+        }
+    }
+    margin_model_free(model);
+    margin_context_free(context);
+}
+
 /* Where there is no room for them the prediction goes on without. */
 static void memory_that_runs_out(void **unused) {
     (void)unused;
@@ -279,7 +324,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_are_within_bounds), cmocka_unit_test(rows_that_are_not_finite),
         cmocka_unit_test(classes_are_those_of_f64), cmocka_unit_test(doubts_and_refusals),
-        cmocka_unit_test(memory_that_runs_out),
+        cmocka_unit_test(rows_that_are_no_bytes),   cmocka_unit_test(memory_that_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,6 +57,15 @@ bool mg_has_matrix_registers(void) {
 }
 #endif
 
+bool mg_has_byte_products(void) {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    return mg_isa_level() == MG_ISA_AVX512 && __builtin_cpu_supports("avx512vnni");
+#else
+    return false;
+#endif
+}
+
 const char *mg_isa_name(mg_isa isa) {
     switch (isa) {
     case MG_ISA_REF:

@@ -19,6 +19,9 @@ mg_isa mg_isa_level(void);
  * MARGIN_ISA is not set. As cheap as mg_isa_level. */
 bool mg_has_matrix_registers(void);
 
+/* Products of bytes (AVX-512 VNNI), with AVX-512. */
+bool mg_has_byte_products(void);
+
 const char *mg_isa_name(mg_isa isa); /* "ref", "avx2", "avx512"; static storage */
 
 /* Kernels are tables of functions, one for each instruction set, built from the same templates:

@@ -86,7 +86,7 @@ static margin_status choice_make(margin_context *context, const margin_data *dat
             m < mg_selected_rows(data) ? drawn_row(context, data, i, m) : mg_selected_row(data, i);
         c->roots[i] = sqrt(mg_row_weight(data, c->rows[i]));
     }
-    return squares ? mg_kernel_fail(mg_row_squares(context, &data->x, c->squares), error)
+    return squares ? mg_kernel_fail(mg_row_squares(context, &data->x, NULL, c->squares), error)
                    : MARGIN_OK;
 }
 
@@ -205,7 +205,7 @@ static margin_status make_gram(centre_gram *g, const mg_kernel *kernel, const do
     const margin_matrix z = margin_dense_f64(centres, g->count, columns, columns);
     double *squares;
     MG_NEW(g->context->heap, squares, g->count, "the Gram matrix of the centres", error);
-    margin_status status = mg_row_squares(g->context, &z, squares);
+    margin_status status = mg_row_squares(g->context, &z, NULL, squares);
     const mg_kernel_block block = {.x = &z,
                                    .z = &z,
                                    .x_count = g->count,

@@ -87,7 +87,8 @@ static margin_status make(mg_kernel_system *system) {
                                  system->error));
     if (mg_kernel_basis_of(system->kernel.kind) == MG_OF_SQUARES) {
         MG_NEW(system->context->heap, system->squares, x->rows, purpose, system->error);
-        MG_TRY(mg_kernel_fail(mg_row_squares(system->context, x, system->squares), system->error));
+        MG_TRY(mg_kernel_fail(mg_row_squares(system->context, x, NULL, system->squares),
+                              system->error));
     }
     MG_TRY(make_diagonal(system, &points));
     MG_TRY(mg_kernel_decide(system->context, &system->kernel, &points, &system->curvature,

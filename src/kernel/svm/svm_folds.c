@@ -55,7 +55,8 @@ static margin_status make_matrix(folds_run *run, mg_arena *arena) {
     const mg_gram_request request = {.kernel = s->kernel,
                                      .points = {fit->problem->x, s->rows, NULL, run->points},
                                      .type = MARGIN_F32,
-                                     .bytes = plan.says.matrix};
+                                     .bytes = plan.says.matrix,
+                                     .over = sizes.over};
     MG_TRY(mg_announce(fit->context, &plan.says, fit->error));
     MG_TRY(mg_gram_create(fit->context, &request, &s->gram, fit->error));
     return mg_gram_fill(s->gram, fit->context, fit->error);

@@ -102,6 +102,7 @@ static margin_status own_gram(mg_svm_machine *m, margin_type type) {
                                      .points = mg_kernel_points_of(m->problem),
                                      .type = type,
                                      .bytes = m->bytes,
+                                     .over = m->over,
                                      .by_rows = true};
     m->type = type;
     machine_empty(m);
@@ -139,20 +140,21 @@ static void scale_variables(mg_svm_machine *m, const mg_gram *gram) {
     }
 }
 
-margin_status mg_svm_announce(const mg_fit *fit, const mg_kernel *kernel, bool told,
-                              int64_t *bytes) {
+margin_status mg_svm_announce(const mg_fit *fit, const mg_kernel *kernel, bool told, int64_t *bytes,
+                              float *over) {
     mg_kernel_sizes sizes = mg_kernel_sizes_of(fit, kernel, 1);
     sizes.samples *= (double)MG_MAX(fit->parts, 1);
     mg_kernel_plan plan = mg_kernel_plan_make(fit->context, &sizes, MG_WAY_ROWS);
     plan.says.problems = fit->parts;
     *bytes = plan.says.matrix;
+    *over = sizes.over;
     return told ? MARGIN_OK : mg_announce(fit->context, &plan.says, fit->error);
 }
 
 static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
     mg_smo *s = &m->smo;
     if (!shared || !shared->gram)
-        MG_TRY(mg_svm_announce(m->fit, &m->kernel, shared && shared->told, &m->bytes));
+        MG_TRY(mg_svm_announce(m->fit, &m->kernel, shared && shared->told, &m->bytes, &m->over));
     *s = (mg_smo){.context = m->fit->context,
                   .stop = &m->stop,
                   .ops = MG_ISA_TABLE(mg_isa_level(), mg_smo_ops),

@@ -26,6 +26,7 @@ typedef struct mg_svm_machine {
     mg_kernel kernel;
     mg_arena arena;
     int64_t bytes;               /* that rows of own, or else `spare` may take */
+    float over;                  /* of mg_gram_request */
     float *spare;                /* for smaller problems of a shared gram; NULL: own lends it */
     mg_gram *own;                /* NULL: a shared one is read */
     const mg_gram *shared;       /* NULL: there is none */
@@ -114,9 +115,10 @@ typedef struct mg_svm_shared {
     int32_t *won; /* without a gram: pairs that each row's own class wins; NULL: not counted */
 } mg_svm_shared;
 
-/* A fit by rows of its own, before it begins; told: it was announced; bytes: of those that stay. */
-margin_status mg_svm_announce(const mg_fit *fit, const mg_kernel *kernel, bool told,
-                              int64_t *bytes);
+/* A fit by rows of its own, before it begins; told: it was announced; bytes: of those that stay;
+ * over: of mg_gram_request. */
+margin_status mg_svm_announce(const mg_fit *fit, const mg_kernel *kernel, bool told, int64_t *bytes,
+                              float *over);
 /* The machine of the last fit to these rows, if it will do, or a new one. */
 margin_status mg_svm_machine_for(mg_fit *fit, const mg_svm_options *options,
                                  const mg_svm_shared *shared, mg_svm_machine **out);

@@ -190,7 +190,8 @@ static margin_status make_gram(mg_shared *shared, mg_svm_shared *s) {
     const mg_gram_request request = {.kernel = s->kernel,
                                      .points = {p->x, s->rows, s->places, p->count},
                                      .type = MARGIN_F32,
-                                     .bytes = plan.says.matrix};
+                                     .bytes = plan.says.matrix,
+                                     .over = sizes.over};
     MG_TRY(mg_gram_create(shared->context, &request, &s->gram, shared->error));
     if (mg_gram_error_start(s->gram, &s->error, s->off)) shared->rough = svm_rough;
     return mg_gram_fill(s->gram, shared->context, shared->error);
@@ -236,9 +237,10 @@ margin_status mg_kernel_svm_fit(mg_fit *fit) {
 /* Those that do not fit are refused before the first begins. */
 static margin_status announce_largest(const mg_fit *fits, int64_t count, const mg_kernel *kernel) {
     int64_t largest = 0, bytes;
+    float over;
     for (int64_t k = 1; k < count; k++)
         if (fits[k].problem->count > fits[largest].problem->count) largest = k;
-    return mg_svm_announce(&fits[largest], kernel, false, &bytes);
+    return mg_svm_announce(&fits[largest], kernel, false, &bytes, &over);
 }
 
 /* Without one matrix for all: one after the other, each with all threads and its share of the time

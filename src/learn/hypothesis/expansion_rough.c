@@ -10,11 +10,13 @@
  * sum of a_s K with rounded a_s, each term through MG_SUM_ROWS roundings in f32. With parts d_x and
  * d_s, those of rounding in d_x, and any typical d, it is off by sum_s |a_s| K (d_x + d_s) <=
  * max(d_x / d, 1) sum_s |a_s| (d + d_s) K, which is made like the score (Higham, Accuracy and
- * Stability of Numerical Algorithms, 3.1). */
+ * Stability of Numerical Algorithms, 3.1). Of bytes t is rounded three times, and they are within
+ * 6 u of what they stand for. */
 #include "learn/hypothesis/expansion_rough.h"
 
 #include "base/sweep.h"
 #include "math/gram/gram_tiles.h"
+#include "math/rows/byte_rows.h"
 
 #include <fenv.h>
 #include <float.h>
@@ -31,10 +33,12 @@ enum {
 struct mg_expansion_rough {
     const mg_hypothesis *h;
     const mg_gram_tile_ops *ops;
-    int64_t depth;
+    bool bytes; /* rows of bytes, in units of 1 / over; else f32 */
+    float over;
+    int64_t depth, lines;  /* columns, and lines of a panel of them */
     double scale, *centre; /* x' = scale (x - centre) */
     float *panels;         /* left panels of all support rows, each over all columns */
-    float *squares;        /* -|s'|^2 / 2 */
+    float *squares;        /* -|s'|^2 / 2; of bytes -|s|^2, whole numbers */
     double length;         /* at least the greatest |s| */
     double *roundings;     /* of each column, in units: what t ln 2 is off by for its square */
     double *off, most_off; /* of each support row: what t ln 2 is off by for it; the greatest */
@@ -56,10 +60,27 @@ typedef struct rough_point {
     double length, square, off;
 } rough_point;
 
-/* One point as a lane of a panel. */
+/* Of a byte, in x'. */
+static double unit_of(const mg_expansion_rough *r) {
+    return r->scale / (double)r->over;
+}
+
+static rough_point put_bytes(const mg_expansion_rough *r, const margin_matrix *x, int64_t row,
+                             int width, bool left, float *to, float *adds) {
+    static const double off = 0.71 * 10.0 * 0.5 * (double)FLT_EPSILON, rounding = 1.0 + 1e-6;
+    mg_byte_point p;
+    const bool bytes = mg_byte_pack(x, row, r->over, left, width, to, &p);
+    const int32_t own = left ? -p.square : 256 * p.sum - p.square;
+    memcpy(adds, &own, sizeof own);
+    const double length = unit_of(r) * unit_of(r) * (bytes ? p.square : (double)NAN);
+    return (rough_point){length, rounding * length / (r->scale * r->scale), off * length};
+}
+
+/* One point as a lane of a panel, on the left one of support rows; what it adds to sums. */
 static rough_point put_point(const mg_expansion_rough *r, const margin_matrix *x, int64_t row,
-                             int width, float *to) {
+                             int width, bool left, float *to, float *adds) {
     rough_point p = {0.0, 0.0, 0.0};
+    if (r->bytes) return put_bytes(r, x, row, width, left, to, adds);
     for (int64_t j = 0; j < r->depth; j++) {
         const double value = dense_at(x, row, j);
         const float rounded = (float)(r->scale * (value - r->centre[j]));
@@ -69,6 +90,7 @@ static rough_point put_point(const mg_expansion_rough *r, const margin_matrix *x
         p.square += value * value;
         p.off += r->roundings[j] * square;
     }
+    *adds = (float)(-0.5 * p.length);
     return p;
 }
 
@@ -77,15 +99,24 @@ static margin_status pack_panel(const mg_block *block, void *argument) {
     const mg_expansion_rough *r = argument;
     const margin_matrix *support = &r->h->view.expansion.support;
     const int64_t high = r->ops->rows, first = block->first * high;
-    float *panel = r->panels + first * r->depth;
-    if (first + high > support->rows) memset(panel, 0, (size_t)(high * r->depth) * sizeof *panel);
+    float *panel = r->panels + first * r->lines;
+    if (first + high > support->rows) memset(panel, 0, (size_t)(high * r->lines) * sizeof *panel);
     for (int64_t i = first; i < first + high; i++) {
         rough_point p = {0.0, 0.0, 0.0};
-        if (i < support->rows) p = put_point(r, support, i, (int)high, panel + i - first);
-        r->squares[i] = (float)(-0.5 * p.length);
+        r->squares[i] = 0.0f;
+        if (i < support->rows)
+            p = put_point(r, support, i, (int)high, true, panel + i - first, &r->squares[i]);
         r->off[i] = p.off;
     }
     return MARGIN_OK;
+}
+
+/* -|s'|^2 / 2 */
+static double half_square(const mg_expansion_rough *r, int64_t i) {
+    int32_t bytes;
+    if (!r->bytes) return (double)r->squares[i];
+    memcpy(&bytes, &r->squares[i], sizeof bytes);
+    return 0.5 * unit_of(r) * unit_of(r) * bytes;
 }
 
 /* Upper bounds: the squares were rounded, and |s| <= |s'| / scale + |centre|. */
@@ -95,7 +126,7 @@ static void find_most(mg_expansion_rough *r) {
     double least = 0.0, square = 0.0;
     r->typical = (double)FLT_EPSILON;
     for (int64_t i = 0; i < support; i++) {
-        least = fmin(least, (double)r->squares[i]); /* NaN shows in the sums */
+        least = fmin(least, half_square(r, i)); /* NaN shows in the sums */
         r->most_off = fmax(r->most_off, r->off[i]);
         r->typical += r->off[i] / (double)support;
     }
@@ -115,7 +146,7 @@ static void find_units(mg_expansion_rough *r) {
         r->roundings[j] = 0.71 * (0.5 * mg_tile_roundings(r->depth, j) + 4.0) * unit;
         r->centre[j] = 0.0;
     }
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = 0; i < count && !r->bytes; i++)
         for (int64_t j = 0; j < r->depth; j++)
             r->centre[j] += dense_at(support, i * step, j) / (double)count;
 }
@@ -143,12 +174,22 @@ static bool is_for_rough(const mg_hypothesis *h) {
 static margin_status rough_arrays(mg_expansion_rough *r, int64_t rows, int64_t entries) {
     return MG_PIECES(&r->arena, "the support rows in single precision", NULL,
                      MG_PIECE(r->centre, r->depth), MG_PIECE(r->roundings, r->depth),
-                     MG_PIECE(r->panels, rows * r->depth), MG_PIECE(r->squares, rows),
+                     MG_PIECE(r->panels, rows * r->lines), MG_PIECE(r->squares, rows),
                      MG_PIECE(r->off, rows), MG_PIECE(r->weights, entries),
                      MG_PIECE(r->sizes, entries), MG_PIECE(r->least, r->h->functions));
 }
 
-mg_expansion_rough *mg_expansion_rough_new(margin_context *context, const mg_hypothesis *h) {
+/* Support rows that are bytes, and so is the first of `like`. */
+static void choose_bytes(margin_context *context, mg_expansion_rough *r,
+                         const margin_matrix *like) {
+    const margin_matrix *support = &r->h->view.expansion.support;
+    r->over = like && like->rows > 0 ? mg_byte_over(context, support, NULL, support->rows) : 0.0f;
+    r->bytes = r->over > 0.0f && mg_byte_is(like, 0, r->over);
+    r->lines = r->bytes ? MG_BYTE_LINES(r->depth) : r->depth;
+}
+
+mg_expansion_rough *mg_expansion_rough_new(margin_context *context, const mg_hypothesis *h,
+                                           const margin_matrix *like) {
     mg_heap *heap = context->heap;
     if (!is_for_rough(h)) return NULL;
     const int64_t support = h->view.expansion.support.rows;
@@ -158,6 +199,7 @@ mg_expansion_rough *mg_expansion_rough_new(margin_context *context, const mg_hyp
     r->h = h;
     r->ops = MG_ISA_TABLE(h->isa, mg_gram_tile_ops);
     r->depth = h->columns;
+    choose_bytes(context, r, like);
     mg_arena_init(&r->arena, heap);
     margin_status status = rough_arrays(r, rows, h->view.expansion.starts[h->functions]);
     if (status >= 0) {
@@ -196,7 +238,7 @@ typedef struct rough_rows {
 
 int64_t mg_expansion_rough_room(const mg_expansion_rough *r) {
     const int64_t functions = r->h->functions;
-    const int64_t floats = (SUPPORT + MOST_HIGH) * MOST_WIDE + (1 + r->depth) * ROWS;
+    const int64_t floats = (SUPPORT + MOST_HIGH) * MOST_WIDE + (1 + r->lines) * ROWS;
     return 2 * (functions + 1) * ROWS + 2 * functions + floats / 2;
 }
 
@@ -219,14 +261,13 @@ static rough_rows lay_out(const mg_expansion_rough *r, int64_t count, double *ro
 static void pack_rows(const mg_expansion_rough *r, const margin_matrix *x, int64_t first,
                       rough_rows *q) {
     const int width = r->ops->columns;
-    memset(q->right + q->count / width * width * r->depth, 0,
-           (size_t)((q->padded - q->count / width * width) * r->depth) * sizeof *q->right);
+    memset(q->right + q->count / width * width * r->lines, 0,
+           (size_t)((q->padded - q->count / width * width) * r->lines) * sizeof *q->right);
     for (int64_t i = 0; i < q->padded; i++)
         q->squares[i] = 0.0f;
     for (int64_t i = 0; i < q->count; i++) {
-        float *to = q->right + i / width * width * r->depth + i % width;
-        const rough_point p = put_point(r, x, first + i, width, to);
-        q->squares[i] = (float)(-0.5 * p.length);
+        float *to = q->right + i / width * width * r->lines + i % width;
+        const rough_point p = put_point(r, x, first + i, width, false, to, &q->squares[i]);
         q->off[i] = p.off;
         q->length[i] = sqrt(p.square);
     }
@@ -242,8 +283,8 @@ static void fill_values(const mg_expansion_rough *r, const rough_rows *q, int64_
     const int64_t left = r->h->view.expansion.support.rows - first;
     float *places[MOST_HIGH];
     mg_gram_tile tile = {.finish = {MG_KERNEL_RBF, 1.0f, 0.0f, 1},
-                         .depth = r->depth,
-                         .b = q->right + row * r->depth,
+                         .depth = r->lines,
+                         .b = q->right + row * r->lines,
                          .b_square = q->squares + row,
                          .first = true,
                          .last = true,
@@ -255,8 +296,11 @@ static void fill_values(const mg_expansion_rough *r, const rough_rows *q, int64_
         for (int k = 0; k < high; k++)
             places[k] = q->values + (s + k) * width;
         tile.a_square = r->squares + first + s;
-        tile.a = r->panels + (first + s) * r->depth;
-        r->ops->tile(&tile);
+        tile.a = r->panels + (first + s) * r->lines;
+        if (r->bytes)
+            mg_byte_tile(r->ops, (float)(0.5 * unit_of(r) * unit_of(r)), &tile);
+        else
+            r->ops->tile(&tile);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "math/gram/gram.h"
 #include "math/products/band_form.h"
 #include "math/products/symmetric_product.h"
+#include "math/rows/byte_rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,12 +52,15 @@ int64_t mg_kernel_spare(const mg_kernel_sizes *s) {
 
 mg_kernel_sizes mg_kernel_sizes_of(const mg_fit *fit, const mg_kernel *kernel, int64_t functions) {
     const char *name = fit->learner->info.name;
+    const mg_kernel_points points = mg_kernel_points_of(fit->problem);
     return (mg_kernel_sizes){.learner = name,
                              .linear = mg_linear_instead(name, fit->problem->kind),
                              .kernel = kernel->kind,
                              .words = mg_kernel_given(&fit->learner->info, fit->options),
                              .definite = mg_kernel_is_definite(kernel),
                              .x = fit->problem->x,
+                             .over =
+                                 mg_byte_over(fit->context, &points.x, points.rows, points.count),
                              .count = fit->problem->count,
                              .labels = fit->problem->kind == MG_TWO_CLASS,
                              .functions = functions,
@@ -86,7 +90,9 @@ static double square_bytes(const mg_kernel_sizes *s) {
 /* So many rows in f32, and what they add to errors. */
 static double narrow_bytes(const mg_kernel_sizes *s, double rows) {
     if (mg_is_csr(&s->x) || mg_kernel_basis_of(s->kernel) == MG_OF_NONE) return 0.0;
-    return 4.0 * ((double)s->x.columns + (s->kernel == MG_KERNEL_RBF ? 3.0 : 1.0)) * rows;
+    double words = (double)s->x.columns;
+    if (s->over > 0.0f && s->kernel != MG_KERNEL_LAPLACIAN) words = MG_BYTE_LINES(words) + 1;
+    return 4.0 * (words + (s->kernel == MG_KERNEL_RBF ? 3.0 : 1.0)) * rows;
 }
 
 /* Of a coefficient: while functions are found, as they are put together, and in the model, there

@@ -30,6 +30,7 @@ typedef struct mg_kernel_sizes {
     bool labels;       /* of two classes */
     bool definite;     /* the kernel is an inner product, whatever the rows */
     margin_matrix x;   /* its shape, and whether it is sparse */
+    float over;        /* of mg_gram_request */
     int64_t count;     /* samples: rows of the Gram matrix */
     int64_t functions; /* to be found, with that matrix */
     double samples;    /* of all functions, each its own; pairs of classes have fewer than all */

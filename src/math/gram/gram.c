@@ -108,7 +108,13 @@ static margin_status fill_diagonal(margin_context *context, mg_gram *gram, margi
     MG_ARENA_NEW(&gram->arena, gram->diagonal, gram->points.count, purpose, error);
     if (basis == MG_OF_NONE) return mg_kernel_fail(diagonal_one_by_one(gram), error);
     MG_ARENA_NEW(&gram->arena, squares, gram->points.x.rows, purpose, error);
-    MG_TRY(mg_kernel_fail(mg_row_squares(context, &gram->points.x, squares), error));
+    bool *wanted;
+    MG_NEW_ZERO(gram->heap, wanted, gram->points.x.rows, purpose, error);
+    for (int64_t i = 0; i < gram->points.count; i++)
+        wanted[gram->row[i]] = true;
+    const margin_status status = mg_row_squares(context, &gram->points.x, wanted, squares);
+    mg_free(gram->heap, wanted);
+    MG_TRY(mg_kernel_fail(status, error));
     diagonal_of_squares(gram, squares);
     if (basis == MG_OF_SQUARES) gram->squares = squares;
     return MARGIN_OK;
@@ -128,18 +134,18 @@ static margin_status check_diagonal(mg_gram *gram, margin_error *error) {
 
 /* ---- Creation -------------------------------------------------------------------------------- */
 
-static margin_status gram_prepare(margin_context *context, mg_gram *gram, int64_t bytes,
-                                  bool by_rows, margin_error *error) {
+static margin_status gram_prepare(margin_context *context, mg_gram *gram,
+                                  const mg_gram_request *request, margin_error *error) {
     MG_TRY(mg_kernel_check(context, &gram->kernel, &gram->points, error));
     MG_TRY(mg_kernel_scratch_new(context, &gram->kernel, &gram->points.x, &gram->points.x,
                                  &gram->scratch, error));
     MG_TRY(list_points(gram, error));
-    MG_TRY(new_slots(gram, bytes, by_rows, error));
+    MG_TRY(new_slots(gram, request->bytes, request->by_rows, error));
     MG_TRY(fill_diagonal(context, gram, error));
     MG_TRY(check_diagonal(gram, error));
     if (gram->type != MARGIN_F32) return MARGIN_OK;
-    return mg_gram_tiles_new(context, &gram->kernel, &gram->points, gram->factor, &gram->tiles,
-                             error);
+    return mg_gram_tiles_new(context, &gram->kernel, &gram->points, gram->factor, request->over,
+                             &gram->tiles, error);
 }
 
 margin_status mg_gram_create(margin_context *context, const mg_gram_request *request, mg_gram **out,
@@ -153,8 +159,7 @@ margin_status mg_gram_create(margin_context *context, const mg_gram_request *req
                       .size = mg_type_size(request->type),
                       .ld = line_of(request->points.count, request->type)};
     mg_arena_init(&gram->arena, context->heap);
-    const margin_status status =
-        gram_prepare(context, gram, request->bytes, request->by_rows, error);
+    const margin_status status = gram_prepare(context, gram, request, error);
     if (status < 0) {
         mg_gram_free(gram);
         return status;

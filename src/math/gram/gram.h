@@ -24,6 +24,7 @@ typedef struct mg_gram_request {
     margin_type type;        /* of the values: MARGIN_F64 or MARGIN_F32 */
     int64_t bytes;           /* that its rows may take; at least two rows are kept */
     bool by_rows;            /* one reader: never the whole matrix at once, though it fits */
+    float over;              /* the points are bytes in units of 1 / over; 0: not, or not known */
 } mg_gram_request;
 
 /* Callers read the first four; the rest is the business of gram.c and gram_store.c. */

@@ -1,6 +1,8 @@
 /* Points packed for tiles in f32, and blocks of values by them. */
 #include "math/gram/gram_tiles.h"
 
+#include "math/rows/byte_rows.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -13,8 +15,11 @@ struct mg_gram_tiles {
     const mg_gram_tile_ops *ops;
     const mg_kernel_points *points;
     mg_tile_finish finish;
-    int64_t count, depth;
+    int64_t count, depth; /* depth: lines of a panel */
     double scale;
+    bool bytes; /* rows of bytes, in units of 1 / over; else f32 */
+    float over;
+    int32_t *lefts;             /* of points that are bytes: what they add on the left */
     double *centre, *roundings; /* of columns, while points are packed: x' = scale (x - centre) */
     double *off;                /* of points, rbf: see below */
     float *panels, *squares;
@@ -24,7 +29,7 @@ void mg_gram_tiles_free(mg_gram_tiles *tiles) {
     if (!tiles) return;
     mg_heap *heap = tiles->heap;
     MG_FREE(heap, tiles->centre, tiles->roundings, tiles->off, tiles->panels, tiles->squares,
-            tiles);
+            tiles->lefts, tiles);
 }
 
 void mg_gram_tiles_end(mg_gram_tiles *tiles) {
@@ -36,19 +41,27 @@ static double point_value(const mg_kernel_points *points, int64_t i, int64_t k) 
     return mg_stored_value(&points->x, mg_point_row(points, i) * points->x.stride + k);
 }
 
-/* Centre and scale: |x'|^2 is 2 gamma |x - mean|^2 of rbf, |x'|_1 gamma |x - mean|_1 of laplacian,
- * for powers of 2 in place of e; of dot products the values are at most 1. */
-static void find_units(mg_gram_tiles *t, const mg_kernel *kernel, double factor) {
-    const bool rbf = kernel->kind == MG_KERNEL_RBF, l1 = kernel->kind == MG_KERNEL_LAPLACIAN;
+/* The mean of the points, where values depend on differences. Returns the greatest |x_k|. */
+static double find_centre(mg_gram_tiles *t, bool differences) {
     double most = 0.0;
+    for (int64_t k = 0; k < t->depth; k++)
+        t->centre[k] = 0.0;
     for (int64_t i = 0; i < t->count; i++)
         for (int64_t k = 0; k < t->depth; k++) {
             const double value = point_value(t->points, i, k);
-            t->centre[k] += rbf || l1 ? value : 0.0;
+            t->centre[k] += differences ? value : 0.0;
             most = fmax(most, fabs(value));
         }
     for (int64_t k = 0; k < t->depth; k++)
         t->centre[k] /= (double)t->count;
+    return most;
+}
+
+/* |x'|^2 is 2 gamma |x - mean|^2 of rbf, |x'|_1 gamma |x - mean|_1 of laplacian, for powers of 2 in
+ * place of e; of dot products the values are at most 1. */
+static void find_units(mg_gram_tiles *t, const mg_kernel *kernel, double factor) {
+    const bool rbf = kernel->kind == MG_KERNEL_RBF, l1 = kernel->kind == MG_KERNEL_LAPLACIAN;
+    const double most = t->bytes ? 255.0 / (double)t->over : find_centre(t, rbf || l1);
     const double gamma = MG_LOG2_E * kernel->gamma;
     t->scale = rbf ? sqrt(2.0 * gamma) : l1 ? gamma : most > 0.0 ? 1.0 / most : 1.0;
     const double unit = 1.0 / (t->scale * t->scale), root = pow(factor, 1.0 / kernel->degree);
@@ -68,6 +81,25 @@ double mg_tile_roundings(int64_t depth, int64_t column) {
     const int64_t chunk = column / MG_TILE_CHUNK, end = (chunk + 1) * MG_TILE_CHUNK;
     const int64_t after = (depth - 1) / MG_TILE_CHUNK - chunk;
     return (double)(1 + MG_MIN(end, depth) - column + after + (chunk > 0));
+}
+
+/* Squares are what points add on the right. */
+static margin_status pack_bytes(const mg_block *block, void *argument) {
+    mg_gram_tiles *t = argument;
+    const int64_t width = t->ops->columns, first = block->first * width;
+    const bool distances = t->finish.kind == MG_KERNEL_RBF;
+    const double unit = t->scale / (double)t->over;
+    for (int64_t j = 0; j < width; j++) {
+        const int64_t i = MG_MIN(first + j, t->count - 1);
+        mg_byte_point p;
+        (void)mg_byte_pack(&t->points->x, mg_point_row(t->points, i), t->over, false, width,
+                           t->panels + first * t->depth + j, &p);
+        const int32_t square = distances ? p.square : 0, right = 256 * p.sum - square;
+        memcpy(&t->squares[first + j], &right, sizeof right);
+        t->lefts[i] = -square;
+        if (t->off) t->off[i] = 10.0 * unit * unit * p.square;
+    }
+    return MARGIN_OK;
 }
 
 static margin_status pack_block(const mg_block *block, void *argument) {
@@ -92,7 +124,7 @@ static margin_status pack_block(const mg_block *block, void *argument) {
 /* A distance in f32 is worth something while the squares it comes from are not much larger. */
 static bool is_fine(const mg_gram_tiles *t) {
     const float most = mg_kernel_basis_of(t->finish.kind) == MG_OF_PRODUCTS ? 1e30f : 1e4f;
-    for (int64_t i = 0; i < t->count; i++)
+    for (int64_t i = 0; !t->bytes && i < t->count; i++)
         if (!(-t->squares[i] <= most)) return false;
     return isfinite(t->finish.slope) && isfinite(t->finish.offset);
 }
@@ -106,19 +138,19 @@ static margin_status pack_points(margin_context *context, mg_gram_tiles *t, cons
     if (kernel->kind == MG_KERNEL_RBF) MG_NEW(t->heap, t->off, t->count, purpose, error);
     MG_NEW(t->heap, t->panels, panels * t->ops->columns * t->depth, purpose, error);
     MG_NEW(t->heap, t->squares, panels * t->ops->columns, purpose, error);
-    for (int64_t k = 0; k < t->depth; k++) {
-        t->centre[k] = 0.0;
+    if (t->bytes) MG_NEW(t->heap, t->lefts, t->count, purpose, error);
+    for (int64_t k = 0; k < t->depth; k++)
         t->roundings[k] = mg_tile_roundings(t->depth, k);
-    }
     find_units(t, kernel, factor);
-    const margin_status status = mg_sweep_each(context, panels, 1, pack_block, t, error);
+    const margin_status status =
+        mg_sweep_each(context, panels, 1, t->bytes ? pack_bytes : pack_block, t, error);
     MG_FREE(t->heap, t->centre, t->roundings);
     t->centre = t->roundings = NULL;
     return status;
 }
 
 margin_status mg_gram_tiles_new(margin_context *context, const mg_kernel *kernel,
-                                const mg_kernel_points *points, double factor,
+                                const mg_kernel_points *points, double factor, float over,
                                 mg_gram_tiles **tiles, margin_error *error) {
     mg_gram_tiles *t;
     *tiles = NULL;
@@ -129,6 +161,9 @@ margin_status mg_gram_tiles_new(margin_context *context, const mg_kernel *kernel
                          .points = points,
                          .count = points->count,
                          .depth = points->x.columns};
+    t->over = kernel->kind != MG_KERNEL_LAPLACIAN ? over : 0.0f;
+    t->bytes = t->over > 0.0f;
+    if (t->bytes) t->depth = MG_BYTE_LINES(t->depth);
     const margin_status status = pack_points(context, t, kernel, factor, error);
     if (status < 0 || !is_fine(t))
         mg_gram_tiles_free(t);
@@ -141,14 +176,28 @@ margin_status mg_gram_tiles_new(margin_context *context, const mg_kernel *kernel
  * units as they went through roundings, of |x'_k z'_k| <= (x'_k^2 + z'_k^2) / 2 and of the squares
  * made alike; rounded points are 2 units of |x'|^2 + |z'|^2, the sums of the three 1.5. It is not
  * above 0, so that the power keeps at most ln 2 of the difference, and is itself off by two units
- * in the last place (Higham, Accuracy and Stability of Numerical Algorithms, 3.1). */
+ * in the last place (Higham, Accuracy and Stability of Numerical Algorithms, 3.1). The exponent of
+ * bytes is rounded three times, and bytes are within 6 units of what they stand for. */
 bool mg_gram_tiles_error(const mg_gram_tiles *t, double *each, double *off) {
     const double unit = 0.5 * (double)FLT_EPSILON;
     if (t->finish.kind != MG_KERNEL_RBF) return false;
     *each = 4.0 * unit;
     for (int64_t i = 0; i < t->count; i++)
-        off[i] = 0.701 * unit * (t->off[i] - 8.0 * (double)t->squares[i]);
+        off[i] = 0.701 * unit * (t->off[i] - (t->bytes ? 0.0 : 8.0 * (double)t->squares[i]));
     return true;
+}
+
+void mg_byte_tile(const mg_gram_tile_ops *ops, float scale, const mg_gram_tile *tile) {
+    static const float zeros[32];
+#if defined(__x86_64__)
+    mg_byte_products_vnni(tile, scale);
+#endif
+    if (!tile->last) return;
+    mg_gram_tile rest = *tile; /* no columns more: values of the sums */
+    rest.depth = 0;
+    rest.first = false;
+    rest.a_square = rest.b_square = zeros;
+    ops->tile(&rest);
 }
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
@@ -168,10 +217,12 @@ void mg_gram_left(const mg_gram_tiles *t, const int64_t *points, int64_t rows, f
             const int64_t point = points[MG_MIN(first + r, rows - 1)];
             from[r] = t->panels + point / width * width * t->depth + point % width;
             square[r] = t->squares[point];
+            if (t->bytes) memcpy(&square[r], &t->lefts[point], sizeof *square);
         }
         for (int64_t k = 0; k < t->depth; k++)
             for (int64_t r = 0; r < high; r++)
-                to[k * high + r] = from[r][k * width];
+                to[k * high + r] =
+                    t->bytes ? mg_byte_signs(from[r][k * width]) : from[r][k * width];
     }
 }
 
@@ -217,6 +268,8 @@ margin_status mg_gram_right(margin_context *context, const mg_gram_tiles *t, con
 static void fill_panel(const mg_gram_tiles *t, const float *left, int64_t rows, int64_t first,
                        int64_t columns, int64_t offset, float *const *out, float *sums) {
     const int64_t high = t->ops->rows, width = t->ops->columns;
+    const double unit = t->bytes ? t->scale / (double)t->over : 0.0;
+    const float byte_scale = (float)(0.5 * unit * unit);
     float *places[MOST_ROWS];
     mg_gram_tile tile = {.finish = t->finish,
                          .b_square = t->squares + first,
@@ -235,7 +288,10 @@ static void fill_panel(const mg_gram_tiles *t, const float *left, int64_t rows, 
             tile.sums = sums + r * width;
             for (int i = 0; i < tile.rows; i++)
                 places[i] = out[r + i] + offset;
-            t->ops->tile(&tile);
+            if (t->bytes)
+                mg_byte_tile(t->ops, byte_scale, &tile);
+            else
+                t->ops->tile(&tile);
         }
     }
 }

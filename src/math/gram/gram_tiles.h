@@ -46,11 +46,17 @@ typedef struct mg_gram_tile_ops {
 } mg_gram_tile_ops;
 MG_ISA_TABLES(mg_gram_tile_ops, mg_gram_tile_ops);
 
+/* A tile of bytes: lines are words of them (math/rows/byte_rows.h). Of sums and squares, whole
+ * numbers of 32 bits, it makes `scale` times 2 sum + a_square + b_square in f32. */
+void mg_byte_tile(const mg_gram_tile_ops *ops, float scale, const mg_gram_tile *tile);
+/* Adds the lines to the sums, or begins with them; the last ones scale. */
+void mg_byte_products_vnni(const mg_gram_tile *t, float scale);
+
 typedef struct mg_gram_tiles mg_gram_tiles;
 /* NULL where these points are not for f32: sparse, a kernel that is no function of a sum, values
- * too large for what rounding leaves of a distance. */
+ * too large for what rounding leaves of a distance. over: see mg_gram_request. */
 margin_status mg_gram_tiles_new(margin_context *context, const mg_kernel *kernel,
-                                const mg_kernel_points *points, double factor,
+                                const mg_kernel_points *points, double factor, float over,
                                 mg_gram_tiles **tiles, margin_error *error);
 void mg_gram_tiles_free(mg_gram_tiles *tiles);
 /* No more values will be asked for; what is known of errors stays. */

@@ -188,6 +188,7 @@ int64_t mg_kernel_square_bytes(int64_t count);
 /* Lines of eight numbers that a thread's scratch has room for beside 4 bytes a column, where rows
  * of x are multiplied one by one: by the longest of them. */
 int64_t mg_sparse_lines(const margin_matrix *x);
-/* squares[i] = |x_i|^2 of all rows, in parallel, with the sums of mg_kernel_fill: |x - x|^2 is
- * exactly 0. */
-margin_status mg_row_squares(margin_context *context, const margin_matrix *x, double *squares);
+/* squares[i] = |x_i|^2 of the rows wanted (NULL: all), in parallel, with the sums of
+ * mg_kernel_fill: |x - x|^2 is exactly 0. */
+margin_status mg_row_squares(margin_context *context, const margin_matrix *x, const bool *wanted,
+                             double *squares);

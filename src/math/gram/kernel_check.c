@@ -95,7 +95,7 @@ margin_status mg_kernel_decide(margin_context *context, const mg_kernel *kernel,
                                const mg_kernel_points *points, mg_kernel_curvature *found,
                                margin_error *error) {
     const int64_t n = points->count, bytes = mg_gram_bytes(n, MARGIN_F64, n);
-    const mg_gram_request request = {*kernel, *points, MARGIN_F64, bytes, false};
+    const mg_gram_request request = {*kernel, *points, MARGIN_F64, bytes, false, 0.0f};
     int64_t failed = 0;
     static const double least = 1e-300;
     double most = 0.0;

@@ -7,12 +7,13 @@ enum { SQUARE_LANES = 16, SQUARE_DEPTH = 64 }; /* at least a right panel's colum
 
 typedef struct square_work {
     const margin_matrix *x;
+    const bool *wanted; /* of each row; NULL: all */
     const mg_kernel_ops *ops;
     double *squares;
 } square_work;
 
-/* `count` neighbouring rows through right panels, as a block of kernel values would. */
-static void square_rows(const square_work *work, int64_t first, int64_t count) {
+/* `count` rows through right panels, as a block of kernel values would. */
+static void square_rows(const square_work *work, const int64_t *rows, int64_t count) {
     const margin_matrix *x = work->x;
     const int width = work->ops->columns;
     double panel[SQUARE_LANES * SQUARE_DEPTH], sum[SQUARE_LANES] = {0.0};
@@ -21,27 +22,35 @@ static void square_rows(const square_work *work, int64_t first, int64_t count) {
         const int64_t depth = MG_MIN(SQUARE_DEPTH, x->columns - from);
         for (int64_t i = 0; i < count; i++)
             for (int64_t j = 0; j < depth; j++)
-                panel[j * width + i] = mg_stored_value(x, (first + i) * x->stride + from + j);
+                panel[j * width + i] = mg_stored_value(x, rows[i] * x->stride + from + j);
         work->ops->square(depth, panel, sum);
     }
-    memcpy(work->squares + first, sum, (size_t)count * sizeof *sum);
+    for (int64_t i = 0; i < count; i++)
+        work->squares[rows[i]] = sum[i];
 }
 
 static margin_status square_block(const mg_block *block, void *argument) {
     const square_work *work = argument;
-    const int64_t first = block->first, width = work->ops->columns;
-    if (mg_is_csr(work->x)) {
-        for (int64_t i = first; i < first + block->count; i++)
+    const int64_t end = block->first + block->count;
+    int64_t rows[SQUARE_LANES], count = 0;
+    for (int64_t i = block->first; i < end; i++) {
+        if (work->wanted && !work->wanted[i]) continue;
+        if (mg_is_csr(work->x)) {
             work->squares[i] = work->ops->sparse_square(work->x, i);
-        return MARGIN_OK;
+            continue;
+        }
+        rows[count++] = i;
+        if (count < work->ops->columns) continue;
+        square_rows(work, rows, count);
+        count = 0;
     }
-    for (int64_t i = 0; i < block->count; i += width)
-        square_rows(work, first + i, MG_MIN(width, block->count - i));
+    if (count > 0) square_rows(work, rows, count);
     return MARGIN_OK;
 }
 
-margin_status mg_row_squares(margin_context *context, const margin_matrix *x, double *squares) {
-    square_work work = {x, MG_ISA_TABLE(mg_isa_level(), mg_kernel_ops), squares};
+margin_status mg_row_squares(margin_context *context, const margin_matrix *x, const bool *wanted,
+                             double *squares) {
+    square_work work = {x, wanted, MG_ISA_TABLE(mg_isa_level(), mg_kernel_ops), squares};
     return mg_sweep_each(context, x->rows, mg_block_rows(mg_row_bytes(x)), square_block, &work,
                          NULL);
 }

@@ -32,7 +32,8 @@ static margin_status multiply(gap_run *run) {
                                    .z_count = run->count,
                                    .x_squares = run->squares,
                                    .z_squares = run->squares};
-    if (squares) MG_TRY(mg_kernel_fail(mg_row_squares(run->context, x, run->squares), run->error));
+    if (squares)
+        MG_TRY(mg_kernel_fail(mg_row_squares(run->context, x, NULL, run->squares), run->error));
     MG_TRY(mg_kernel_scratch_new(run->context, run->kernel, x, x, &scratch, run->error));
     const margin_status status =
         mg_kernel_multiply_square(scratch, &block, run->beta, run->products, run->error);

@@ -240,7 +240,7 @@ static mg_expansion_rough *start_rough(margin_context *context, const mg_query *
     if (q->what != MARGIN_OUTPUT_LABELS || count < LEAST || sparse) return NULL;
     if (mg_decides_by_probability(model) || model->hypothesis->functions > MOST_FUNCTIONS)
         return NULL;
-    return mg_expansion_rough_new(context, model->hypothesis);
+    return mg_expansion_rough_new(context, model->hypothesis, model->active == 0 ? q->x : NULL);
 }
 
 /* Scratch of each worker. */

@@ -26,7 +26,7 @@ static margin_status fill(margin_context *context, const mg_spec_component *lear
     const mg_kernel_points points = mg_kernel_points_of(problem);
     MG_TRY(mg_kernel_check(context, &kernel, &points, error));
     MG_NEW(context->heap, squares, problem->x.rows, "the Gram matrix", error);
-    margin_status status = mg_row_squares(context, &problem->x, squares);
+    margin_status status = mg_row_squares(context, &problem->x, NULL, squares);
     const bool given = kernel.kind == MG_KERNEL_PRECOMPUTED;
     const mg_kernel_block block = {.x = &problem->x,
                                    .z = &problem->x,
