@@ -4,6 +4,9 @@
 #include "math/gram/kernel_tile.h"
 
 #include <string.h>
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
 
 /* Columns that are looked at together: a thousand rows of them stay in the second cache. */
 enum { VISIT_COLUMNS = 512, LEFT_ROWS = 96 };
@@ -43,13 +46,35 @@ static void tile_rows(const tile_work *work, int64_t at, int64_t count, int64_t 
     mg_gram_tiles_fill(work->right, left, count, first, columns, out);
 }
 
+/* Four values of each of four rows. */
+MG_INLINE void mirror_four(const float *from, float *to, int64_t ld) {
+#if defined(__SSE__)
+    __m128 row[] = {_mm_loadu_ps(from), _mm_loadu_ps(from + ld), _mm_loadu_ps(from + 2 * ld),
+                    _mm_loadu_ps(from + 3 * ld)};
+    _MM_TRANSPOSE4_PS(row[0], row[1], row[2], row[3]);
+    for (int j = 0; j < 4; j++)
+        _mm_storeu_ps(to + j * ld, row[j]);
+#else
+    for (int j = 0; j < 4; j++)
+        for (int k = 0; k < 4; k++)
+            to[j * ld + k] = from[k * ld + j];
+#endif
+}
+
 void mg_gram_mirror(float *values, int64_t ld, int64_t at, int64_t rows, int64_t first,
                     int64_t columns) {
-    enum { EDGE = 16 };
-    for (int64_t i = at; i < at + rows; i += EDGE)
-        for (int64_t j = first; j < first + columns; j++)
-            for (int64_t k = i; k < MG_MIN(i + EDGE, at + rows); k++)
-                values[j * ld + k] = values[k * ld + j];
+    enum { EDGE = 16 }; /* rows of a cache line */
+    for (int64_t i = at; i < at + rows; i += EDGE) {
+        const int64_t end = MG_MIN(i + EDGE, at + rows);
+        for (int64_t j = first; j < first + columns; j += 4) {
+            int64_t k = i;
+            for (; k + 4 <= end && j + 4 <= first + columns; k += 4)
+                mirror_four(values + k * ld + j, values + j * ld + k, ld);
+            for (int64_t c = j; k < end && c < MG_MIN(j + 4, first + columns); c++)
+                for (int64_t r = k; r < end; r++)
+                    values[c * ld + r] = values[r * ld + c];
+        }
+    }
 }
 
 /* Blocks on and above the diagonal, mirrored. */
