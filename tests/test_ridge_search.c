@@ -123,6 +123,29 @@ static void test_numbers(void **state) {
     regression_free(&r);
 }
 
+/* Many columns, so that conjugate gradients need few steps: one of them serves all penalties. */
+static void test_shifts(void **state) {
+    (void)state;
+    enum { M = 420, WIDE = 40 };
+    static const char *const specs[] = {
+        "kernel-ridge(gamma=0.025, alpha={0.5..100 log 7})",
+        "kernel-ridge(gamma=0.025, alpha={0.5..100 log 7}, intercept=yes)",
+        "kernel-ridge(kernel=laplacian, gamma=0.1, C={0.01..1 log 6}, intercept=yes)",
+    };
+    regression r = regression_make(M, WIDE, 0, 1, 5);
+    kernel_targets(&r, 6);
+    double weights[M];
+    for (int64_t i = 0; i < M; i++)
+        weights[i] = (double)(i % 3) / 2.0;
+    margin_data data = regression_data(&r);
+    for (int weighted = 0; weighted < 2; weighted++) {
+        if (weighted) data.weights = margin_values_f64(weights, M);
+        for (size_t k = 0; k < sizeof specs / sizeof *specs; k++)
+            assert_plain(specs[k], &data, "rmse", 1e-7);
+    }
+    regression_free(&r);
+}
+
 static void test_classes(void **state) {
     SUPPORT_LARGE_CASE();
     (void)state;
@@ -262,7 +285,10 @@ static margin_status attempt_search(margin_context *in, void *user, margin_error
     margin_splits *splits = NULL;
     margin_search_result *found = NULL;
     margin_status status = margin_spec_parse(
-        in, "kernel-ridge(gamma=1, alpha={0.1..10 log 6}, intercept=yes)", &spec, error);
+        in,
+        data->x.columns > 2 ? "kernel-ridge(gamma=0.05, alpha={20..900 log 6}, intercept=yes)"
+                            : "kernel-ridge(gamma=1, alpha={0.1..10 log 6}, intercept=yes)",
+        &spec, error);
     if (status >= 0) status = margin_split(in, data, &folds, &splits, error);
     if (status >= 0) status = margin_search(in, spec, data, splits, NULL, &found, error);
     margin_search_result_free(found);
@@ -273,17 +299,23 @@ static margin_status attempt_search(margin_context *in, void *user, margin_error
 
 static void test_failing_allocations(void **state) {
     (void)state;
-    regression r = regression_make(40, 2, 0, 1, 9);
-    margin_data data = regression_data(&r);
-    assert_true(support_fail_each_allocation(1, attempt_search, &data) > 50);
-    regression_free(&r);
+    for (int wide = 0; wide < 2; wide++) {
+        regression r = regression_make(wide ? 240 : 40, wide ? 30 : 2, 0, 1, 9);
+        margin_data data = regression_data(&r);
+        assert_true(support_fail_each_allocation(1, attempt_search, &data) > 50);
+        regression_free(&r);
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),        cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_weak_penalties), cmocka_unit_test(test_one_matrix),
-        cmocka_unit_test(test_together),       cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_shifts),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_weak_penalties),
+        cmocka_unit_test(test_one_matrix),
+        cmocka_unit_test(test_together),
+        cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

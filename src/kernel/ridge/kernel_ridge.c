@@ -154,11 +154,14 @@ margin_status mg_ridge_solve(mg_ridge_run *run) {
 }
 
 margin_status mg_ridge_solve_penalties(mg_ridge_run *run) {
-    bool proven;
+    bool proven = false;
     mg_kernel kernel;
     MG_TRY(mg_kernel_of_fit(&run->fits[0], &run->options->choice, own->name, &kernel));
     MG_REQUIRE(mg_ridge_take(run, &kernel), run->error, MARGIN_ERROR_INTERNAL, "no matrix is kept");
     MG_TRY(mg_ridge_begin(run));
+    if (!run->worn) MG_TRY(mg_ridge_by_shifts(run, &proven));
+    if (proven) return MARGIN_OK;
+    start_again(run);
     MG_TRY(mg_ridge_reduce(run));
     return mg_ridge_by_form(run, &proven);
 }

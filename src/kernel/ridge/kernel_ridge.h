@@ -99,6 +99,8 @@ margin_status mg_ridge_direct(mg_ridge_run *run);
 /* Makes the form; STOPPED_TIME: not in time. Then a solution by it, proven or not. */
 margin_status mg_ridge_reduce(mg_ridge_run *run);
 margin_status mg_ridge_by_form(mg_ridge_run *run, bool *proven); /* all targets */
+/* ridge_shifts.c: all targets, which have one y; where that is not quick, nothing. */
+margin_status mg_ridge_by_shifts(mg_ridge_run *run, bool *proven);
 void mg_ridge_form_free(mg_heap *heap, mg_ridge_form *form);
 /* ridge_kept.c: the system and the form that the fit before left, if they will do; leaves them for
  * fits that are to follow. */
