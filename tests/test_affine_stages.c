@@ -30,7 +30,7 @@ static margin_status fit_ridge(mg_fit *fit) {
     seen = *fit->problem;
     MG_GO(mg_design_create(fit->context, fit->problem, &design, fit->error));
     const int64_t n = design.columns + 1;
-    const mg_weighted_gram request = {.extra = fit->problem->target};
+    const mg_weighted_gram request = {.extra = fit->problem->target, .extra_spread = 1.0};
     MG_GO_NEW(design.heap, gram, (n + 1) * (n + 1) + n * n + n, "a Gram", fit->error);
     double *a = gram + (n + 1) * (n + 1), *x = a + n * n;
     MG_GO(mg_design_gram(&design, &request, gram, fit->error));

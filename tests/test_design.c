@@ -366,7 +366,7 @@ static double *all_results(margin_context *context, const design_case *c, int64_
     OK(mg_design_loss(&d, mg_loss_get(MG_LOSS_LOGISTIC), w, 0.5, NULL, &point, &error));
     at += 3 * n + p + 1;
     *at++ = point.value;
-    mg_weighted_gram request = {.extra = c->target};
+    mg_weighted_gram request = {.extra = c->target, .extra_spread = 1.0};
     OK(mg_design_gram(&d, &request, at, &error));
     at += size * size;
     request.single = true;

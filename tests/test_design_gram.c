@@ -75,6 +75,7 @@ static void check_grams(const design_case *c, mg_design *d) {
                                           .centre = with & 4 ? centre : NULL,
                                           .factor = with & 4 ? factor : NULL,
                                           .extra = with & 8 ? c->target : NULL,
+                                          .extra_spread = 1.0,
                                           .single = (with & 16) != 0,
                                           .columns = with & 32 ? columns : NULL,
                                           .column_count = taken};
@@ -108,7 +109,8 @@ static void test_wide_grams(void **state) {
             margin_context *context = support_context(NULL, threads);
             mg_design d;
             OK(mg_design_create(context, &c->problem, &d, &error));
-            const mg_weighted_gram request = {.extra = c->target, .single = layout % 2 == 1};
+            const mg_weighted_gram request = {
+                .extra = c->target, .extra_spread = 1.0, .single = layout % 2 == 1};
             const int64_t size = mg_design_gram_size(&d, &request);
             double *gram = space(size * size);
             OK(mg_design_gram(&d, &request, gram, &error));
@@ -196,6 +198,7 @@ static void check_sparse_gram(const sparse_case *c, int threads, int with, doubl
                                       .centre = with & 4 ? shift + p : NULL,
                                       .factor = with & 4 ? shift + 2 * p : NULL,
                                       .extra = with & 2 ? numbers : NULL,
+                                      .extra_spread = 1.0,
                                       .columns = with & 8 ? columns : NULL,
                                       .column_count = p - 1};
     mg_design d;

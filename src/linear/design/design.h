@@ -116,8 +116,13 @@ typedef struct mg_weighted_gram {
                                       then has these only, in this order */
     int64_t column_count;          /* of columns */
     const double *extra;           /* samples numbers, such as the targets; NULL: no such column */
+    double extra_centre, extra_spread; /* (extra - centre) / spread of them; spread 0: zeros */
     bool single; /* products in f32, for preconditioners; sums across row blocks in f64 */
 } mg_weighted_gram;
+MG_INLINE double mg_gram_extra(const mg_weighted_gram *request, int64_t i) {
+    if (!(request->extra_spread > 0.0)) return 0.0;
+    return (request->extra[i] - request->extra_centre) / request->extra_spread;
+}
 /* Rows and columns of the result: one for each column that takes part and one more, or two with
  * `extra`; the last one belongs to the intercept (so the corner is the sum of d). */
 int64_t mg_design_gram_size(const mg_design *d, const mg_weighted_gram *request);

@@ -47,7 +47,7 @@ static int64_t gram_sparse_read_row(const mg_gram_job *job, int64_t i, int64_t *
     int64_t length = read_stored(job, i, column, value);
     if (job->request->extra) {
         column[length] = job->columns;
-        value[length++] = job->request->extra[i];
+        value[length++] = mg_gram_extra(job->request, i);
     }
     column[length] = job->size - 1;
     value[length++] = 1.0;

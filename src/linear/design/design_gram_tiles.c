@@ -55,14 +55,14 @@ static void gram_tiles_gather(const mg_gram_job *job, bool whole, int64_t at, do
  * cleared first, if the columns do not reach it. */
 static void finish_line(const tile_job *job, int64_t k, int64_t line, double root, char *block) {
     const mg_symmetric_ops *ops = job->ops;
-    const double *extra = job->gram->request->extra;
+    const mg_weighted_gram *request = job->gram->request;
     const int64_t panels = mg_symmetric_panels(ops, job->gram->size), columns = job->gram->columns;
     const int64_t bytes = ops->width * ops->number_size;
     if (panels > mg_symmetric_panels(ops, columns))
         memset(block + ((panels - 1) * job->stride + line) * bytes, 0, (size_t)bytes);
-    if (extra)
+    if (request->extra)
         mg_symmetric_set(ops, block, job->stride, line, columns,
-                         extra[mg_gram_sample(job->gram, k)] * root);
+                         mg_gram_extra(request, mg_gram_sample(job->gram, k)) * root);
     mg_symmetric_set(ops, block, job->stride, line, job->gram->size - 1, root);
 }
 

@@ -36,7 +36,8 @@ static margin_status make_gram(const mg_fold_products *p, const int64_t *rows,
                                 .count = count,
                                 .target = targets,
                                 .weight = weights};
-    const mg_weighted_gram request = {.weights = weights, .centre = p->centre, .extra = targets};
+    const mg_weighted_gram request = {
+        .weights = weights, .centre = p->centre, .extra = targets, .extra_spread = 1.0};
     MG_SCOPED(mg_design, design);
     MG_TRY(mg_design_create(fit->context, &problem, &design, fit->error));
     return mg_design_gram(&design, &request, gram, fit->error);

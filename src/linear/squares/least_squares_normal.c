@@ -25,7 +25,6 @@ typedef struct products {
     double *gram, *diagonal;
     int64_t size;
     double *start, *factor; /* columns */
-    double *target;         /* samples: y' */
 } products;
 
 static void choose_factors(const mg_squares *s, products *p) {
@@ -79,17 +78,18 @@ static margin_status find_constants(mg_squares *s, bool *doubtful) {
 static margin_status make_products(mg_squares *s, products *p, bool *doubtful) {
     bool unsure = false;
     MG_TRY(MG_PIECES(&s->arena, "the scale of the columns", s->error,
-                     MG_PIECE(p->start, s->columns), MG_PIECE(p->factor, s->columns),
-                     MG_PIECE(p->target, s->samples)));
+                     MG_PIECE(p->start, s->columns), MG_PIECE(p->factor, s->columns)));
     MG_TRY(mg_design_moments(&s->design, false, p->start, p->factor, s->error));
     memcpy(s->mean, p->start, (size_t)s->columns * sizeof *s->mean);
     memcpy(s->norm, p->factor, (size_t)s->columns * sizeof *s->norm);
     MG_TRY(mg_squares_check_norms(s));
     choose_factors(s, p);
-    for (int64_t i = 0; i < s->samples; i++)
-        p->target[i] = s->spread > 0.0 ? (s->problem->target[i] - s->centre) / s->spread : 0.0;
-    const mg_weighted_gram request = {
-        .weights = s->c, .centre = p->start, .factor = p->factor, .extra = p->target};
+    const mg_weighted_gram request = {.weights = s->c,
+                                      .centre = p->start,
+                                      .factor = p->factor,
+                                      .extra = s->problem->target,
+                                      .extra_centre = s->centre,
+                                      .extra_spread = s->spread};
     p->size = mg_design_gram_size(&s->design, &request);
     MG_TRY(MG_PIECES(&s->arena, "the products of the columns", s->error,
                      MG_PIECE(p->gram, p->size * p->size), MG_PIECE(p->diagonal, p->size)));

@@ -59,11 +59,11 @@ static double *gradient_of(const path_run *run, double *state, int64_t k) {
 static margin_status make_products(path_run *run, double *gram) {
     mg_squares *s = &run->s;
     const int64_t n = s->columns, size = n + 2;
-    double *target;
-    MG_ARENA_NEW(&s->arena, target, s->samples, purpose, s->error);
-    for (int64_t i = 0; i < s->samples; i++)
-        target[i] = s->problem->target[i] - s->centre;
-    const mg_weighted_gram request = {.weights = s->c, .centre = s->mean, .extra = target};
+    const mg_weighted_gram request = {.weights = s->c,
+                                      .centre = s->mean,
+                                      .extra = s->problem->target,
+                                      .extra_centre = s->centre,
+                                      .extra_spread = 1.0};
     MG_TRY(mg_design_gram(&s->design, &request, gram, s->error));
     const double *sums = gram + (size - 1) * size;
     for (int64_t j = 0; s->intercept && j < n + 1; j++)
