@@ -69,6 +69,13 @@ def timed(call):
     return time.perf_counter() - start, result
 
 
+def warm_memory(megabytes=1500):
+    """Touches memory and gives it back. Virtual machines that report free pages to their host (Linux: after two seconds) get them back at a tenth of
+    the usual speed, which would be measured in place of what runs next."""
+    block = np.ones(megabytes << 17)
+    del block
+
+
 def in_turn(repeats, *calls):
     """Runs the calls in turn, `repeats` times; each returns (seconds, result). Medians and the last
     results, a pair for each call."""
