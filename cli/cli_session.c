@@ -78,6 +78,7 @@ cli_sentence cli_in_flags(const char *text) {
     static const char *const names[][2] = {
         {"MARGIN_MISSING_DROP", "--missing drop"},
         {"give it (margin_data.y), ", ""},
+        {"margin_context_options.kernel", "in C or Python"},
         {"margin_data.classes", "--classes"},
         {"margin_read_options.categorical", "--categorical"},
         {"margin_read_options.ignore", "--ignore"},

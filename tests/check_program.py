@@ -994,6 +994,8 @@ def kernels_are_told(d):
     refuses(2, 'fit', 'svm(kernel=precomputed)', gap, says=('gap.csv:3', 'Gram matrix', 'compute it'))
     refuses(1, 'fit', 'svm(epsilon=0.1)', few, says=('add task=regress',))
     expect(answer('fit', 'svm(kernel=rbf, epsilon=0.1)', few).get('task') == 'regression', 'errors that cost nothing are of numbers')
+    refuses(2, 'fit', 'svm(kernel=rbf, epsilon=0.1)', iris, says=('epsilon belongs to regression', 'has categories: leave epsilon out'))
+    refuses(1, 'fit', 'svm(kernel=user)', iris, says=('a program hands over as it trains (in C or Python)',))
     refuses(2, 'fit', 'svm(kernel=poly, C=1e308)', iris, says=('leaves the range of numbers', 'lower C'))
     refuses(1, 'gram', 'rbf', cars, says=('a spec of stages alone has no kernel',))
     refuses(1, 'fit', '--verify', 'svm', iris, says=('but with evaluate',))

@@ -82,7 +82,8 @@ static margin_status fit_with(margin_context *context, const mg_problem *problem
     margin_status status = read_options(&arena, text, values, error);
     if (status == MARGIN_OK) status = mg_learner_check(&mg_learner_perceptron, values, error);
     if (status == MARGIN_OK) {
-        mg_fit fit = {.context = context,
+        mg_fit fit = {.learner = &mg_learner_perceptron,
+                      .context = context,
                       .problem = problem,
                       .options = values,
                       .trace = steps ? &trace : NULL,
@@ -106,7 +107,10 @@ MG_INLINE margin_report verify_with(margin_context *context, const mg_problem *p
     mg_arena arena;
     mg_arena_init(&arena, context->heap);
     assert_int_equal(read_options(&arena, text, values, NULL), MARGIN_OK);
-    mg_fit fit = {.context = context, .problem = problem, .options = values};
+    mg_fit fit = {.learner = &mg_learner_perceptron,
+                  .context = context,
+                  .problem = problem,
+                  .options = values};
     mg_report_init(&fit.report);
     assert_int_equal(mg_learner_perceptron.verify(&fit, h), MARGIN_OK);
     mg_arena_free(&arena);

@@ -147,6 +147,17 @@ static void test_report(void **state) {
     margin_model_free(model);
 }
 
+/* A perceptron counts a score of 0 as an error, where the answer is right. */
+static void test_accuracy_at_0(void **state) {
+    static const double x[] = {1, -1, 0}, y[] = {1, 0, 1};
+    fixture *f = *state;
+    const margin_data data = {.x = margin_dense_f64(x, 3, 1, 1), .y = margin_values_f64(y, 3)};
+    margin_report report = {0};
+    margin_model_free(fit_text(f->context, "perceptron(intercept=no, passes=2)", &data, &report));
+    assert_true(margin_report_item_value(&report, "errors") == 1.0);
+    assert_true(report.train_accuracy == 1.0);
+}
+
 /* A memory limit stops a fit with LIMIT at whatever allocation, and nothing is left behind. */
 static void test_memory_limit(void **state) {
     fixture *f = *state;
@@ -283,6 +294,7 @@ int main(void) {
         cmocka_unit_test(test_folding_constant_column),
         cmocka_unit_test(test_folding_by_hand),
         cmocka_unit_test(test_report),
+        cmocka_unit_test(test_accuracy_at_0),
         cmocka_unit_test(test_memory_limit),
         cmocka_unit_test(test_model_outlives_context),
         cmocka_unit_test(test_trace),

@@ -137,6 +137,8 @@ static const plan_case cases[] = {
     {"perceptron(kernel=rbf, passes=3)", 1500, 8, 2, F64, 2, 0},
     {"perceptron(kernel=laplacian, passes=2)", 2000, 30, 2, SPARSE, 1, 0},
     {"perceptron(kernel=poly, passes=2)", 2500, 4, 2, F32, 2, 20 << 20}, /* some rows stay */
+    {"perceptron(kernel=rbf, passes=3, variant=averaged)", 300, 8, 2, F64, 2, 0},
+    {"perceptron(kernel=rbf, passes=3)", 1500, 300, 2, F64, 2, 0}, /* its model beside none */
 };
 
 static void test_peak(void **state) {
@@ -440,9 +442,12 @@ static void test_advice(void **state) {
  * cause; nothing is left behind, and what is not refused ends. */
 static void test_limits(void **state) {
     (void)state;
-    static const char *const specs[] = {"svm(kernel=rbf)", "kernel-ridge", "kernel-logistic",
+    static const char *const specs[] = {"svm(kernel=rbf)",
+                                        "kernel-ridge",
+                                        "kernel-logistic",
                                         "kernel-ridge(solver=cholesky)",
-                                        "svm(kernel=rbf, task=one-class, nu=0.5)"};
+                                        "svm(kernel=rbf, task=one-class, nu=0.5)",
+                                        "perceptron(kernel=rbf, passes=3)"};
     table t = table_make(600, 4, 2, F64);
     int refused = 0, done = 0;
     for (int k = 0; k < MG_LENGTH(specs); k++)
@@ -502,7 +507,9 @@ static void test_small_limits(void **state) {
                                         "kernel-ridge(solver=gd, max_iter=3, task=regress)",
                                         "kernel-logistic",
                                         "kernel-ridge(solver=cholesky)",
-                                        "svm(kernel=rbf, task=one-class, nu=0.5)"};
+                                        "svm(kernel=rbf, task=one-class, nu=0.5)",
+                                        "perceptron(kernel=rbf, passes=3)",
+                                        "perceptron(kernel=rbf, passes=3, variant=averaged)"};
     static const int rows[] = {12, 150, 400}, threads[] = {1, 8};
     int refused = 0, advised = 0;
     for (int k = 0; k < 6 * MG_LENGTH(specs); k++) {

@@ -158,6 +158,25 @@ static void test_constant_target(void **state) {
     margin_model_free(model);
 }
 
+/* Columns so small that their squares vanish have no lambda_max to a fit, which is no change of the
+ * model; weights of 0 are honest there. */
+static void test_tiny_columns(void **state) {
+    static const char *const specs[] = {"lasso(lambda=0.1)", "elastic-net(lambda=0.1)",
+                                        "logistic(l1_ratio=1)"};
+    double x[20], y[20];
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        x[i] = 1e-200 * cos(7 * i);
+        y[i] = x[i] > 0;
+    }
+    const margin_data data = {.x = margin_dense_f64(x, 20, 1, 1), .y = margin_values_f64(y, 20)};
+    for (int k = 0; k < 3; k++) {
+        margin_model *model = fit_proven(specs[k], &data, NULL);
+        assert_true(margin_model_weights(model, 0)[0] == 0.0);
+        margin_model_free(model);
+    }
+}
+
 /* ---- Other learners in the limit ------------------------------------------------------------- */
 
 static void test_limits(void **state) {
@@ -485,21 +504,14 @@ static void test_other_data_is_noticed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_soft_threshold),
-        cmocka_unit_test(test_spellings),
-        cmocka_unit_test(test_all_zero),
-        cmocka_unit_test(test_constant_target),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_wine),
-        cmocka_unit_test(test_iris),
-        cmocka_unit_test(test_sonar),
-        cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_wide_sparse),
-        cmocka_unit_test(test_few_rows),
-        cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_other_data_is_noticed),
+        cmocka_unit_test(test_soft_threshold), cmocka_unit_test(test_spellings),
+        cmocka_unit_test(test_all_zero),       cmocka_unit_test(test_constant_target),
+        cmocka_unit_test(test_tiny_columns),   cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_wine),           cmocka_unit_test(test_iris),
+        cmocka_unit_test(test_sonar),          cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_wide_sparse),    cmocka_unit_test(test_few_rows),
+        cmocka_unit_test(test_weights),        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_refused),        cmocka_unit_test(test_other_data_is_noticed),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -297,6 +297,31 @@ static void test_accuracy_is_that_of_predictions(void **state) {
     margin_context_free(context);
 }
 
+/* As a row moves through the place where its own score is 0, rounding has the last word. */
+static void test_accuracy_near_0(void **state) {
+    enum { ROWS = 5, HALVINGS = 32, AROUND = 20 };
+    static const double y[ROWS] = {0, 0, 1, 1, 1}, far = 1e7, step = 2e-9; /* its last digit */
+    double x[ROWS] = {far - 2, far - 1, far + 1, far + 2}, low = far - 2, high = far + 2;
+    (void)state;
+    margin_context *context = support_context(NULL, 1);
+    for (int k = 0; k < HALVINGS + 2 * AROUND; k++) {
+        margin_report report = {0};
+        int64_t labels[ROWS], right = 0;
+        x[4] = k < HALVINGS ? (low + high) / 2 : high + step * (k - HALVINGS - AROUND);
+        const margin_data data = {.x = margin_dense_f64(x, ROWS, 1, 1),
+                                  .y = margin_values_f64(y, ROWS)};
+        margin_model *model = fit_text(context, "logistic", &data, &report);
+        assert_int_equal(margin_predict(model, &data.x, labels, NULL), MARGIN_OK);
+        for (int i = 0; i < ROWS; i++)
+            right += (double)labels[i] == y[i];
+        if (k < HALVINGS) *(labels[4] ? &high : &low) = x[4];
+        if (report.train_accuracy != (double)right / ROWS)
+            fail_msg("%d: %.17g for %.17g", k, report.train_accuracy, (double)right / ROWS);
+        margin_model_free(model);
+    }
+    margin_context_free(context);
+}
+
 /* ---- Class weights --------------------------------------------------------------------------- */
 
 /* The weight of a class is that of its rows, with several classes and weighted rows too. */
@@ -449,6 +474,7 @@ int main(void) {
         cmocka_unit_test(test_intercept_alone),
         cmocka_unit_test(test_two_rows),
         cmocka_unit_test(test_accuracy_is_that_of_predictions),
+        cmocka_unit_test(test_accuracy_near_0),
         cmocka_unit_test(test_saturated),
         cmocka_unit_test(test_class_weights_are_row_weights),
         cmocka_unit_test(test_balanced),

@@ -233,7 +233,7 @@ static void test_refused(void **state) {
     margin_context *context = own_context(&o, 1), *plain = support_context(NULL, 1);
     for (int k = 0; k < TRAINED; k++)
         fit_refused(plain, trained[k], &data, MARGIN_ERROR_SPEC,
-                    "kernel=user is a function of the program that trains, and this one has none");
+                    "(margin_context_options.kernel), and this one has none");
     fit_refused(context, "svm(kernel=user, gamma=1)", &data, MARGIN_ERROR_SPEC, "gamma belongs");
     o.skew = 0.1;
     for (int k = 0; k < TRAINED; k++)
@@ -371,7 +371,7 @@ static void test_files(void **state) {
     assert_int_equal(margin_model_encode(model, &bytes, &length, &error), MARGIN_OK);
     assert_int_equal(margin_model_decode(plain, bytes, length, &again, &error),
                      MARGIN_ERROR_ARGUMENT);
-    assert_contains(error.text, "load it in a context that has it");
+    assert_contains(error.text, "load it in a program that hands it over");
     assert_int_equal(margin_model_decode(context, bytes, length, &again, &error), MARGIN_OK);
     margin_bytes_free(model, bytes);
     assert_same_model(model, again);

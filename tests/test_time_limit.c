@@ -444,6 +444,61 @@ static void what_was_left_out_verifies(void **state) {
     margin_context_free(context);
 }
 
+/* Sleeps as it gives the block of that number. */
+typedef struct sleeper {
+    int calls, at;
+} sleeper;
+
+static void *allocate_asleep(size_t bytes, void *user) {
+    sleeper *s = user;
+    const struct timespec time = {.tv_sec = 2};
+    if (++s->calls == s->at) nanosleep(&time, NULL);
+    return malloc(bytes);
+}
+
+static void release_block(void *memory, size_t bytes, void *user) {
+    (void)bytes;
+    (void)user;
+    free(memory);
+}
+
+static margin_status fit_asleep(sleeper *s, double seconds, const margin_data *data,
+                                margin_report *report) {
+    margin_context_options options = {.size = sizeof options, .threads = 1, .time_limit = seconds};
+    options.allocator = (margin_allocator){allocate_asleep, release_block, s};
+    margin_context *context;
+    margin_model *model = NULL;
+    assert_int_equal(margin_context_create(&options, &context, NULL), MARGIN_OK);
+    margin_spec *spec = parse_text(context, "logistic(multiclass=ovr)");
+    const margin_status status = margin_fit(context, spec, data, &model, report, NULL);
+    margin_model_free(model);
+    margin_spec_free(spec);
+    margin_context_free(context);
+    return status;
+}
+
+/* The time that ends between the last class and the answers for the rows leaves no accuracy: that
+ * of the first class is none of the whole. */
+static void accuracy_of_a_class_is_left_out(void **state) {
+    (void)state;
+    double classes[200];
+    bool late = false;
+    for (int i = 0; i < 200; i++)
+        classes[i] = i % 3;
+    margin_data data = some_data(200);
+    data.y = margin_values_f64(classes, 200);
+    sleeper all = {0};
+    assert_int_equal(fit_asleep(&all, longest, &data, &(margin_report){0}), MARGIN_OK);
+    for (int at = all.calls; at > 0 && !late; at--) {
+        sleeper s = {.at = at};
+        margin_report report = {0};
+        fit_asleep(&s, 1.5, &data, &report);
+        late = strstr(report.reason, "before the model had answered") != NULL;
+        if (late) assert_true(isnan(report.train_accuracy));
+    }
+    assert_true(late);
+}
+
 /* Every class gets its share of the time: the last is trained as long as the first. */
 static void parts_share_the_time(void **state) {
     (void)state;
@@ -595,6 +650,7 @@ int main(void) {
         cmocka_unit_test(restarts_share_the_time),
         cmocka_unit_test(labelling_is_left_out),
         cmocka_unit_test(what_was_left_out_verifies),
+        cmocka_unit_test(accuracy_of_a_class_is_left_out),
         cmocka_unit_test(parts_share_the_time),
         cmocka_unit_test(what_a_part_leaves_is_for_others),
         cmocka_unit_test(the_clock_comes_first_in_a_joined_report),

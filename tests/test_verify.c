@@ -258,9 +258,11 @@ static void test_forged_proof(void **state) {
     assert_int_equal(report.status, MARGIN_STOPPED_STALLED);
     assert_true(isinf(report.gap));
     assert_int_equal(verified(context, model, &data), MARGIN_OK);
-    model->report.gap = 0;
-    model->report.status = MARGIN_OK;
-    assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+    for (int k = 0; k < 2; k++) { /* stopped, or converged */
+        model->report.gap = 0;
+        model->report.status = k ? MARGIN_OK : MARGIN_STOPPED_STALLED;
+        assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
+    }
     margin_model_free(model);
     model = fit_text(context, "kernel-logistic", &data, &report);
     assert_int_equal(verified(context, model, &data), MARGIN_OK);
@@ -268,6 +270,36 @@ static void test_forged_proof(void **state) {
     assert_int_equal(verified(context, model, &data), MARGIN_STOPPED_STALLED);
     margin_model_free(model);
     margin_context_free(context);
+}
+
+/* A gap that rests on a kernel's being definite is no other one where the memory is too little to
+ * decide that: the limit is told. */
+static void test_too_little_to_decide(void **state) {
+    (void)state;
+    static const char *const specs[] = {"svm(kernel=sigmoid, gamma=1e-4)",
+                                        "svm(kernel=sigmoid, gamma=1e-4, C=1e6, max_iter=3)",
+                                        "kernel-ridge(kernel=sigmoid, gamma=1e-4)"};
+    enum { ROWS = 300 };
+    sample *s = sample_make(ROWS, 3, 2, 0.1, 3);
+    const margin_data data = sample_data(s, DENSE_F64);
+    margin_context *context = support_context(NULL, 1), *small;
+    const margin_context_options options = {
+        .size = sizeof options, .threads = 1, .memory_limit = 3 * ROWS * ROWS * 4};
+    assert_int_equal(margin_context_create(&options, &small, NULL), MARGIN_OK);
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        margin_report report = {0}, found = {0};
+        margin_error error = {0};
+        margin_model *model = fit_text(context, specs[k], &data, &report);
+        assert_true(isfinite(report.gap));
+        assert_int_equal(verified(context, model, &data), MARGIN_OK);
+        assert_int_equal(margin_verify(small, model, &data, &found, &error), MARGIN_ERROR_LIMIT);
+        assert_contains(error.text, "whether its kernel is an inner product");
+        assert_int_equal(error.cause, MARGIN_CAUSE_MEMORY_LIMIT);
+        margin_model_free(model);
+    }
+    margin_context_free(small);
+    margin_context_free(context);
+    sample_free(s);
 }
 
 /* Columns far from 0, and equal terms by the thousand: plain sums of training lose digits there,
@@ -1140,6 +1172,7 @@ int main(void) {
         cmocka_unit_test(test_objective_for_gap),
         cmocka_unit_test(test_forged_reports),
         cmocka_unit_test(test_forged_proof),
+        cmocka_unit_test(test_too_little_to_decide),
         cmocka_unit_test(test_forged_asides),
         cmocka_unit_test(test_sums_of_many_rows),
         cmocka_unit_test(test_forgeries_of_an_attack),

@@ -27,7 +27,11 @@ static announcement_text describe(const margin_context *context, const mg_announ
         to.text, sizeof to.text,
         "%s of %lld rows takes %s%s of memory beside the data, %s of it for its Gram matrix of "
         "%lld x %lld numbers%s, and in the order of %s second%s on %d thread%s%s",
-        a->learner, rows, a->fits ? "" : "at least ", mg_bytes((uint64_t)a->bytes).text,
+        a->learner, rows,
+        a->most   ? "up to "
+        : a->fits ? ""
+                  : "at least ",
+        mg_bytes((uint64_t)a->bytes).text,
         a->matrix > 0 ? mg_bytes((uint64_t)a->matrix).text : "none", rows, rows, part,
         mg_about(ceil(a->seconds)).text, a->seconds > 1.0 ? "s" : "", threads,
         threads > 1 ? "s" : "", all);

@@ -14,6 +14,7 @@ typedef struct mg_announcement {
     char words[100];       /* ", kernel=..." as the learner was given */
     bool fits, waves;      /* waves: fourier has its kernel, too */
     bool strict;           /* the solver asked for needs the whole matrix */
+    bool most;             /* bytes: if all rows take part in the model */
     double work, seconds;  /* multiply-adds, whatever the threads; the order of the time */
     int64_t problems;      /* of this size, one after the other; 0: one */
 } mg_announcement;

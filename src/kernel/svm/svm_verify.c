@@ -154,7 +154,7 @@ static void balance(svm_check *k, double total, svm_sums *s) {
         contradict(k, "the dual coefficients do not add up");
 }
 
-static void claim_all(svm_check *k, mg_kernel_curvature definite) {
+static void claim_all(svm_check *k, bool definite) {
     svm_sums s = add_up(k);
     margin_report *report = &k->fit->report;
     mg_verified *verified = &k->fit->verified;
@@ -179,14 +179,13 @@ static void claim_all(svm_check *k, mg_kernel_curvature definite) {
                            ? kkt <= k->options.kkt + 2.0 * s.blur
                            : spelled * (double)(s.gap - s.rounding) <=
                                  k->options.tolerance * fmax(1.0, fabs(report->objective));
-    report->status = holds && definite == MG_KERNEL_DEFINITE ? MARGIN_OK : MARGIN_STOPPED_STALLED;
-    if (definite != MG_KERNEL_DEFINITE) report->gap = (double)INFINITY; /* the dual is no bound */
+    report->status = holds && definite ? MARGIN_OK : MARGIN_STOPPED_STALLED;
+    if (!definite) report->gap = (double)INFINITY; /* the dual is no bound */
 }
 
 margin_status mg_kernel_svm_verify(mg_fit *fit, const mg_hypothesis *h) {
     svm_check k = {.fit = fit, .problem = fit->problem, .h = h};
-    mg_svm_machine machine = {
-        .fit = fit, .problem = fit->problem, .kernel = h->view.expansion.kernel};
+    bool definite;
     MG_SCOPED_ARENA(arena, fit->context->heap);
     MG_REQUIRE(h->dual_starts && h->functions == 1, fit->error, MARGIN_ERROR_MODEL,
                "the model has no dual coefficients, which are its proof");
@@ -204,7 +203,7 @@ margin_status mg_kernel_svm_verify(mg_fit *fit, const mg_hypothesis *h) {
     const margin_status status =
         mg_sweep_each(fit->context, fit->problem->count, 16, score_rows, &k, NULL);
     MG_TRY(mg_kernel_fail(status, fit->error));
-    MG_TRY(mg_svm_decide_definite(&machine));
-    claim_all(&k, machine.definite);
+    MG_TRY(mg_kernel_sums_definite(fit, h, &definite));
+    claim_all(&k, definite);
     return MARGIN_OK;
 }

@@ -25,7 +25,8 @@ static margin_status attach_kernel(mg_hypothesis *h, margin_error *error) {
     kernel->degree = (int)numbers[3];
     MG_REQUIRE(kernel->kind != MG_KERNEL_FUNCTION || kernel->function, error, MARGIN_ERROR_ARGUMENT,
                "the model was trained with kernel=user, a function of a program, and files do not "
-               "hold those: load it in a context that has it (margin_context_options.kernel)");
+               "hold those: load it in a program that hands it over "
+               "(margin_context_options.kernel)");
     MG_REQUIRE(kernel->kind != MG_KERNEL_FUNCTION || h->columns <= MG_OWN_COLUMNS, error,
                MARGIN_ERROR_MODEL, "a model with kernel=user has at most %d columns",
                (int)MG_OWN_COLUMNS);

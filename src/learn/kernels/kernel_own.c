@@ -80,8 +80,8 @@ margin_status mg_kernel_own(margin_context *context, const char *learner, const 
                             mg_kernel *kernel, margin_error *error) {
     const mg_kernel_points points = mg_kernel_points_of(p);
     MG_REQUIRE(context->options.kernel, error, MARGIN_ERROR_SPEC,
-               "%s: kernel=user is a function of the program that trains, and this one has none "
-               "(margin_context_options.kernel); choose another kernel",
+               "%s: kernel=user is a function that a program hands over as it trains "
+               "(margin_context_options.kernel), and this one has none; choose another kernel",
                learner);
     MG_REQUIRE(p->x.columns <= MG_OWN_COLUMNS, error, MG_CAUSE(MARGIN_ERROR_DATA, COLUMNS),
                "%s: kernel=user takes rows of at most %d columns, and these have %lld", learner,

@@ -171,6 +171,15 @@ static double equations_bytes(const mg_kernel_sizes *s, const struct way *w, dou
            fmax(fmax(product + m * most, pivots + m * w->solving), m * LISTED);
 }
 
+double mg_kernel_beside_bytes(const mg_kernel_sizes *s) {
+    const bool lengths = mg_kernel_basis_of(s->kernel) != MG_OF_NONE;
+    return s->threads * scratch_bytes(s) + 8.0 * (lengths ? (double)s->x.rows : 0.0);
+}
+
+double mg_kernel_model_bytes(const mg_kernel_sizes *s) {
+    return model_bytes(s, true);
+}
+
 static double peak_of(const mg_kernel_sizes *s, const struct way *w, double matrix) {
     const bool squares = mg_kernel_basis_of(s->kernel) == MG_OF_SQUARES;
     const bool decides = !s->definite && s->count <= MG_MOST_DECIDED;

@@ -48,6 +48,11 @@ typedef struct mg_kernel_plan {
 mg_kernel_plan mg_kernel_plan_make(const margin_context *context, const mg_kernel_sizes *sizes,
                                    mg_kernel_way way);
 
+/* Of others that keep rows: scratch of all threads, with lengths of the rows; and the model in
+ * which all rows take part, with its dual form. */
+double mg_kernel_beside_bytes(const mg_kernel_sizes *sizes);
+double mg_kernel_model_bytes(const mg_kernel_sizes *sizes);
+
 /* Of a triangle, rows of a block; numbers of the blocks before block `index`, whose row i begins at
  * its first column. */
 enum { MG_GRAM_BLOCK = 256 };

@@ -2,6 +2,7 @@
 #include "learn/kernels/kernel_sums.h"
 
 #include "base/sort.h"
+#include "math/gram/gram.h"
 #include "math/rows/row_pair.h"
 
 #include <math.h>
@@ -302,6 +303,12 @@ margin_status mg_kernel_sums_definite(const mg_fit *fit, const mg_hypothesis *h,
     const mg_kernel_points points = mg_kernel_points_of(fit->problem);
     mg_kernel_curvature found;
     MG_TRY(mg_kernel_decide(fit->context, &h->view.expansion.kernel, &points, &found, fit->error));
+    const bool decides = found != MG_KERNEL_UNDECIDED || points.count > MG_MOST_DECIDED;
+    MG_REQUIRE(
+        decides || isinf(fit->claimed->gap), fit->error, MG_CAUSE(MARGIN_ERROR_LIMIT, MEMORY_LIMIT),
+        "the model's gap rests on whether its kernel is an inner product on these rows, and "
+        "there is too little memory to decide that (%s); raise the limit",
+        mg_bytes((uint64_t)(2 * mg_gram_bytes(points.count, MARGIN_F64, points.count))).text);
     *definite = found == MG_KERNEL_DEFINITE;
     return MARGIN_OK;
 }

@@ -32,7 +32,8 @@ double mg_kernel_sums_square(const mg_fit *fit, const mg_hypothesis *h, const in
 /* |f|^2 = a'Ka over the support rows, and its rounding. CANCELLED. */
 margin_status mg_kernel_sums_norm(const mg_fit *fit, const mg_hypothesis *h, long double *norm,
                                   double *blur);
-/* Whether the Gram matrix of the samples is known to have no negative eigenvalue. */
+/* Whether the Gram matrix of the samples is known to have no negative eigenvalue. LIMIT: there is
+ * too little memory to know, and the model has a gap. */
 margin_status mg_kernel_sums_definite(const mg_fit *fit, const mg_hypothesis *h, bool *definite);
 /* |f - f_u|^2 for f_u = sum_i u_i k(x_i, .) over the samples of the problem, from the norm above
  * and scores f (without the intercept). *blur: what rounding may have made of |f_u|^2 in training.

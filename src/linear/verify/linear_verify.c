@@ -432,6 +432,7 @@ static margin_status claim_sparsity(mg_verification *k) {
             k->v[k->at[e]] += k->c[i] * k->sizes[e];
         }
     }
+    most = 1e-160L * total * (1.0L + far);   /* squares of such columns vanish: a fit has none */
     for (int64_t j = 0; j < k->columns; j++) /* a fit may take the means of columns off all rows */
         most = fmaxl(most, k->blur[j] + 4.0L * all * (k->v[j] / total));
     MG_TRY(find_sums(k, false));

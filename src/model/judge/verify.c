@@ -78,11 +78,11 @@ static void compare_shape(comparison *c) {
 }
 
 /* A gap is a bound: a lower one found is as good. That of a model that stopped may be infinite: it
- * has none. */
+ * has none; where none is found, none may be claimed. */
 static void compare_gap(comparison *c) {
     const double was = c->stored->gap, is = c->found->gap;
     const double size = MG_MAX(1, fabs(c->found->objective));
-    const double rounding = c->verified->gap / size + gap_digits * is + nothing;
+    const double rounding = isinf(is) ? 0.0 : c->verified->gap / size + gap_digits * is + nothing;
     const bool is_claimed = c->stored->status == MARGIN_OK;
     const bool holds = was >= 0 && is <= was + rounding;
     if (isnan(was) && !(is > rounding)) return;
@@ -180,14 +180,11 @@ static void describe_gap(const margin_report *stored, const margin_report *found
 /* What was not looked at, and what stages are of, is told. */
 static void tell_agreement(const margin_model *model, const mg_verified *verified,
                            margin_report *found) {
-    char stages[120] = "", gap[200], was[80] = "";
+    char stages[120] = "", gap[200];
     describe_gap(&model->report, found, sizeof gap, gap);
-    if (isfinite(model->report.gap))
-        snprintf(was, sizeof was, ", where the report has a gap of %s",
-                 mg_about(model->report.gap).text);
     if (isinf(found->gap))
         snprintf(gap, sizeof gap,
-                 ", which has no bound%s: nothing says how low the objective could be", was);
+                 ", which has no bound: nothing says how low the objective could be");
     if (mg_model_is_updated(model))
         snprintf(stages, sizeof stages, "; its stages are those that its first %s rows give",
                  mg_number(margin_report_item_value(&model->report, MG_STAGE_ROWS)).text);

@@ -10,14 +10,19 @@
 
 /* ---- What is to be trained ------------------------------------------------------------------- */
 
+static bool epsilon_decides(const mg_spec_component *learner) {
+    const mg_option_value *task = mg_spec_option(learner, "task"),
+                          *epsilon = mg_spec_option(learner, "epsilon");
+    return epsilon && epsilon->given && !(task && strcmp(task->text, "regress") == 0);
+}
+
 /* For learners of classes and numbers the option `task` decides, where there is one; errors that
  * cost nothing are of values. */
 static margin_task chosen_task(const mg_spec_component *learner, const margin_data *data,
                                const mg_samples *samples) {
-    const mg_option_value *task = mg_spec_option(learner, "task"),
-                          *epsilon = mg_spec_option(learner, "epsilon");
+    const mg_option_value *task = mg_spec_option(learner, "task");
     if (task && strcmp(task->text, "classify") == 0) return MARGIN_CLASSIFY;
-    if (epsilon && epsilon->given) return MARGIN_REGRESS;
+    if (epsilon_decides(learner)) return MARGIN_REGRESS;
     if (task && strcmp(task->text, "regress") == 0) return MARGIN_REGRESS;
     if (data->targets > 1) return MARGIN_REGRESS;
     bool numbers = data->y.type == MARGIN_F64 || data->y.type == MARGIN_F32;
@@ -28,14 +33,25 @@ static margin_task chosen_task(const mg_spec_component *learner, const margin_da
     return MARGIN_REGRESS;
 }
 
-margin_task mg_task_of(const mg_spec_component *learner, const margin_data *data,
-                       const mg_samples *samples) {
+margin_status mg_task_of(const mg_spec_component *learner, const margin_data *data,
+                         const mg_samples *samples, margin_task *task, margin_error *error) {
     const unsigned abilities = learner->info->abilities;
-    if (mg_is_transform(learner->learner)) return MARGIN_TRANSFORM;
     bool classifies = (abilities & (MARGIN_CAN_TWO_CLASS | MARGIN_CAN_MULTICLASS)) != 0;
     bool regresses = (abilities & MARGIN_CAN_REGRESSION) != 0;
-    if (!classifies) return regresses ? MARGIN_REGRESS : MARGIN_CLUSTER;
-    return regresses ? chosen_task(learner, data, samples) : MARGIN_CLASSIFY;
+    *task = MARGIN_CLASSIFY;
+    if (mg_is_transform(learner->learner))
+        *task = MARGIN_TRANSFORM;
+    else if (!classifies)
+        *task = regresses ? MARGIN_REGRESS : MARGIN_CLUSTER;
+    else if (regresses)
+        *task = chosen_task(learner, data, samples);
+    const bool categories = data->target && data->target->kind == MARGIN_CATEGORICAL;
+    MG_REQUIRE(*task != MARGIN_REGRESS || !categories || !epsilon_decides(learner), error,
+               MG_DATA(TARGET),
+               "%s: epsilon belongs to regression, and the target %s has categories: leave epsilon "
+               "out, or name a target of numbers",
+               learner->info->name, data->target->name);
+    return MARGIN_OK;
 }
 
 static margin_status check_call(const margin_context *context, const margin_spec *spec,

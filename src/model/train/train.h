@@ -16,8 +16,8 @@ typedef struct mg_train_how {
 } mg_train_how;
 
 /* What a learner makes of this target. */
-margin_task mg_task_of(const mg_spec_component *learner, const margin_data *data,
-                       const mg_samples *samples);
+margin_status mg_task_of(const mg_spec_component *learner, const margin_data *data,
+                         const mg_samples *samples, margin_task *task, margin_error *error);
 
 /* Stages fitted once, and learners to what they make, one after the other. */
 typedef struct mg_trainer {

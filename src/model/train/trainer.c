@@ -168,7 +168,8 @@ margin_status mg_trainer_open(margin_context *context, const margin_spec *spec,
     MG_GO(name_spec(spec, model, error));
     MG_GO(mg_samples_make(context->heap, data, &t->samples, error));
     MG_GO(check_learner(learner, data, &t->samples, how->trace, error));
-    const margin_task task = how->task ? how->task : mg_task_of(learner, data, &t->samples);
+    margin_task task = how->task;
+    if (!task) MG_GO(mg_task_of(learner, data, &t->samples, &task, error));
     MG_GO(check_task(learner, task, data, error));
     MG_GO(learn_target(context, task, data, &t->samples, model, error));
     MG_GO(mg_pipeline_fit(context, spec, data, &t->samples, model, &t->staged, error));

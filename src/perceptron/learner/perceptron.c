@@ -137,6 +137,7 @@ static void set_up(mg_perceptron_run *run, mg_fit *fit) {
 }
 
 static margin_status train(mg_perceptron_run *run) {
+    if (run->options.dual) MG_TRY(mg_perceptron_announce(run));
     MG_TRY(start_state(run));
     MG_TRY(mg_perceptron_order_begin(run));
     MG_TRY(new_scores(run));

@@ -7,56 +7,68 @@
  * Rounding adds up in scores that are kept: before the end is believed they are made afresh. */
 #include "perceptron/learner/perceptron_run.h"
 
-#include "learn/announce.h"
+#include "learn/kernels/kernel_plan.h"
 #include "perceptron/learner/perceptron.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The Gram matrix is kept whole up to GRAM_MEGABYTES (8192 rows) or half of what the memory limit
- * leaves; beyond it is a cache of the rows used last. */
-enum { GRAM_MEGABYTES = 512 };
+/* Beside the matrix. How many rows take part in the model is not known: said is what it takes if
+ * all do, where that is more than the training, whose matrix is gone by then. Rows of the matrix
+ * are fewer where what is beside them needs the room; at least two. */
+static void set_bytes(const mg_perceptron_run *run, const mg_kernel_sizes *sizes,
+                      mg_announcement *a) {
+    /* of a row: states and scores, beside the matrix, the lists of a model */
+    enum { STATE = 24, MORE_STATES = 16, BESIDE = 56, LISTS = 48 };
+    enum { ENDS = 1 << 15, OF_A_THREAD = 1 << 13 };
+    const double m = (double)run->count, threads = sizes->threads;
+    const double state = STATE + (run->options.variant == MG_PLAIN ? 0.0 : MORE_STATES);
+    const double both = state * m + ENDS + OF_A_THREAD * threads;
+    const double beside = both + BESIDE * m + mg_kernel_beside_bytes(sizes);
+    double model = both + LISTS * m;
+    if (run->options.expansion) model += mg_kernel_model_bytes(sizes);
+    a->room = 2 * mg_context_room(run->context, INT64_MAX);
+    const double most =
+        fmin((double)mg_context_room(run->context, MG_PERCEPTRON_GRAM), (double)a->room - beside);
+    const int64_t row = mg_gram_bytes(run->count, MARGIN_F64, 1);
+    const int64_t rows = (int64_t)fmin(fmax(most / (double)row, 2.0), m);
+    a->matrix = mg_gram_bytes(run->count, MARGIN_F64, rows);
+    a->most = model > (double)a->matrix + beside;
+    a->bytes = (int64_t)fmin(fmax((double)a->matrix + beside, model), 9e18);
+    a->fits = a->bytes <= a->room;
+}
 
 /* The time is that of all kernel values, once. */
-static mg_announcement announcement_of(const mg_perceptron_run *run, int64_t bytes) {
-    enum { BESIDE = 56, OF_A_VALUE = 8 }; /* bytes of a row beside the matrix; work of exp */
-    static const double a_second = 2e9;   /* of a thread */
-    const int64_t m = run->count, row = mg_gram_bytes(m, MARGIN_F64, 1);
-    const int64_t rows = MG_MIN(MG_MAX(bytes / row, 2), m);
+margin_status mg_perceptron_announce(mg_perceptron_run *run) {
+    enum { OF_A_VALUE = 8 };            /* work of exp */
+    static const double a_second = 2e9; /* of a thread */
+    const int64_t m = run->count;
+    MG_TRY(mg_kernel_of_fit(run->fit, &run->options.choice, "perceptron", &run->kernel));
+    const mg_kernel_sizes sizes = mg_kernel_sizes_of(run->fit, &run->kernel, 1);
     mg_announcement a = {.learner = "perceptron",
                          .rows = m,
-                         .matrix = mg_gram_bytes(m, MARGIN_F64, rows),
                          .whole = mg_gram_bytes(m, MARGIN_F64, m),
-                         .room = 2 * mg_context_room(run->context, INT64_MAX),
                          .linear = run->options.expansion && mg_kernel_is_definite(&run->kernel)
                                        ? "perceptron"
                                        : NULL,
                          .waves = mg_kernel_has_waves(run->kernel.kind)};
-    const mg_kernel_words words = mg_kernel_given(&mg_learner_perceptron.info, run->fit->options);
-    memcpy(a.words, words.text, sizeof a.words);
-    a.bytes = a.matrix + BESIDE * m;
-    a.fits = a.bytes <= a.room;
+    memcpy(a.words, sizes.words.text, sizeof a.words);
+    set_bytes(run, &sizes, &a);
     a.work = (double)m * (double)m * (mg_row_length(&run->problem->x) + OF_A_VALUE);
-    a.seconds = a.work / a_second / mg_threads(run->context);
-    return a;
-}
-
-static int64_t gram_bytes(const mg_perceptron_run *run) {
-    return mg_context_room(run->context, (int64_t)GRAM_MEGABYTES << 20);
+    a.seconds = a.work / a_second / sizes.threads;
+    run->gram_bytes = a.matrix;
+    return mg_announce(run->context, &a, run->fit->error);
 }
 
 margin_status mg_perceptron_gram_begin(mg_perceptron_run *run) {
     const mg_gram_request request = {.kernel = run->kernel,
                                      .points = mg_kernel_points_of(run->problem),
                                      .type = MARGIN_F64,
-                                     .bytes = gram_bytes(run)};
+                                     .bytes = run->gram_bytes};
     return mg_gram_create(run->context, &request, &run->gram, run->fit->error);
 }
 
 margin_status mg_perceptron_dual_begin(mg_perceptron_run *run) {
-    MG_TRY(mg_kernel_of_fit(run->fit, &run->options.choice, "perceptron", &run->kernel));
-    const mg_announcement says = announcement_of(run, gram_bytes(run));
-    MG_TRY(mg_announce(run->context, &says, run->fit->error));
     MG_TRY(mg_perceptron_gram_begin(run));
     return mg_perceptron_dual_refresh(run, &run->now);
 }

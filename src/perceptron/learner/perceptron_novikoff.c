@@ -132,6 +132,7 @@ margin_status mg_perceptron_kernel_margin(mg_fit *fit, const mg_kernel *kernel, 
                              .problem = fit->problem,
                              .count = fit->problem->count,
                              .kernel = *kernel,
+                             .gram_bytes = mg_context_room(fit->context, MG_PERCEPTRON_GRAM),
                              .stop = mg_stop_make(fit->context, -1),
                              .separation_margin = (double)NAN};
     mg_arena_init(&run.arena, fit->context->heap);

@@ -284,17 +284,13 @@ static margin_status check_finite(const mg_perceptron_run *run, const mg_percept
 margin_status mg_perceptron_result(mg_perceptron_run *run, margin_status ended) {
     mg_perceptron_state state;
     mg_perceptron_judgement judged;
-    mg_hypothesis *hypothesis = NULL;
     MG_TRY(choose_state(run, &ended, &state));
     MG_TRY(check_finite(run, &state));
     if (run->options.expansion) MG_TRY(mg_perceptron_dual_refresh(run, &state));
     MG_TRY(mg_perceptron_judge(run, &state, true, &judged));
-    MG_TRY(make_hypothesis(run, &state, &hypothesis));
-    const margin_status status = fill_report(run, &state, &judged, ended);
-    if (status < 0) {
-        mg_hypothesis_free(hypothesis);
-        return status;
-    }
-    run->fit->hypothesis = hypothesis;
+    MG_TRY(fill_report(run, &state, &judged, ended));
+    mg_gram_free(run->gram); /* the model takes its room */
+    run->gram = NULL;
+    MG_TRY(make_hypothesis(run, &state, &run->fit->hypothesis));
     return run->fit->report.status;
 }

@@ -98,9 +98,10 @@ struct mg_perceptron_run {
 
     mg_kernel kernel; /* of the dual form */
     mg_gram *gram;    /* dual form */
-    double *scores;   /* dual: of every sample, without intercept; argmax: of one sample */
-    bool goes_on;     /* begins where an earlier fit ended, so that there is no bound */
-    double *scratch;  /* `scratch_size` numbers per thread, for scores of rows */
+    int64_t gram_bytes;
+    double *scores;  /* dual: of every sample, without intercept; argmax: of one sample */
+    bool goes_on;    /* begins where an earlier fit ended, so that there is no bound */
+    double *scratch; /* `scratch_size` numbers per thread, for scores of rows */
     int64_t scratch_size;
 
     mg_stop stop;
@@ -138,8 +139,13 @@ void mg_perceptron_state_copy(const mg_perceptron_run *run, mg_perceptron_state 
                               const mg_perceptron_state *from);
 
 /* ---- perceptron_dual.c */
+margin_status
+mg_perceptron_announce(mg_perceptron_run *run); /* of the dual form, before all else */
 margin_status mg_perceptron_dual_begin(mg_perceptron_run *run);
-margin_status mg_perceptron_gram_begin(mg_perceptron_run *run); /* of run->kernel */
+/* Of run->kernel, in gram_bytes: whole up to MG_PERCEPTRON_GRAM (8192 rows) or half of what the
+ * memory limit leaves; beyond it is a cache of the rows used last. */
+#define MG_PERCEPTRON_GRAM ((int64_t)512 << 20)
+margin_status mg_perceptron_gram_begin(mg_perceptron_run *run);
 /* A row of the Gram matrix; NULL: a failure. */
 const double *mg_perceptron_gram_row(mg_perceptron_run *run, int64_t sample, margin_status *status);
 /* run->scores of all samples from a state's coefficients (expansion) or weights. */

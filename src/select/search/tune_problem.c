@@ -6,7 +6,8 @@
 static margin_status choose_task(mg_tune *s, margin_error *error) {
     for (int64_t k = 0; k < s->spec_count; k++) {
         const mg_spec_component *learner = mg_spec_learner(s->specs[k]);
-        const margin_task task = s->task ? s->task : mg_task_of(learner, s->data, &s->samples);
+        margin_task task = s->task;
+        if (!task) MG_TRY(mg_task_of(learner, s->data, &s->samples, &task, error));
         MG_REQUIRE(
             task != MARGIN_TRANSFORM, error, MARGIN_ERROR_SPEC,
             "'%s' ends with a stage and predicts nothing that rows could be judged by; put a "
