@@ -552,26 +552,32 @@ static void test_filter(void **state) {
 }
 
 /* f32 data is as its values in f64. */
-static void test_filter_single(void **state) {
-    points p = points_make(900, 9, 48, 3, 71);
+static void filter_single_of(margin_context *context, int64_t k) {
+    points p = points_make(900, 9, k, 3, 71);
     float *single = malloc((size_t)(p.rows * p.columns) * sizeof *single);
     for (int64_t v = 0; v < p.rows * p.columns; v++)
         p.x[v] = (double)(single[v] = (float)p.x[v]);
     memcpy(p.start, p.x, (size_t)(p.k * p.columns) * sizeof *p.start);
     margin_data data = points_data(&p, true);
     char *spec = spec_of(&p, ", max_iter=15");
-    margin_model *model = fit_text(*state, spec, &data, NULL);
+    margin_model *model = fit_text(context, spec, &data, NULL);
     data.x = margin_dense_f32(single, p.rows, p.columns, p.columns);
-    margin_model *same = fit_text(*state, spec, &data, NULL);
+    margin_model *same = fit_text(context, spec, &data, NULL);
     for (int64_t c = 0; c < p.k; c++)
         assert_memory_equal(margin_model_centre(model, c), margin_model_centre(same, c),
                             (size_t)p.columns * sizeof(double));
-    check_awkward(*state, &p, &data, 15, 1e-11);
+    check_awkward(context, &p, &data, 15, 1e-11);
     margin_model_free(same);
     margin_model_free(model);
     free(spec);
     free(single);
     points_free(&p);
+}
+
+/* Few centres: rows lie in tiles. */
+static void test_filter_single(void **state) {
+    filter_single_of(*state, 48);
+    filter_single_of(*state, 12);
 }
 
 /* A row of weight 0 is as none, wherever it lies; the rest is then a selection of rows. */

@@ -19,6 +19,14 @@
 
 enum { MG_FILTER_GROUPS = 16, MG_FILTER_MEMBERS = 8, MG_FILTER_MOST_ROWS = 32 };
 
+/* How coordinates become f32. */
+typedef struct mg_filter_frame {
+    const double *origin; /* columns */
+    double scale;
+    double unit; /* c u */
+    int64_t columns;
+} mg_filter_frame;
+
 /* What a product tells of the rows of a tile. */
 typedef struct mg_filter_found {
     float *least, *next; /* groups x rows: the least two values of a group (next: FLT_MAX) */
@@ -36,7 +44,9 @@ typedef struct mg_filter_draw {
 } mg_filter_draw;
 
 typedef struct mg_filter_ops {
-    int64_t rows; /* of a tile */
+    int64_t rows; /* of a tile: a power of two */
+    /* What mg_filter_point makes of a row that f32 reaches. */
+    void (*round)(const mg_filter_frame *frame, const double *x, float *out);
     /* tile[j * rows + r] = rows[r][j]; depth: a multiple of 4. */
     void (*load)(const float *const *rows, int64_t depth, float *tile);
     void (*nearest)(const float *tile, int64_t columns, const float *strip, const float *start,
@@ -53,14 +63,6 @@ typedef struct mg_filter_ops {
 } mg_filter_ops;
 
 const mg_filter_ops *mg_filter_ops_for(mg_isa isa);
-
-/* How coordinates become f32. */
-typedef struct mg_filter_frame {
-    const double *origin; /* columns */
-    double scale;
-    double unit; /* c u */
-    int64_t columns;
-} mg_filter_frame;
 
 /* out = (x - origin) scale; returns |out|^2 rounded to f32, or infinity (and out all 0) if f32 does
  * not reach that far: such a row has to be looked at otherwise. */

@@ -3,6 +3,11 @@
 
 enum { TILE_ROWS = VECTORS * FLANES };
 
+static void filter_round(const mg_filter_frame *frame, const double *x, float *out) {
+    for (int64_t j = 0; j < frame->columns; j++)
+        out[j] = (float)((x[j] - frame->origin[j]) * frame->scale);
+}
+
 static void filter_load(const float *const *rows, int64_t depth, float *to) {
     for (int64_t j = 0; j < depth; j += 4)
         for (int v = 0; v < VECTORS; v++) {

@@ -7,7 +7,8 @@
 #include "cluster/centres/centre_tiles_tmpl.h"
 
 const mg_centre_kernels KERNELS = {
-    .filter = {TILE_ROWS, filter_load, filter_nearest, filter_bounds, drift_bounds, filter_draw},
+    .filter = {TILE_ROWS, filter_round, filter_load, filter_nearest, filter_bounds, drift_bounds,
+               filter_draw},
     .tile_distances = tile_distances,
     .group_squares = group_squares,
 };

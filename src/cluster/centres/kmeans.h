@@ -95,7 +95,8 @@ typedef struct mg_kmeans_run {
     mg_filter_frame frame;
     int64_t members; /* of a group, at most */
     int64_t depth;   /* n, rounded up to a multiple of 4 */
-    float *points;   /* count x depth */
+    bool tiled;      /* as there are few centres, so that few rows can be left out: */
+    float *points;   /* tiles of filter->rows rows side by side, else rows x depth */
     float *squares;  /* count */
     float *strip, *strip_start, *strip_share;
     float *sift_memory; /* per worker */
@@ -104,6 +105,9 @@ typedef struct mg_kmeans_run {
 
 /* Row i as f64: the caller's memory, or copied to that of the worker. */
 const double *mg_kmeans_row(const mg_kmeans_run *run, int64_t i, int worker);
+/* Fetches a row that comes so many rows later: the processor does not see which are read. */
+enum { MG_KMEANS_AHEAD = 8 };
+void mg_kmeans_fetch(const mg_kmeans_run *run, int64_t i);
 double mg_kmeans_square(const double *a, const double *b, int64_t n);
 MG_INLINE double mg_kmeans_weight(const mg_kmeans_run *run, int64_t i) {
     return run->task->weight ? run->task->weight[i] : 1.0;
@@ -131,17 +135,30 @@ void mg_kmeans_filter_pack(mg_kmeans_run *run);
 
 /* A tile of rows; arrays belong to the worker. */
 typedef struct mg_kmeans_tile {
-    const int64_t *rows; /* their numbers */
-    int64_t count;       /* at most filter->rows */
-    float *columns;      /* depth x filter->rows */
-    float *bounds;       /* filter->rows x tile_count */
+    const int64_t *rows;  /* their numbers */
+    int64_t count;        /* at most filter->rows */
+    const float *columns; /* depth x filter->rows */
+    float *room;          /* for them */
+    int worker;
+    float *bounds; /* filter->rows x tile_count */
     mg_filter_found found;
 } mg_kmeans_tile;
 /* Room for tiles; the worker's scratch. */
 void mg_kmeans_tile_init(const mg_kmeans_run *run, int worker, mg_kmeans_tile *tile);
-/* Takes the next of rows[0..count), at most filter->rows of them. */
-void mg_kmeans_tile_load(const mg_kmeans_run *run, const int64_t *rows, int64_t count,
-                         mg_kmeans_tile *tile);
+/* Rows of a chunk that are to be looked at, in order. */
+enum { MG_KMEANS_CHUNK = 1024 };
+typedef struct mg_kmeans_list {
+    int64_t count, at, kept, done; /* taken or kept for later up to `at`; of those kept taken */
+    int64_t rows[MG_KMEANS_CHUNK];
+} mg_kmeans_list;
+/* Whether row i ends a tile as they are stored. */
+MG_INLINE bool mg_kmeans_tile_ends(const mg_kmeans_run *run, int64_t i, int64_t end) {
+    return run->tiled && (i + 1 == end || ((i + 1) & (run->filter->rows - 1)) == 0);
+}
+/* Then all rows of that tile are taken where half of them are in the list, as it costs less. */
+void mg_kmeans_list_complete(const mg_kmeans_run *run, int64_t i, mg_kmeans_list *list);
+/* Takes the next rows: tiles as they are stored, then others. False: there are none. */
+bool mg_kmeans_tile_next(const mg_kmeans_run *run, mg_kmeans_list *list, mg_kmeans_tile *tile);
 /* The product of these rows with all centres: fills in `found`. */
 void mg_kmeans_cross(const mg_kmeans_run *run, mg_kmeans_tile *tile);
 

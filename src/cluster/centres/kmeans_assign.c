@@ -20,6 +20,13 @@ const double *mg_kmeans_row(const mg_kmeans_run *run, int64_t i, int worker) {
     return out;
 }
 
+void mg_kmeans_fetch(const mg_kmeans_run *run, int64_t i) {
+    const margin_matrix *x = run->task->x;
+    const int64_t row = run->task->index ? run->task->index[i] : i;
+    const int64_t size = mg_type_size(x->value_type);
+    mg_fetch((const char *)x->values + row * x->stride * size, 0, MG_MIN(run->n * size, 1024));
+}
+
 double mg_kmeans_square(const double *a, const double *b, int64_t n) {
     double sum = 0;
     for (int64_t j = 0; j < n; j++)
@@ -143,7 +150,7 @@ static int32_t label_looking(const mg_kmeans_run *run, const double *x, int64_t 
 
 /* ---- Rows of a chunk ------------------------------------------------------------------------- */
 
-enum { CHUNK = 1024 };
+enum { CHUNK = MG_KMEANS_CHUNK };
 
 /* A state: moved, inertia, second, rows sifted, those of them with a choice left, rows without a
  * nearest centre; weights of the clusters; their sums. */
@@ -152,10 +159,10 @@ enum { MOVED, INERTIA, SECOND, SIFTED, TIED, LOST, HEAD = 8 };
 typedef struct chunk {
     const mg_kmeans_run *run;
     const margin_context *context; /* once it is cancelled the rest of the chunk is left */
-    int64_t first, count, waiting;
+    int64_t first, count;
     int worker;
     int32_t labels[CHUNK];
-    int64_t rows[CHUNK]; /* that wait for the filter */
+    mg_kmeans_list list; /* that wait for the filter */
 } chunk;
 
 static float *lower_of(const mg_kmeans_run *run, int64_t i) {
@@ -176,7 +183,7 @@ static void label_row(chunk *c, int64_t i) {
     int32_t *label = &c->labels[i - c->first];
     if (run->fresh) {
         if (run->sift)
-            c->rows[c->waiting++] = i;
+            c->list.rows[c->list.count++] = i;
         else
             *label = label_fresh(run, mg_kmeans_row(run, i, c->worker), lower, upper);
         return;
@@ -186,7 +193,7 @@ static void label_row(chunk *c, int64_t i) {
     const int64_t left = move_bounds(run, lower, *upper);
     if (left == 0) return;
     if (run->sift && product_pays(run, left))
-        c->rows[c->waiting++] = i;
+        c->list.rows[c->list.count++] = i;
     else
         *label = label_looking(run, mg_kmeans_row(run, i, c->worker), run->lane[*label] / MG_TILE,
                                lower, upper);
@@ -197,10 +204,10 @@ static void label_waiting(chunk *c, double *sums) {
     const mg_kmeans_run *run = c->run;
     mg_kmeans_tile tile;
     int32_t centre[MG_FILTER_MOST_ROWS];
-    if (c->waiting == 0) return;
+    if (c->list.count == 0) return;
+    sums[SIFTED] += (double)c->list.count;
     mg_kmeans_tile_init(run, c->worker, &tile);
-    for (int64_t at = 0; at < c->waiting && !mg_cancelled(c->context); at += tile.count) {
-        mg_kmeans_tile_load(run, c->rows + at, c->waiting - at, &tile);
+    while (!mg_cancelled(c->context) && mg_kmeans_tile_next(run, &c->list, &tile)) {
         mg_kmeans_cross(run, &tile);
         mg_kmeans_sift(run, &tile, centre);
         for (int64_t r = 0; r < tile.count; r++) {
@@ -213,12 +220,16 @@ static void label_waiting(chunk *c, double *sums) {
                 (int64_t)tile.found.place[r] / MG_FILTER_MEMBERS, lower_of(run, i), &run->upper[i]);
         }
     }
-    sums[SIFTED] += (double)c->waiting;
 }
 
 static void label_chunk(chunk *c, double *sums) {
-    for (int64_t i = c->first; i < c->first + c->count && !mg_cancelled(c->context); i++)
+    const mg_kmeans_run *run = c->run;
+    const int64_t end = c->first + c->count;
+    for (int64_t i = c->first; i < end && !mg_cancelled(c->context); i++) {
         label_row(c, i);
+        if (c->list.count > 0 && mg_kmeans_tile_ends(run, i, end))
+            mg_kmeans_list_complete(run, i, &c->list);
+    }
     label_waiting(c, sums);
 }
 
@@ -263,9 +274,8 @@ static void measure_chunk(chunk *c, double *sums) {
     mg_kmeans_tile tile;
     mg_kmeans_tile_init(run, c->worker, &tile);
     for (int64_t i = 0; i < c->count; i++)
-        c->rows[i] = c->first + i;
-    for (int64_t at = 0; at < c->count && !mg_cancelled(c->context); at += tile.count) {
-        mg_kmeans_tile_load(run, c->rows + at, c->count - at, &tile);
+        c->list.rows[c->list.count++] = c->first + i;
+    while (!mg_cancelled(c->context) && mg_kmeans_tile_next(run, &c->list, &tile)) {
         mg_kmeans_cross(run, &tile);
         mg_kmeans_sift_bounds(run, &tile);
         for (int64_t r = 0; r < tile.count; r++) {
@@ -323,7 +333,7 @@ static margin_status assign_add_block(void *state, const mg_block *block, void *
         c.context = p->run->task->context;
         c.first = i;
         c.count = MG_MIN(end - i, (int64_t)CHUNK);
-        c.waiting = 0;
+        c.list.count = c.list.at = c.list.kept = c.list.done = 0;
         c.worker = block->worker;
         if (p->measure)
             measure_chunk(&c, state);

@@ -12,7 +12,8 @@ enum {
     LEAST_COLUMNS = 4,
     MOST_COLUMNS = 1 << 16, /* the slack is proven while columns 2^-24 is small */
     MOST_EXPONENT = 50,     /* so that squares are within f32 and far from its denormal numbers */
-    SAMPLE = 1024
+    SAMPLE = 1024,
+    TILED_CENTRES = 32 /* up to here few rows are left out of a pass */
 };
 
 static const float down = 1 - 1e-6F, up = 1 + 1e-6F;
@@ -40,13 +41,47 @@ static bool choose_frame(mg_kmeans_run *run, double *origin) {
     return true;
 }
 
+/* Row i in f32; `fresh`: it and its square are found for the first time. */
+static void make_point(const mg_kmeans_run *run, int64_t i, int worker, bool fresh, float *point) {
+    const double *x = mg_kmeans_row(run, i, worker);
+    memset(point + run->n, 0, (size_t)(run->depth - run->n) * sizeof *point);
+    if (fresh)
+        run->squares[i] = mg_filter_point(&run->frame, x, point);
+    else if (run->squares[i] < INFINITY)
+        run->filter->round(&run->frame, x, point);
+    else
+        memset(point, 0, (size_t)run->depth * sizeof *point);
+}
+
+/* Rows side by side; those up to `listed` are read soon. */
+static void make_tile(const mg_kmeans_run *run, const int64_t *rows, int64_t count, int64_t listed,
+                      int worker, bool fresh, float *to) {
+    const int64_t all = run->filter->rows, depth = run->depth;
+    float *room = run->sift_memory + worker * run->sift_size;
+    const float *at[MG_FILTER_MOST_ROWS];
+    for (int64_t r = 0; r < all; r++) {
+        at[r] = run->tiled ? room + MG_MIN(r, count - 1) * depth
+                           : run->points + rows[MG_MIN(r, count - 1)] * depth;
+        if (!run->tiled || r >= count) continue;
+        if (r + MG_KMEANS_AHEAD < listed) mg_kmeans_fetch(run, rows[r + MG_KMEANS_AHEAD]);
+        make_point(run, rows[r], worker, fresh, room + r * depth);
+    }
+    run->filter->load(at, depth, to);
+    for (int64_t r = all; r < MG_MIN(listed, 2 * all) && !run->tiled; r++)
+        mg_fetch(run->points + rows[r] * depth, 0, depth * (int64_t)sizeof(float));
+}
+
 static margin_status point_block(const mg_block *block, void *argument) {
     const mg_kmeans_run *run = argument;
-    for (int64_t i = block->first; i < block->first + block->count; i++) {
-        float *point = run->points + i * run->depth;
-        run->squares[i] = mg_filter_point(&run->frame, mg_kmeans_row(run, i, block->worker), point);
-        for (int64_t j = run->n; j < run->depth; j++)
-            point[j] = 0;
+    const int64_t all = run->filter->rows, end = block->first + block->count;
+    int64_t rows[MG_FILTER_MOST_ROWS];
+    for (int64_t i = block->first; i < end && !run->tiled; i++)
+        make_point(run, i, block->worker, true, run->points + i * run->depth);
+    for (int64_t i = block->first; i < end && run->tiled; i += all) {
+        for (int64_t r = 0; r < all; r++)
+            rows[r] = i + r;
+        make_tile(run, rows, MG_MIN(all, end - i), 0, block->worker, true,
+                  run->points + i * run->depth);
     }
     return MARGIN_OK;
 }
@@ -67,12 +102,15 @@ margin_status mg_kmeans_filter_make(mg_kmeans_run *run, mg_arena *arena) {
     run->depth = (n + 3) / 4 * 4;
     run->members = (task->k + groups - 1) / groups;
     const int64_t lanes = groups * run->members;
-    run->sift_size = MG_FILTER_MOST_ROWS * (run->depth + 3 * groups);
-    MG_TRY(MG_PIECES(arena, "k-means", task->error, MG_PIECE(run->points, task->count * run->depth),
+    const mg_filter_ops *ops = mg_filter_ops_for(mg_isa_level());
+    const int64_t rows = (task->count + ops->rows - 1) / ops->rows * ops->rows;
+    run->sift_size = MG_FILTER_MOST_ROWS * (2 * run->depth + 3 * groups);
+    MG_TRY(MG_PIECES(arena, "k-means", task->error, MG_PIECE(run->points, rows * run->depth),
                      MG_PIECE(run->squares, task->count), MG_PIECE(run->strip, lanes * n),
                      MG_PIECE(run->strip_start, lanes), MG_PIECE(run->strip_share, lanes),
                      MG_PIECE(run->sift_memory, workers * run->sift_size)));
-    run->filter = mg_filter_ops_for(mg_isa_level());
+    run->filter = ops;
+    run->tiled = task->k <= TILED_CENTRES;
     return mg_sweep_each(task->context, task->count, run->block_rows, point_block, run,
                          task->error);
 }
@@ -90,29 +128,47 @@ void mg_kmeans_filter_pack(mg_kmeans_run *run) {
 
 void mg_kmeans_tile_init(const mg_kmeans_run *run, int worker, mg_kmeans_tile *tile) {
     const int64_t rows = MG_FILTER_MOST_ROWS;
-    tile->columns = run->sift_memory + worker * run->sift_size;
-    tile->found.least = tile->columns + rows * run->depth;
+    tile->worker = worker;
+    tile->room = run->sift_memory + worker * run->sift_size + rows * run->depth;
+    tile->found.least = tile->room + rows * run->depth;
     tile->found.next = tile->found.least + rows * run->tile_count;
     tile->bounds = tile->found.next + rows * run->tile_count;
 }
 
-static const float *point_of(const mg_kmeans_run *run, int64_t i) {
-    return run->points + i * run->depth;
+void mg_kmeans_list_complete(const mg_kmeans_run *run, int64_t i, mg_kmeans_list *list) {
+    const int64_t all = run->filter->rows, first = i / all * all;
+    int64_t begin = list->count;
+    while (begin > 0 && list->rows[begin - 1] >= first)
+        begin--;
+    if (2 * (list->count - begin) < all) return;
+    for (int64_t row = first; row <= i; row++)
+        list->rows[begin++] = row;
+    list->count = begin;
 }
 
-void mg_kmeans_tile_load(const mg_kmeans_run *run, const int64_t *rows, int64_t count,
-                         mg_kmeans_tile *tile) {
-    const int64_t all = run->filter->rows, line = 16;
-    const float *at[MG_FILTER_MOST_ROWS];
-    tile->rows = rows;
-    tile->count = MG_MIN(count, all);
-    for (int64_t r = 0; r < all; r++)
-        at[r] = point_of(run, rows[MG_MIN(r, tile->count - 1)]);
-    run->filter->load(at, run->depth, tile->columns);
-    /* the rows of the next tile are on their way while this one is worked on */
-    for (int64_t r = all; r < MG_MIN(count, 2 * all); r++)
-        for (int64_t j = 0; j < run->depth; j += line)
-            __builtin_prefetch(point_of(run, rows[r]) + j, 0, 2);
+bool mg_kmeans_tile_next(const mg_kmeans_run *run, mg_kmeans_list *list, mg_kmeans_tile *tile) {
+    const int64_t all = run->filter->rows, *rows = list->rows;
+    for (; list->at < list->count; list->at++) {
+        const int64_t *here = rows + list->at, left = list->count - list->at;
+        const int64_t whole = MG_MIN(all, run->task->count - *here);
+        if (run->tiled && *here % all == 0 && left >= whole &&
+            here[whole - 1] == *here + whole - 1) {
+            tile->rows = here;
+            tile->count = whole;
+            tile->columns = run->points + *here * run->depth;
+            list->at += whole;
+            return true;
+        }
+        list->rows[list->kept++] = *here;
+    }
+    tile->rows = rows + list->done;
+    tile->count = MG_MIN(all, list->kept - list->done);
+    tile->columns = tile->room;
+    if (tile->count == 0) return false;
+    make_tile(run, tile->rows, tile->count, list->kept - list->done, tile->worker, false,
+              tile->room);
+    list->done += tile->count;
+    return true;
 }
 
 void mg_kmeans_cross(const mg_kmeans_run *run, mg_kmeans_tile *tile) {

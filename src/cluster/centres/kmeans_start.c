@@ -10,7 +10,7 @@
 /* A quarter of the squared distance of two centres, a little less for what rounding does: a row
  * nearer to its own cannot be nearer to the other. */
 static const double quarter = 0.25 * (1 - 1e-9);
-enum { CHUNK = 1024 };
+enum { CHUNK = MG_KMEANS_CHUNK, AHEAD = MG_KMEANS_AHEAD };
 
 typedef struct draws {
     mg_kmeans_run *run;
@@ -138,21 +138,23 @@ static void gain_of_rows(const draws *d, mg_kmeans_tile *tile, int worker, doubl
 /* What each candidate would gain from the rows [first, first + count). */
 static void gain_of_chunk(const draws *d, int64_t first, int64_t count, int worker, double *gains) {
     const mg_kmeans_run *run = d->run;
-    int64_t rows[CHUNK], waiting = 0;
+    mg_kmeans_list list;
     mg_kmeans_tile tile;
+    list.count = list.at = list.kept = list.done = 0;
     for (int64_t i = first; i < first + count; i++) {
+        const bool open = d->reach[run->labels[i]] < run->near[i];
         d->may[i] = 0;
-        if (d->reach[run->labels[i]] >= run->near[i]) continue;
-        if (d->sift)
-            rows[waiting++] = i;
-        else
+        if (open && d->sift)
+            list.rows[list.count++] = i;
+        else if (open)
             gain_of_row(d, i, worker, gains);
+        if (list.count > 0 && mg_kmeans_tile_ends(run, i, first + count))
+            mg_kmeans_list_complete(run, i, &list);
     }
-    if (waiting > 0) mg_kmeans_tile_init(run, worker, &tile);
-    for (int64_t at = 0; at < waiting; at += tile.count) {
-        mg_kmeans_tile_load(run, rows + at, waiting - at, &tile);
+    if (list.count == 0) return;
+    mg_kmeans_tile_init(run, worker, &tile);
+    while (mg_kmeans_tile_next(run, &list, &tile))
         gain_of_rows(d, &tile, worker, gains);
-    }
 }
 
 static margin_status gain_block(const mg_block *block, void *argument) {
@@ -165,11 +167,16 @@ static margin_status gain_block(const mg_block *block, void *argument) {
     return MARGIN_OK;
 }
 
+/* Whether the new centre may be the nearest of a row. */
+static bool is_open(const draws *d, int64_t i) {
+    return d->count == 1 || (d->may[i] >> d->winner & 1);
+}
+
 /* START_PLUS: the new centre is near[] for the rows that it is nearest to. */
 static void settle_plus(const draws *d, int64_t i, int worker) {
     mg_kmeans_run *run = d->run;
     double squares[MG_TILE];
-    if (d->count > 1 && !(d->may[i] >> d->winner & 1)) return;
+    if (!is_open(d, i)) return;
     run->distances(mg_kmeans_row(run, i, worker), d->tile, run->n, squares);
     if (d->chosen > 0 && !(squares[d->winner] < run->near[i])) return;
     run->near[i] = squares[d->winner];
@@ -187,8 +194,10 @@ static void settle_sample(const draws *d, int64_t i, int worker) {
 static margin_status settle_block(const mg_block *block, void *argument) {
     const draws *d = argument;
     const mg_kmeans_run *run = d->run;
+    const int64_t end = block->first + block->count;
     double sum = 0;
-    for (int64_t i = block->first; i < block->first + block->count; i++) {
+    for (int64_t i = block->first; i < end; i++) {
+        if (i + AHEAD < end && is_open(d, i + AHEAD)) mg_kmeans_fetch(run, i + AHEAD);
         if (run->near[i] > 0) {
             if (d->plus)
                 settle_plus(d, i, block->worker);

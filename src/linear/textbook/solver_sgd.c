@@ -42,7 +42,7 @@ static double sgd_score(const mg_descent_rows *m, int64_t k) {
 
 /* w_k += by x row at hand */
 static void sgd_add_row(mg_descent_rows *m, int64_t k, double by) {
-    const double each = by / m->factor;
+    const double each = m->factor == 1.0 ? by : by / m->factor;
     mg_step_row_add(&m->row, each, m->d->here.w + k * m->d->columns);
     if (!m->row.sparse) return;
     m->shift_u[k] += each * m->row.along_shift;
@@ -132,7 +132,7 @@ static margin_status sgd_find_slopes(mg_descent_rows *m, const int64_t *samples,
             continue;
         }
         slope_of_one(m, i, weight, slopes, &curvature);
-        *slopes /= rows;
+        if (count > 1) *slopes /= rows; /* the next row waits for it */
         if (d->adapts) product += rate * weight * curvature * m->lengths[i] / rows;
     }
     for (int64_t r = 0; product > 1.0 && r < count; r++)

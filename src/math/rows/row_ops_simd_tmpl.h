@@ -65,8 +65,11 @@ MG_INLINE void NAME(add_scaled)(const REAL *a, double c, double *w, int64_t n) {
     int64_t j = 0;
     for (; j + LANES <= n; j += LANES)
         vec_store(w + j, vec_add(vec_load(w + j), vec_multiply(factor, LOAD(a + j))));
-    for (; j < n; j++)
-        w[j] += c * (double)a[j];
+    if (j < n)
+        vec_store_part(
+            w + j,
+            vec_add(vec_load_part(w + j, n - j), vec_multiply(factor, LOAD_PART(a + j, n - j))),
+            n - j);
 }
 
 static void NAME(add)(const margin_matrix *x, int64_t row, double c, double *w) {
