@@ -135,8 +135,7 @@ double mg_design_gram_rounding(const mg_design *d);
 void mg_design_copy_rows(const mg_design *d, const int64_t *chosen, int64_t count, void *out);
 
 /* Weighted mean and standard deviation of each column of A, of all samples (`exact`, one pass) or
- * of at most 4096 samples evenly spread, fewer where rows are long: for preconditioning. A constant
- * column has deviation 0. */
+ * of at most 4096 samples evenly spread: for preconditioning. A constant column has deviation 0. */
 margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *deviation,
                                 margin_error *error);
 

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { SAMPLE_ROWS = 4096, SAMPLE_VALUES = 1 << 21, LEAST_ROWS = 128 };
+enum { SAMPLE_ROWS = 4096 };
 
 typedef struct moment_walk {
     mg_visit_list list;
@@ -118,10 +118,8 @@ static margin_status moments_by_column(mg_design *d, moment_sums *sums, double *
 
 margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *deviation,
                                 margin_error *error) {
-    const int64_t most =
-        MG_MIN(MG_MAX(SAMPLE_VALUES / MG_MAX(d->columns, 1), LEAST_ROWS), SAMPLE_ROWS);
-    const int64_t stride = MG_MAX(d->samples / most, 1);
-    const int64_t count = MG_MIN((d->samples + stride - 1) / stride, most);
+    const int64_t stride = MG_MAX(d->samples / SAMPLE_ROWS, 1);
+    const int64_t count = MG_MIN((d->samples + stride - 1) / stride, SAMPLE_ROWS);
     moment_walk walk = {.list = {d, NULL}, .sparse = mg_is_csr(&d->problem->x)};
     bool cancels = true;
     int64_t *chosen;
