@@ -187,6 +187,37 @@ static void test_affine_problem(void **state) {
             }
 }
 
+/* Columns are twice as many as rows: all dual variables are moved at once, which takes few reads;
+ * with weights of 0 and columns that are shifted, too. */
+static void test_wide(void **state) {
+    double scale[60], shift[60], weight[30];
+    (void)state;
+    for (int j = 0; j < 60; j++) {
+        scale[j] = j % 7 == 3 ? 0.0 : 0.5 + 0.1 * j;
+        shift[j] = j % 5;
+        weight[j / 2] = j % 8 / 2;
+    }
+    for (int affine = 0; affine < 2; affine++)
+        for (int weighted = 0; weighted < 2; weighted++) {
+            linear_case *c = linear_case_make(30, 60, 0, 2, 31);
+            if (weighted) c->problem.weight = memcpy(c->weight, weight, sizeof weight);
+            mg_problem problem = c->problem;
+            if (affine) {
+                problem.scale = scale;
+                problem.shift = shift;
+            }
+            linear_fitted f =
+                linear_fit(&problem, MG_LOSS_LOGISTIC, "C=0.1, tol=1e-7, solver=dual_cd");
+            linear_assert_threads(&problem, MG_LOSS_LOGISTIC, "C=0.1, tol=1e-7, solver=dual_cd");
+            if (affine) linear_case_scale(c, scale, shift);
+            const oracle_problem p = {c, MG_LOSS_LOGISTIC, 0.1, 1, true};
+            assert_optimal(&p, &f, 1e-7);
+            if (!affine) assert_true(f.report.iterations <= 9);
+            linear_fitted_free(&f);
+            linear_case_free(c);
+        }
+}
+
 /* ---- Extremes -------------------------------------------------------------------------------- */
 
 /* Next to no loss: w is not just 0, but C times the sum of what pulls at it. */
@@ -603,27 +634,17 @@ static void test_adults(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_optimum),
-        cmocka_unit_test(test_spellings),
-        cmocka_unit_test(test_affine_problem),
-        cmocka_unit_test(test_tiny_C),
-        cmocka_unit_test(test_huge_C_separable),
-        cmocka_unit_test(test_huge_C_mixed),
-        cmocka_unit_test(test_one_row),
-        cmocka_unit_test(test_nothing_stored),
-        cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_weights_and_order),
-        cmocka_unit_test(test_max_iter),
-        cmocka_unit_test(test_time_limit),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_beyond_double),
-        cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_trace),
-        cmocka_unit_test(test_heart),
-        cmocka_unit_test(test_mushrooms),
-        cmocka_unit_test(test_adults),
+        cmocka_unit_test(test_optimum),        cmocka_unit_test(test_spellings),
+        cmocka_unit_test(test_affine_problem), cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_tiny_C),         cmocka_unit_test(test_huge_C_separable),
+        cmocka_unit_test(test_huge_C_mixed),   cmocka_unit_test(test_one_row),
+        cmocka_unit_test(test_nothing_stored), cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_threads),        cmocka_unit_test(test_weights_and_order),
+        cmocka_unit_test(test_max_iter),       cmocka_unit_test(test_time_limit),
+        cmocka_unit_test(test_refused),        cmocka_unit_test(test_beyond_double),
+        cmocka_unit_test(test_allocations),    cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_trace),          cmocka_unit_test(test_heart),
+        cmocka_unit_test(test_mushrooms),      cmocka_unit_test(test_adults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Losses: formulas, derivatives, duals, and the vectorised pass. */
 #include "support/support.h"
 
+#include "math/losses/logit_dual.h"
 #include "math/losses/loss.h"
 
 #include <math.h>
@@ -158,6 +159,53 @@ static void test_pass_keeps_nan(void **state) {
         }
 }
 
+/* Slopes vanish along all directions but those that depend on others; alpha is where the shares say
+ * and stays within its bounds. */
+static void test_logit_span(void **state) {
+    enum { ROWS = 40, COUNT = 4 };
+    static double moves[ROWS * MG_LOGIT_SPAN];
+    double c[ROWS], alpha[ROWS], start[ROWS], logit[ROWS] = {0};
+    uint64_t seed = 3;
+    mg_logit_span span = {.samples = ROWS,
+                          .count = COUNT,
+                          .c = c,
+                          .alpha = alpha,
+                          .logit = logit,
+                          .moves = moves,
+                          .slopes = {1.0, -3.0, 0.1, -2.0}};
+    (void)state;
+    for (int i = 0; i < ROWS; i++) {
+        double *move = moves + i * MG_LOGIT_SPAN;
+        c[i] = i % 9 == 4 ? 0.0 : 0.1 + support_uniform(&seed);
+        start[i] = alpha[i] = 0.3 * c[i];
+        if (c[i] > 0.0) logit[i] = log(alpha[i] / (c[i] - alpha[i]));
+        for (int k = 0; k < COUNT - 1; k++)
+            move[k] = c[i] > 0.0 ? support_uniform(&seed) - 0.5 : 0.0;
+        move[3] = move[0] + move[1];
+    }
+    for (int k = 0; k < COUNT - 1; k++)
+        span.products[k * MG_LOGIT_SPAN + k] = 0.5;
+    span.products[3] = span.products[MG_LOGIT_SPAN + 3] = 0.5;
+    span.products[3 * MG_LOGIT_SPAN] = span.products[3 * MG_LOGIT_SPAN + 1] = 0.5;
+    span.products[3 * MG_LOGIT_SPAN + 3] = 1.0;
+    mg_logit_span_minimise(&span, 1e-20);
+    for (int k = 0; k < COUNT; k++) {
+        double slope = span.slopes[k];
+        for (int l = 0; l < COUNT; l++)
+            slope += span.products[k * MG_LOGIT_SPAN + l] * span.shares[l];
+        for (int i = 0; i < ROWS; i++)
+            slope += moves[i * MG_LOGIT_SPAN + k] * logit[i];
+        assert_true(fabs(slope) < 1e-6);
+    }
+    for (int i = 0; i < ROWS; i++) {
+        double at = start[i];
+        for (int k = 0; k < COUNT; k++)
+            at += span.shares[k] * moves[i * MG_LOGIT_SPAN + k];
+        assert_true(fabs(at - alpha[i]) < 1e-12);
+        assert_true(c[i] == 0.0 || (alpha[i] > 0.0 && alpha[i] < c[i]));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known_values),
@@ -166,6 +214,7 @@ int main(void) {
         cmocka_unit_test(test_nothing_overflows),
         cmocka_unit_test(test_pass_agrees_with_the_functions),
         cmocka_unit_test(test_pass_keeps_nan),
+        cmocka_unit_test(test_logit_span),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

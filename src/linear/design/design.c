@@ -79,14 +79,17 @@ margin_status mg_design_create(margin_context *context, const mg_problem *proble
 }
 
 margin_status mg_design_take_offsets(mg_design *d, margin_error *error) {
-    static const double far_off = 1e3; /* beyond, scores lose more than three digits */
+    enum { VALUES = 1 << 21, LEAST_ROWS = 128 }; /* of long rows some will do */
+    static const double far_off = 1e3;           /* beyond, scores lose more than three digits */
     const int64_t n = d->columns;
     double *mean, *deviation;
     bool is_far = false;
     if (!d->rows || d->problem->maker) return MARGIN_OK;
     MG_TRY(MG_PIECES(&d->arena, "the means of the columns", error, MG_PIECE(mean, n),
                      MG_PIECE(deviation, n)));
-    MG_TRY(mg_design_moments(d, false, mean, deviation, error));
+    mg_design some = *d;
+    some.samples = MG_MIN(d->samples, MG_MAX(VALUES / MG_MAX(n, 1), LEAST_ROWS));
+    MG_TRY(mg_design_moments(&some, false, mean, deviation, error));
     for (int64_t j = 0; j < n; j++)
         if (deviation[j] > 0.0 && fabs(mean[j]) > far_off * deviation[j])
             is_far = true;

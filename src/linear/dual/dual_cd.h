@@ -43,6 +43,7 @@ struct mg_dual_cd {
     double square;      /* rho |w|^2 */
     double *alpha;      /* samples */
     double *logit;      /* samples, logistic: log(alpha / (c - alpha)); NaN: not visited yet */
+    double *scores;     /* samples: a_i . w, where they are at hand; else NULL */
     double *curvature;  /* samples: second derivative of a step, without that of the loss */
     int64_t *order;     /* samples; the first `active` are visited */
     int64_t active;
@@ -129,11 +130,14 @@ MG_INLINE double mg_dual_cd_count(mg_dual_cd *m, int64_t i, double z, double cha
     return step;
 }
 
-/* A permutation of order[0, count) that depends on the seed and the number of the shuffle. */
-void mg_dual_cd_shuffle(uint64_t seed, int64_t number, int64_t *order, int64_t count);
-
 /* One epoch over the active samples in their order. CANCELLED only. */
 margin_status mg_dual_cd_epoch(mg_dual_cd *m);
+
+/* ---- All at once (dual_cd_leaps.c) ----------------------------------------------------------- */
+
+/* Logistic, before epochs: moves of all dual variables as long as these get on well. *done: as
+ * mg_dual_cd_judge. */
+margin_status mg_dual_cd_leap(mg_dual_cd *m, bool *done);
 
 /* ---- Solution (dual_cd_proof.c) -------------------------------------------------------------- */
 

@@ -8,31 +8,10 @@
  *   logistic        d = y f + s,                   alpha = c / (1 + e^-s), Newton's method in s
  *
  * A visit also adds the sample's part of the gap, loss + dual(u) + alpha y f, at no cost. */
-#include "base/random.h"
 #include "linear/dual/dual_cd.h"
+#include "math/losses/logit_dual.h"
 
 enum { AHEAD = 3, POLL = 64 }; /* rows to fetch early; between looks for an interrupt */
-
-/* ---- Order ----------------------------------------------------------------------------------- */
-
-/* Mixes the bits of a counter (Steele, Lea, Flood, "Fast splittable pseudorandom number
- * generators", OOPSLA 2014). */
-static uint64_t mix(uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31);
-}
-
-void mg_dual_cd_shuffle(uint64_t seed, int64_t number, int64_t *order, int64_t count) {
-    const uint64_t key = mg_random_u64(seed, MG_RANDOM_SHUFFLE, (uint64_t)number << 40);
-    for (int64_t k = count - 1; k > 0; k--) {
-        const uint64_t draw = mix(key + (uint64_t)k * 0x9e3779b97f4a7c15U) >> 32;
-        const int64_t other = (int64_t)((draw * (uint64_t)(k + 1)) >> 32);
-        const int64_t kept = order[k];
-        order[k] = order[other];
-        order[other] = kept;
-    }
-}
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
@@ -46,33 +25,6 @@ static void dual_cd_move(mg_dual_cd *m, int64_t i, int64_t row, double z, double
         m->design->ops->add(x, row, step / m->objective->penalty.rho, m->weights);
 }
 
-/* c / (1 + e^-s), and its derivative in s. */
-MG_INLINE double share(double c, double s, double *slope) {
-    const double small = exp(-fabs(s)), whole = c / (1.0 + small);
-    *slope = whole * small / (1.0 + small);
-    return s >= 0.0 ? whole : whole * small;
-}
-
-/* The root of d(s) = curvature (c / (1 + e^-s) - alpha) + z + s, which rises. d and slope (of alpha
- * in s) are given at s; *share: the alpha that belongs to the root. */
-static double find_logit(double c, double curvature, double alpha, double z, double s, double d,
-                         double slope, double *found) {
-    enum { MOST = 40 };
-    double low = curvature * (alpha - c) - z, high = curvature * alpha - z;
-    const double enough = 1e-2 * fabs(d);
-    for (int k = 0; k < MOST && (k == 0 || fabs(d) > enough); k++) {
-        if (d > 0.0)
-            high = s;
-        else
-            low = s;
-        s -= d / (1.0 + curvature * slope);
-        if (!(s >= low && s <= high)) s = 0.5 * (low + high);
-        *found = share(c, s, &slope);
-        d = curvature * (*found - alpha) + z + s;
-    }
-    return s;
-}
-
 /* Yu, Huang, Lin, "Dual coordinate descent methods for logistic regression and maximum entropy
  * models", Machine Learning 85, 2011, section 3; here in the logit, where neither end of the range
  * loses digits. */
@@ -83,13 +35,14 @@ static void step_logistic(mg_dual_cd *m, int64_t i, int64_t row, double z) {
     double slope = alpha * (c - alpha) / c, d = z + s;
     m->loss += c * mg_log1pexp_minus(z);
     if (first) { /* as if alpha were what the logit says */
-        d = curvature * share(c, s, &slope);
+        d = curvature * c * mg_sigmoid(s);
+        slope = c * mg_sigmoid(s) * mg_sigmoid(-s);
         m->slack += c;
     } else {
         m->slack += 0.5 * slope * d * d;
     }
     if (!first && fabs(d) < 1e-13) return;
-    m->logit[i] = find_logit(c, curvature, alpha, z, s, d, slope, &m->alpha[i]);
+    m->logit[i] = mg_logit_root(c, curvature, alpha, z, s, d, slope, &m->alpha[i]);
     dual_cd_move(m, i, row, z, m->alpha[i] - alpha);
 }
 

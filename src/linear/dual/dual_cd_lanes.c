@@ -6,7 +6,9 @@
  * share of the eight vectors. Lanes know nothing of each other but the order of the rows: a lane
  * whose proof is made takes no steps any more; where samples leave, those stay that some lane
  * needs. */
+#include "base/random.h"
 #include "linear/dual/dual_cd.h"
+#include "math/losses/logit_dual.h"
 #include "math/rows/vector_math.h"
 
 #include <string.h>
@@ -45,52 +47,6 @@ static void add_losses(lanes *g, double c, const double *z) {
         g->lane[l].loss += c * (value[l] + fmax(-z[l], 0.0));
 }
 
-/* c / (1 + e^-s), and its derivative in s. */
-static void shares(const lanes *g, double c, const double *s, double *share, double *slope) {
-    double small[LANES];
-    for (int l = 0; l < LANES; l++)
-        small[l] = -fabs(s[l]);
-    mg_vector_exp(g->design->isa, small, LANES, small);
-    for (int l = 0; l < LANES; l++) {
-        const double whole = c / (1.0 + small[l]);
-        slope[l] = whole * small[l] / (1.0 + small[l]);
-        share[l] = s[l] >= 0.0 ? whole : whole * small[l];
-    }
-}
-
-/* One step of Newton's method or of halving for each lane that is not there; false: all are. */
-static bool lanes_refine(double curvature, const double *slope, const double *d,
-                         const double *enough, double *low, double *high, double *s) {
-    bool some = false;
-    for (int l = 0; l < LANES; l++) {
-        const bool there = !(fabs(d[l]) > enough[l]);
-        double next = s[l] - d[l] / (1.0 + curvature * slope[l]);
-        low[l] = d[l] > 0.0 ? low[l] : s[l];
-        high[l] = d[l] > 0.0 ? s[l] : high[l];
-        next = next >= low[l] && next <= high[l] ? next : 0.5 * (low[l] + high[l]);
-        s[l] = there ? s[l] : next;
-        some |= !there;
-    }
-    return some;
-}
-
-/* The new logits and alphas of a row. */
-static void find_logits(const lanes *g, double c, double curvature, const double *z, double *s,
-                        double *d, double *slope, const double *enough, double *alpha) {
-    enum { MOST = 40 };
-    double low[LANES], high[LANES], before[LANES];
-    for (int l = 0; l < LANES; l++) {
-        before[l] = alpha[l];
-        low[l] = curvature * (alpha[l] - c) - z[l];
-        high[l] = curvature * alpha[l] - z[l];
-    }
-    for (int k = 0; k < MOST && lanes_refine(curvature, slope, d, enough, low, high, s); k++) {
-        shares(g, c, s, alpha, slope);
-        for (int l = 0; l < LANES; l++)
-            d[l] = curvature * (alpha[l] - before[l]) + z[l] + s[l];
-    }
-}
-
 static void step_logistic(lanes *g, int64_t i, const double *z, double *change) {
     const double c = g->c[i], curvature = g->lane[0].curvature[i];
     double *alpha = g->alpha + i * LANES, *s = g->logit + i * LANES;
@@ -99,7 +55,7 @@ static void step_logistic(lanes *g, int64_t i, const double *z, double *change) 
     if (g->first) {
         for (int l = 0; l < LANES; l++)
             s[l] = -z[l];
-        shares(g, c, s, share, slope);
+        mg_logit_shares(g->design->isa, c, s, share, slope);
     }
     for (int l = 0; l < LANES; l++) {
         const bool on = g->unfinished >> l & 1;
@@ -111,7 +67,7 @@ static void step_logistic(lanes *g, int64_t i, const double *z, double *change) 
     }
     for (int l = 0; l < g->count; l++)
         g->lane[l].slack += g->first ? c : 0.5 * slope[l] * d[l] * d[l];
-    find_logits(g, c, curvature, z, s, d, slope, enough, alpha);
+    mg_logit_roots(g->design->isa, c, curvature, z, enough, alpha, s, d, slope);
     for (int l = 0; l < LANES; l++) {
         if (g->first && alpha[l] == 0.0) alpha[l] = at[l];
         change[l] = alpha[l] - change[l];
@@ -187,7 +143,7 @@ static margin_status lanes_epoch(lanes *g, int64_t *visits) {
         mg_dual_cd_epoch_begin(&g->lane[l]);
         if (g->unfinished >> l & 1) number = g->lane[l].solution->iterations;
     }
-    mg_dual_cd_shuffle(job->seed, number, g->order, g->active);
+    mg_random_shuffle(job->seed, MG_RANDOM_SHUFFLE, (uint64_t)number, g->order, g->active);
     if (lanes_run(g, visits) < 0) return mg_fail_cancelled(job->error);
     for (int l = 0; l < g->count; l++)
         mg_dual_cd_epoch_end(&g->lane[l]);

@@ -37,11 +37,12 @@ void mg_dual_cd_start(mg_dual_cd *m, mg_linear_job *job, mg_linear_solution *sol
 
 static margin_status square_rows(const mg_block *block, void *argument) {
     mg_dual_cd *m = argument;
+    const margin_matrix *x = &m->design->problem->x;
     const double rho = m->objective->penalty.rho;
     for (int64_t i = block->first; i < block->first + block->count; i++) {
         const int64_t row = mg_design_row(m->design, i);
-        const double square = m->rows->square(&m->design->problem->x, row, m->factor);
-        m->curvature[i] = m->factor ? square : square / rho;
+        m->curvature[i] =
+            m->factor ? m->rows->square(x, row, m->factor) : m->design->ops->square(x, row) / rho;
     }
     return MARGIN_OK;
 }

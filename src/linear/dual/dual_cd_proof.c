@@ -100,7 +100,10 @@ static margin_status write_scored(mg_dual_cd *m, mg_arena *arena, double **given
     mg_dual_cd_weights(m);
     if (!m->objective->intercept && !hinge) return MARGIN_OK;
     MG_ARENA_NEW(arena, scores, m->samples, "the scores of the rows", m->job->error);
-    MG_TRY(mg_design_scores(m->design, out->w, 0.0, scores, m->job->error));
+    if (m->scores && !m->design->shift)
+        memcpy(scores, m->scores, (size_t)m->samples * sizeof *scores);
+    else
+        MG_TRY(mg_design_scores(m->design, out->w, 0.0, scores, m->job->error));
     line l = {.m = m,
               .scores = scores,
               .square = 2.0 * mg_objective_penalty(m->objective, out->w),
@@ -124,6 +127,21 @@ margin_status mg_dual_cd_write(mg_dual_cd *m) {
     return write_scored(m, &arena, &scores);
 }
 
+/* Rounding makes other scores of a prediction, but not so many. */
+static double dual_cd_accuracy(const mg_dual_cd *m, const double *scores) {
+    const mg_problem *problem = m->design->problem;
+    double most = 0.0, least = (double)INFINITY, right = 0.0;
+    if (!scores || m->design->shift || problem->weight || problem->kind != MG_TWO_CLASS)
+        return (double)NAN;
+    for (int64_t i = 0; i < m->samples; i++) {
+        most = fmax(most, m->curvature[i]);
+        least = fmin(least, fabs(scores[i]));
+        right += problem->sign[i] * scores[i] > 0.0;
+    }
+    const double size = sqrt(2.0 * mg_objective_penalty(m->objective, m->solution->w) * most);
+    return least > 1e-9 * (size + fabs(*m->solution->b)) ? right / (double)m->samples : (double)NAN;
+}
+
 /* ---- Proof ----------------------------------------------------------------------------------- */
 
 margin_status mg_dual_cd_prove(mg_dual_cd *m) {
@@ -134,6 +152,7 @@ margin_status mg_dual_cd_prove(mg_dual_cd *m) {
     /* an intercept that cancels shifts must do so before the rows are added */
     const double *known = m->design->shift ? NULL : scores;
     MG_TRY(mg_certify(m->objective, m->solution, known, m->job->error));
+    m->solution->accuracy = dual_cd_accuracy(m, scores);
     m->proven = m->solution->iterations;
     return MARGIN_OK;
 }

@@ -21,6 +21,7 @@
  * slowly and the columns are few a method that factors Hessians (lbfgs, ssnal) goes on from there.
  *
  * Several functions (the hinge of Crammer and Singer): crammer_singer.c. */
+#include "base/random.h"
 #include "linear/dual/dual_cd.h"
 
 static const char purpose[] = "the state of dual coordinate descent";
@@ -78,7 +79,8 @@ static margin_status one_epoch(mg_dual_cd *m, bool *full) {
     const int64_t visited = m->active;
     bool reopen;
     *full = visited == m->samples;
-    mg_dual_cd_shuffle(m->job->seed, m->solution->iterations, m->order, m->active);
+    mg_random_shuffle(m->job->seed, MG_RANDOM_SHUFFLE, (uint64_t)m->solution->iterations, m->order,
+                      m->active);
     if (mg_dual_cd_epoch(m) < 0) return mg_fail_cancelled(m->job->error);
     mg_dual_cd_note(m, visited, *full, &reopen);
     if (reopen) m->active = m->samples;
@@ -99,12 +101,14 @@ margin_status mg_dual_cd_go_on(mg_dual_cd *m) {
 
 static margin_status dual_cd_solve(mg_linear_job *job, mg_linear_solution *solution) {
     mg_dual_cd m;
+    bool done;
     MG_SCOPED_ARENA(arena, job->objective->design->heap);
     if (job->objective->functions > 1) return mg_crammer_singer(job, solution);
     MG_TRY(mg_dual_cd_begin(job, solution, &arena, &m));
     MG_TRY(mg_dual_cd_trace(&m));
     mg_stop_arm(&job->stop);
-    const margin_status status = mg_dual_cd_go_on(&m);
+    margin_status status = mg_dual_cd_leap(&m, &done);
+    if (status >= 0) status = done ? solution->status : mg_dual_cd_go_on(&m);
     if (!mg_stop_cut(&job->stop, status)) return status;
     m.proven = -1; /* in the middle of an epoch */
     return mg_dual_cd_end(&m, MARGIN_STOPPED_TIME);

@@ -1,6 +1,5 @@
 /* The moving point of the semismooth Newton solver: memory, start, steps. */
 #include "linear/hinge/ssnal.h"
-#include "linear/objective/step.h"
 
 #include <string.h>
 

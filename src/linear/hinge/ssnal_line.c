@@ -1,7 +1,6 @@
 /* The best length of a step of the semismooth Newton solver, found without a pass: scores are
  * linear along a line, and F is piecewise quadratic there. */
 #include "linear/hinge/ssnal.h"
-#include "linear/objective/step.h"
 
 typedef struct line_walk {
     const mg_ssnal *s;

@@ -26,7 +26,6 @@
 #include "linear/lasso/solver_working_set.h"
 
 #include "linear/design/design_columns.h"
-#include "linear/objective/step.h"
 
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* The moving point of the smooth solvers: coordinates, start, steps. */
 #include "linear/newton/smooth.h"
-#include "linear/objective/step.h"
 
 #include <string.h>
 

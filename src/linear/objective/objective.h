@@ -22,6 +22,7 @@
 
 #include "learn/penalty.h"
 #include "linear/design/design.h"
+#include "math/losses/line_search.h"
 
 typedef struct mg_objective {
     mg_design *design; /* borrowed */
@@ -67,6 +68,11 @@ margin_status mg_objective_scores(const mg_objective *objective, const double *w
 /* gradient = sum_i residuals_i a_i' (functions x columns), and the sums of the residuals. */
 margin_status mg_objective_gradient(const mg_objective *objective, const double *residuals,
                                     double *gradient, double *sums, margin_error *error);
+
+/* Scores are linear along a line, so those of two of its points give those of all: the loss where
+ * they are from + t (to - from); samples numbers each. */
+margin_status mg_line_look(const mg_objective *objective, const double *from, const double *to,
+                           double t, mg_line_value *found, margin_error *error);
 
 /* Several functions: takes their mean off weights and intercepts. The loss does not change, the
  * penalty becomes less. */

@@ -1,7 +1,9 @@
-/* Steps along a direction: whether one is to be taken, and how long it is best. */
+/* Steps along directions: whether one is to be taken, and how long it is best. */
 #pragma once
 
-#include "linear/objective/objective.h"
+#include "base/status.h"
+
+#include <stdbool.h>
 
 typedef struct mg_step {
     double before, after;      /* what is minimised, at both ends */
@@ -32,8 +34,3 @@ typedef struct mg_line {
 
 /* The t >= 0 where it is least, or nearly, by Newton's method on the slope, kept in a bracket. */
 margin_status mg_line_search(const mg_line *line, double *t);
-
-/* Scores are linear along a line, so those of two of its points give those of all: the loss where
- * they are from + t (to - from); samples numbers each. */
-margin_status mg_line_look(const mg_objective *objective, const double *from, const double *to,
-                           double t, mg_line_value *found, margin_error *error);
