@@ -545,6 +545,16 @@ static void test_small_limits(void **state) {
     table_free(&large);
 }
 
+/* Which rows support is not known: where a model of all of them is the most, that is said. */
+static void test_up_to(void **state) {
+    (void)state;
+    table t = table_make(1000, 200, 2, F64);
+    margin_error error = {0};
+    assert_true(fit_within("svm(kernel=rbf)", &t.data, 2, 1000000, &error) < 0);
+    assert_contains(error.text, "svm of 1000 rows takes up to ");
+    table_free(&t);
+}
+
 /* A stage that takes more than there is says so at once, and what it advises does. */
 static void test_stage(void **state) {
     (void)state;
@@ -581,7 +591,7 @@ int main(void) {
         cmocka_unit_test(test_order),        cmocka_unit_test(test_overflow),
         cmocka_unit_test(test_hours),        cmocka_unit_test(test_perceptron),
         cmocka_unit_test(test_limits),       cmocka_unit_test(test_advice),
-        cmocka_unit_test(test_stage),
+        cmocka_unit_test(test_stage),        cmocka_unit_test(test_up_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
