@@ -545,6 +545,43 @@ static void test_small_limits(void **state) {
     table_free(&large);
 }
 
+/* Which rows support is not known: where a model of all of them is the most, that is said. */
+static void test_up_to(void **state) {
+    (void)state;
+    table t = table_make(1000, 200, 2, F64);
+    margin_error error = {0};
+    assert_true(fit_within("svm(kernel=rbf)", &t.data, 2, 1000000, &error) < 0);
+    assert_contains(error.text, "svm of 1000 rows takes up to ");
+    table_free(&t);
+}
+
+/* A stage that takes more than there is says so at once, and what it advises does. */
+static void test_stage(void **state) {
+    (void)state;
+    static const char *const specs[] = {"nystroem(centres=100) | logistic",
+                                        "nystroem(centres=100, pick=uniform) | svm"};
+    table t = table_make(1500, 30, 2, F64);
+    int refused = 0;
+    for (int k = 0; k < 4; k++)
+        for (int64_t limit = 100000; limit < 1000000; limit += limit / 4) {
+            margin_error error = {0}, again = {0};
+            if (fit_within(specs[k / 2], &t.data, 1 + k % 2 * 3, limit, &error) >= 0) continue;
+            if (!strstr(error.text, "nystroem with 100 centres of 1500 rows takes")) {
+                if (strstr(error.text, "centres") || strstr(error.text, "ernel") ||
+                    strstr(error.text, "Gram"))
+                    fail_msg("%s", error.text);
+                continue; /* the learner behind it */
+            }
+            assert_int_equal(error.cause, MARGIN_CAUSE_MEMORY_LIMIT);
+            if (fit_within(specs[k / 2], &t.data, 1 + k % 2 * 3,
+                           bytes_behind(error.text, "with a limit of "), &again) < 0)
+                fail_msg("%s: then %s", error.text, again.text);
+            refused++;
+        }
+    assert_true(refused > 10);
+    table_free(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_peak),         cmocka_unit_test(test_peak_of_fits_that_meet),
@@ -554,6 +591,7 @@ int main(void) {
         cmocka_unit_test(test_order),        cmocka_unit_test(test_overflow),
         cmocka_unit_test(test_hours),        cmocka_unit_test(test_perceptron),
         cmocka_unit_test(test_limits),       cmocka_unit_test(test_advice),
+        cmocka_unit_test(test_stage),        cmocka_unit_test(test_up_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -636,6 +636,16 @@ static void test_refused(void **state) {
     for (int k = 0; k < MG_LENGTH(cases); k++)
         fit_refused(context, cases[k].spec, &data, MARGIN_ERROR_SPEC, cases[k].part);
     fit_refused(context, "svm(kernel=precomputed)", &data, MARGIN_ERROR_DATA, "not square");
+    const double vast[] = {1e200, -1e200, 2e200, 1}, halves[] = {0, 1, 0, 1};
+    const margin_data beyond = {.x = margin_dense_f64(vast, 4, 1, 1),
+                                .y = margin_values_f64(halves, 4)};
+    fit_refused(context, "svm(kernel=sigmoid)", &beyond, MARGIN_ERROR_DATA,
+                "gamma=1 times the square of row 1 leaves the range of numbers: scale the");
+    const double wide[] = {1, 2, 3, 1e5};
+    const margin_data some = {.x = margin_dense_f64(wide, 4, 1, 1),
+                              .y = margin_values_f64(halves, 4)};
+    fit_refused(context, "kernel-ridge(gamma=1e300)", &some, MARGIN_ERROR_DATA,
+                "row 4 leaves the range of numbers: give a smaller gamma, or scale");
     const double far[] = {1e8, 1e8 + 1, 1e8 + 2, 1e8 + 3}, sides[] = {0, 1, 0, 1};
     const margin_data apart = {.x = margin_dense_f64(far, 4, 1, 1),
                                .y = margin_values_f64(sides, 4)};

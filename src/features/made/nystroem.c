@@ -272,6 +272,54 @@ done:
     return status;
 }
 
+/* Bytes at the peak of a fit of the stage: of what chooses centres, or of two matrices of them. */
+static double bytes_of(const margin_context *context, const margin_data *data, bool pivots,
+                       double centres) {
+    enum {
+        BESIDE = 70,
+        BLOCK = 64,
+        OF_A_THREAD = 80 << 10,
+        DEPTH = 256,
+        SIDES = 192,
+        ENDS = 1 << 16
+    };
+    const double columns = (double)data->x.columns;
+    const double rows = pivots ? (double)choice_rows(context, data, (int64_t)centres) : 0.0;
+    const double choice = 8.0 * rows * (centres + BESIDE) + 8.0 * (double)data->x.rows +
+                          (rows > 0.0 ? 8.0 * BLOCK * (2.0 * BLOCK + centres) : 0.0),
+                 kept = 8.0 * centres * (2.0 * centres + columns);
+    return 8.0 * centres * columns + fmax(choice, kept) + ENDS +
+           mg_threads(context) * (OF_A_THREAD + 8.0 * SIDES * fmin(columns, DEPTH));
+}
+
+/* Before it begins. A linear learner behind it takes at most so much (learn/announce.c). */
+static margin_status check_memory(const margin_context *context, const margin_data *data,
+                                  const mg_fitted_stage *fitted, margin_error *error) {
+    const mg_option_value *values = fitted->options;
+    enum { OF_A_ROW = 400, OF_A_PAIR = 100, SCRATCH = 768 << 10, OF_A_THREAD = 128 << 10 };
+    const bool pivots = option(values, "pick")->integer == PICK_PIVOTS && !fitted->stored;
+    const double rows = (double)mg_selected_rows(data),
+                 limit = (double)mg_heap_limit(context->heap),
+                 most = fmin((double)option(values, "centres")->integer, rows),
+                 left = 2.0 * (double)mg_context_room(context, INT64_MAX),
+                 bytes = bytes_of(context, data, pivots, most);
+    const double learner = OF_A_PAIR * most * most + OF_A_ROW * rows + SCRATCH +
+                           OF_A_THREAD * (double)mg_threads(context);
+    double fewer = most;
+    if (limit == 0.0 || bytes <= left) return MARGIN_OK;
+    while (fewer >= 2.0 && bytes_of(context, data, pivots, fewer) > left)
+        fewer = floor(fewer / 2.0);
+    return mg_fail(
+        error, MG_CAUSE(MARGIN_ERROR_LIMIT, MEMORY_LIMIT),
+        "nystroem with %s centres of %s rows takes %s of memory beside the data, and there is room "
+        "for %s: give more memory (with a limit of %s a linear learner has room behind it)%s%s",
+        mg_number(most).text, mg_number(rows).text, mg_bytes((uint64_t)bytes).text,
+        mg_bytes((uint64_t)left).text,
+        mg_bytes((uint64_t)(limit - left + 1.05 * fmax(2.0 * bytes, bytes + learner))).text,
+        fewer >= 2.0 ? ", or take fewer centres: centres=" : "",
+        fewer >= 2.0 ? mg_number(fewer).text : "");
+}
+
 static margin_status nystroem_fit(margin_context *context, const margin_data *data,
                                   const mg_option_value *values, mg_fitted_stage *fitted,
                                   margin_error *error) {
@@ -280,6 +328,7 @@ static margin_status nystroem_fit(margin_context *context, const margin_data *da
     int64_t count = 0;
     mg_kernel kernel;
     MG_SCOPED_ARENA(arena, context->heap);
+    MG_TRY(check_memory(context, data, fitted, error));
     MG_TRY(mg_map_kernel(context, &mg_stage_nystroem.info, data, values, &kernel, error));
     MG_ARENA_NEW(&arena, centres, most * data->x.columns, "the centres", error);
     MG_TRY(choose_centres(context, data, fitted, &kernel, centres, &count, error));

@@ -64,13 +64,24 @@ mg_kernel_points mg_kernel_points_of(const mg_problem *problem) {
     return (mg_kernel_points){problem->x, problem->index, problem->original, problem->count};
 }
 
-/* The first sample whose distances to others rounding changes by too much, or -1. */
-static int64_t hidden_sample(const mg_problem *p, double gamma) {
-    static const double most = 1e-6; /* what rounding may make of an exponent */
+/* The first sample with gamma |x|^2 above `most`, or -1. */
+static int64_t far_sample(const mg_problem *p, double gamma, double most) {
     const mg_row_ops *ops = mg_row_ops_for(&p->x, mg_isa_level());
     for (int64_t i = 0; i < p->count; i++)
-        if (gamma * ops->square(&p->x, mg_sample_row(p, i)) * DBL_EPSILON > most) return i;
+        if (!(fabs(gamma) * ops->square(&p->x, mg_sample_row(p, i)) <= most)) return i;
     return -1;
+}
+
+/* Nothing can be said of rounding where an argument is infinite. */
+static margin_status check_range(const mg_kernel *kernel, const char *learner, const mg_problem *p,
+                                 margin_error *error) {
+    const int64_t i = far_sample(p, kernel->gamma, DBL_MAX / 4.0);
+    MG_REQUIRE(i < 0, error, MG_DATA(OVERFLOW),
+               "gamma=%s times the square of row %lld leaves the range of numbers: %sscale the "
+               "columns first (standardize | %s(...))",
+               mg_number(kernel->gamma).text, (long long)mg_sample_original(p, i) + 1,
+               far_sample(p, 1.0, DBL_MAX) < 0 ? "give a smaller gamma, or " : "", learner);
+    return MARGIN_OK;
 }
 
 static bool all_equal(const mg_problem *p) {
@@ -85,7 +96,8 @@ static margin_status check_distances(margin_context *context, const mg_kernel_ch
                                      const char *learner, const mg_problem *p, double gamma,
                                      margin_error *error) {
     static const double zero = 700.0; /* exp(-zero), about */
-    const int64_t i = hidden_sample(p, gamma);
+    static const double most = 1e-6;  /* what rounding may make of an exponent */
+    const int64_t i = far_sample(p, gamma, most / DBL_EPSILON);
     const mg_kernel_points points = mg_kernel_points_of(p);
     double median = (double)INFINITY;
     if (i < 0 || all_equal(p)) return MARGIN_OK;
@@ -116,8 +128,10 @@ margin_status mg_kernel_resolve(margin_context *context, const mg_kernel_choice 
                "the values of the rows are too large for a kernel to see how far apart they are; "
                "scale the columns first (standardize | %s(...))",
                learner);
-    if (kernel->kind != MG_KERNEL_RBF) return MARGIN_OK;
-    return check_distances(context, choice, learner, p, kernel->gamma, error);
+    if (kernel->kind != MG_KERNEL_RBF && kernel->kind != MG_KERNEL_SIGMOID) return MARGIN_OK;
+    if (kernel->kind == MG_KERNEL_RBF)
+        MG_TRY(check_distances(context, choice, learner, p, kernel->gamma, error));
+    return check_range(kernel, learner, p, error);
 }
 
 void mg_kernel_report(const mg_penalty *penalty, const mg_kernel *kernel, const char *loss,

@@ -225,6 +225,7 @@ static mg_kernel_plan plan_with(const margin_context *context, const mg_kernel_s
                             .linear = s->definite ? s->linear : NULL,
                             .waves = mg_kernel_has_waves(s->kernel),
                             .strict = storage == MG_GRAM_SQUARE,
+                            .most = dual && model > bytes,
                             .work = work,
                             .seconds = work / a_second / s->threads}};
     memcpy(plan.says.words, s->words.text, sizeof plan.says.words);
