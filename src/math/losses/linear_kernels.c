@@ -15,6 +15,7 @@ const mg_classes_rows *mg_classes_rows_for(const margin_matrix *x, mg_isa isa, b
 
 enum { FETCHED_BYTES = 1024 }; /* at most: further on the processor follows by itself */
 
+/* Inline: gcc drops a call that only fetches. */
 MG_INLINE void fetch(const void *first, int64_t bytes) {
     mg_fetch(first, 0, MG_MIN(bytes, FETCHED_BYTES));
 }

@@ -24,8 +24,7 @@ typedef struct mg_row_scan {
  * there are fewer: how many times it goes round can be foreseen, of sparse rows of unlike lengths,
  * too. Of short ones a line will do. */
 MG_INLINE void mg_fetch(const void *from, int64_t ahead, int64_t bytes) {
-    const uintptr_t start = (uintptr_t)from + (uintptr_t)ahead, first = start & ~(uintptr_t)63;
-    bytes += bytes > 0 ? (int64_t)(start - first) : 0;
+    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead;
     if (bytes > 0) __builtin_prefetch((const void *)first, 0, 2);
     for (int64_t at = 64; at < bytes; at += 256)
         for (int64_t line = at; line < at + 256; line += 64)

@@ -159,8 +159,9 @@ static double start_radius(const mg_neighbors *index, const double *before, doub
     return (worst + moved) * (1 + 1e-9) + 0x1p-1000;
 }
 
-/* What a later query reads and writes: in the order of the curve it lies anywhere. */
-static void fetch(const mg_neighbors_batch *b, int64_t query) {
+/* What a later query reads and writes: in the order of the curve it lies anywhere. Inline, or gcc
+ * drops the call. */
+MG_INLINE void fetch(const mg_neighbors_batch *b, int64_t query) {
     enum { LINE = 64, MOST = 256 };
     __builtin_prefetch(b->queries + query * b->stride);
     for (int k = 0; k < 2 && b->written[k]; k++)
