@@ -164,13 +164,15 @@ static void test_pass_keeps_nan(void **state) {
 static void test_logit_span(void **state) {
     enum { ROWS = 40, COUNT = 4 };
     static double moves[ROWS * MG_LOGIT_SPAN];
-    double c[ROWS], alpha[ROWS], start[ROWS], logit[ROWS] = {0};
+    double c[ROWS], alpha[ROWS], start[ROWS], aims[ROWS], bends[ROWS], logits[ROWS] = {0};
     uint64_t seed = 3;
     mg_logit_span span = {.samples = ROWS,
                           .count = COUNT,
                           .c = c,
                           .alpha = alpha,
-                          .logit = logit,
+                          .aims = aims,
+                          .bends = bends,
+                          .logits = logits,
                           .moves = moves,
                           .slopes = {1.0, -3.0, 0.1, -2.0}};
     (void)state;
@@ -178,7 +180,9 @@ static void test_logit_span(void **state) {
         double *move = moves + i * MG_LOGIT_SPAN;
         c[i] = i % 9 == 4 ? 0.0 : 0.1 + support_uniform(&seed);
         start[i] = alpha[i] = 0.3 * c[i];
-        if (c[i] > 0.0) logit[i] = log(alpha[i] / (c[i] - alpha[i]));
+        aims[i] = (double)INFINITY;
+        bends[i] = 1.0;
+        if (c[i] > 0.0) logits[i] = log(alpha[i] / (c[i] - alpha[i]));
         for (int k = 0; k < COUNT - 1; k++)
             move[k] = c[i] > 0.0 ? support_uniform(&seed) - 0.5 : 0.0;
         move[3] = move[0] + move[1];
@@ -194,7 +198,7 @@ static void test_logit_span(void **state) {
         for (int l = 0; l < COUNT; l++)
             slope += span.products[k * MG_LOGIT_SPAN + l] * span.shares[l];
         for (int i = 0; i < ROWS; i++)
-            slope += moves[i * MG_LOGIT_SPAN + k] * logit[i];
+            slope += moves[i * MG_LOGIT_SPAN + k] * logits[i];
         assert_true(fabs(slope) < 1e-6);
     }
     for (int i = 0; i < ROWS; i++) {

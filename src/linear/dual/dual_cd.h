@@ -135,8 +135,7 @@ margin_status mg_dual_cd_epoch(mg_dual_cd *m);
 
 /* ---- All at once (dual_cd_leaps.c) ----------------------------------------------------------- */
 
-/* Logistic, before epochs: moves of all dual variables as long as these get on well. *done: as
- * mg_dual_cd_judge. */
+/* Before epochs, as long as they get on well. *done: as mg_dual_cd_judge. */
 margin_status mg_dual_cd_leap(mg_dual_cd *m, bool *done);
 
 /* ---- Solution (dual_cd_proof.c) -------------------------------------------------------------- */

@@ -9,7 +9,6 @@
 #include "base/random.h"
 #include "linear/dual/dual_cd.h"
 #include "math/losses/logit_dual.h"
-#include "math/rows/vector_math.h"
 
 #include <string.h>
 
@@ -38,13 +37,10 @@ typedef struct lanes {
  * z, alpha and change have a number for each lane. */
 
 static void add_losses(lanes *g, double c, const double *z) {
-    double small[LANES], value[LANES];
-    for (int l = 0; l < LANES; l++)
-        small[l] = -fabs(z[l]);
-    mg_vector_exp(g->design->isa, small, LANES, small);
-    mg_vector_log1p(g->design->isa, small, LANES, value);
+    double value[LANES];
+    mg_logit_losses(g->design->isa, z, value);
     for (int l = 0; l < g->count; l++)
-        g->lane[l].loss += c * (value[l] + fmax(-z[l], 0.0));
+        g->lane[l].loss += c * value[l];
 }
 
 static void step_logistic(lanes *g, int64_t i, const double *z, double *change) {

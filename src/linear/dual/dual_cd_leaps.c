@@ -1,27 +1,25 @@
-/* Moves of all dual variables at once, for dense rows that are much fewer than columns: those have
+/* Moves of all dual variables at once, for dense rows that are fewer than columns: those have
  * little to do with each other, and each knows by itself about where it will end.
  *
  *   read      for each row the alpha that is best for all others as they are, and the sum of these
  *             moves times the rows: a direction, and the gap on the way
  *   combine   the best point that the last directions lead to, for which nothing is read: the dual
- *             knows alpha and w alone (after Narkiss and Zibulevsky, "Sequential subspace
- *             optimization method for large-scale unconstrained problems", Technion, 2005)
+ *             knows alpha and w alone (after Narkiss and Zibulevsky, Technion, 2005)
  *
- * Near the optimum these are conjugate gradients, preconditioned by the squares of the rows and the
- * curvatures of the losses. Where they get on slowly epochs go on from there. */
+ * Near the optimum these are conjugate gradients, preconditioned by the squares of the rows and
+ * the curvatures of the losses. */
 #include "linear/design/design_block.h"
 #include "linear/dual/dual_cd.h"
 #include "math/losses/logit_dual.h"
 
-#include <string.h>
-
-enum { SPAN = MG_LOGIT_SPAN, TIMES = 2 /* columns for each row */, PATIENCE = 4, CLASSES = 2 };
+enum { SPAN = MG_LOGIT_SPAN, LEAST = 6, PATIENCE = 8, CLASSES = 2 };
 
 typedef struct leaps {
     mg_dual_cd *m;
     mg_logit_span span;
-    int64_t made;         /* directions so far */
-    int at;               /* place of the next one in the span */
+    int64_t made; /* directions so far */
+    int room, at; /* for so many; the place of the next one */
+    const mg_vector_ops *v;
     double *moves, *ways; /* samples x SPAN; SPAN x columns: sum y move x, times root */
     double *here;         /* columns: the same of alpha: weights / root */
     double *root;         /* columns: of factor */
@@ -31,20 +29,19 @@ typedef struct leaps {
 
 /* ---- Read ------------------------------------------------------------------------------------ */
 
-/* The move of a sample whose y f is z; adds up loss and gap. The first two take a class each to the
- * slopes at w = 0. */
+/* The move of a sample whose y f is z; adds up the loss and about the gap that slopes prove.
+ * The first two take a class each to the slopes at w = 0. */
 static double leap_move(const leaps *g, int64_t i, double z, mg_pass_sums *sums) {
     const mg_dual_cd *m = g->m;
-    const double c = m->objective->c[i], alpha = m->alpha[i], s = m->logit[i], d = z + s;
-    const double loss = mg_log1pexp_minus(z);
-    double found;
-    if (g->made < CLASSES)
-        return g->made == (m->design->problem->sign[i] > 0) ? c * mg_sigmoid(-z) : 0.0;
+    const double c = m->objective->c[i], s = m->logit[i], share = c * mg_sigmoid(s);
+    const double q = m->curvature[i], alpha = m->alpha[i], slope = c * mg_sigmoid(-z);
+    if (g->made < CLASSES) return g->made == (m->design->problem->sign[i] > 0) ? slope : 0.0;
     if (!(c > 0.0)) return 0.0;
-    sums->value += c * loss;
-    sums->errors += fmax(c * (loss - mg_log1pexp_minus(-s)) + alpha * d, 0.0);
-    mg_logit_root(c, m->curvature[i], alpha, z, s, d, alpha * (c - alpha) / c, &found);
-    return found - alpha;
+    sums->value += c * mg_log1pexp_minus(z);
+    sums->errors += 0.5 * q * (slope - alpha) * (slope - alpha);
+    m->logit[i] = mg_logit_root(c, q, alpha, z, s, q * (share - alpha) + z + s,
+                                share * mg_sigmoid(-s), &g->span.aims[i]);
+    return g->span.aims[i] - alpha;
 }
 
 static margin_status leap_add_block(void *state, const mg_block *block, void *argument) {
@@ -73,7 +70,6 @@ static margin_status leap_add_block(void *state, const mg_block *block, void *ar
 
 static margin_status leap_read(leaps *g) {
     mg_dual_cd *m = g->m;
-    const mg_vector_ops *v = mg_vector_ops_for(m->design->isa);
     double *way = g->ways + g->at * m->columns;
     MG_TRY(mg_sweep_sums(m->design->context, m->samples, m->design->block_rows,
                          MG_PASS_SUMS + m->columns, 0, leap_add_block, g, g->sums, m->job->error));
@@ -83,37 +79,34 @@ static margin_status leap_read(leaps *g) {
     m->loss = g->sums->value;
     m->slack = g->sums->errors;
     g->made++;
-    g->span.count = (int)MG_MIN(g->made, SPAN);
+    g->span.count = (int)MG_MIN(g->made, g->room);
     for (int k = 0; k < g->span.count; k++)
         g->span.products[g->at * SPAN + k] = g->span.products[k * SPAN + g->at] =
-            v->dot(way, g->ways + k * m->columns, m->columns) +
+            g->v->dot(way, g->ways + k * m->columns, m->columns) +
             m->spread * g->totals[g->at] * g->totals[k];
-    g->at = (int)(g->made % SPAN);
+    g->at = (int)(g->made % g->room);
     return MARGIN_OK;
 }
 
 /* ---- Combine --------------------------------------------------------------------------------- */
 
-/* alpha was moved: the rest follows. */
 static void leap_go(leaps *g) {
     mg_dual_cd *m = g->m;
-    const mg_vector_ops *v = mg_vector_ops_for(m->design->isa);
     for (int k = 0; k < g->span.count; k++) {
-        v->add(g->here, g->span.shares[k], g->ways + k * m->columns, m->columns);
+        g->v->add(g->here, g->span.shares[k], g->ways + k * m->columns, m->columns);
         m->sum += g->span.shares[k] * g->totals[k];
         m->b += m->spread * g->span.shares[k] * g->totals[k];
     }
-    m->square = v->square(g->here, m->columns);
+    m->square = g->v->square(g->here, m->columns);
     for (int64_t j = 0; j < m->columns; j++)
         m->weights[j] = g->root[j] * g->here[j];
 }
 
 static void leap_combine(leaps *g) {
     const mg_dual_cd *m = g->m;
-    const mg_vector_ops *v = mg_vector_ops_for(m->design->isa);
     for (int k = 0; k < g->span.count; k++)
         g->span.slopes[k] =
-            m->b * g->totals[k] + v->dot(g->here, g->ways + k * m->columns, m->columns);
+            m->b * g->totals[k] + g->v->dot(g->here, g->ways + k * m->columns, m->columns);
     mg_logit_span_minimise(&g->span, 1e-3 * m->job->tolerance * fmin(m->constant_value, 1.0));
     leap_go(g);
 }
@@ -122,9 +115,9 @@ static void leap_combine(leaps *g) {
 
 static bool can_leap(const mg_dual_cd *m) {
     const int64_t limit = mg_heap_limit(m->design->heap) / 8; /* a share; 0: there is none */
-    const int64_t bytes = (SPAN + 3) * (m->columns + m->samples) * (int64_t)sizeof(double);
+    const int64_t bytes = (SPAN + 4) * (m->columns + m->samples) * (int64_t)sizeof(double);
     return m->objective->loss->kind == MG_LOSS_LOGISTIC && m->design->rows &&
-           m->columns / TIMES >= m->samples && (limit == 0 || bytes <= limit);
+           m->columns >= m->samples && (limit == 0 || bytes <= limit);
 }
 
 /* Half of the way to the slopes at w = 0: the first combination finds the best length. */
@@ -132,12 +125,14 @@ static margin_status leap_begin(leaps *g, mg_arena *arena) {
     mg_dual_cd *m = g->m;
     const int64_t n = m->columns;
     double *sums;
+    g->room = (int)MG_MAX(LEAST, MG_MIN(SPAN, m->samples / 4)); /* their memory is that of rows */
     MG_TRY(MG_PIECES(arena, "moves of all dual variables", m->job->error,
-                     MG_PIECE(g->moves, m->samples * SPAN), MG_PIECE(g->ways, n * SPAN),
+                     MG_PIECE(g->moves, m->samples * SPAN), MG_PIECE(g->ways, n * g->room),
                      MG_PIECE(g->here, n), MG_PIECE(g->root, n), MG_PIECE(m->scores, m->samples),
-                     MG_PIECE(sums, MG_PASS_SUMS + n)));
+                     MG_PIECE(g->span.aims, m->samples), MG_PIECE(sums, MG_PASS_SUMS + n)));
     g->sums = (mg_pass_sums *)sums;
     g->span.moves = g->moves;
+    g->span.bends = m->curvature;
     for (int64_t j = 0; j < n; j++) {
         g->root[j] = sqrt(m->factor ? m->factor[j] : 1.0 / m->objective->penalty.rho);
         g->here[j] = 0.0;
@@ -147,6 +142,7 @@ static margin_status leap_begin(leaps *g, mg_arena *arena) {
     for (int64_t i = 0; i < m->samples; i++) {
         const double *move = g->moves + i * SPAN, c = m->objective->c[i];
         m->alpha[i] = 0.5 * (move[0] + move[1]);
+        g->span.aims[i] = (double)INFINITY;
         m->logit[i] = c > 0.0 ? log(m->alpha[i] / (c - m->alpha[i])) : 0.0;
     }
     g->span.shares[0] = g->span.shares[1] = 0.5;
@@ -157,8 +153,9 @@ static margin_status leap_begin(leaps *g, mg_arena *arena) {
 margin_status mg_dual_cd_leap(mg_dual_cd *m, bool *done) {
     leaps g = {
         .m = m,
+        .v = mg_vector_ops_for(m->design->isa),
         .span = {
-            .samples = m->samples, .c = m->objective->c, .alpha = m->alpha, .logit = m->logit}};
+            .samples = m->samples, .c = m->objective->c, .alpha = m->alpha, .logits = m->logit}};
     bool reopen;
     MG_SCOPED_ARENA(arena, m->design->heap);
     *done = false;
@@ -173,6 +170,8 @@ margin_status mg_dual_cd_leap(mg_dual_cd *m, bool *done) {
         MG_TRY(mg_dual_cd_trace(m));
         MG_TRY(mg_dual_cd_judge(m, done));
     }
+    for (int64_t i = 0; i < m->samples; i++)
+        m->logit[i] = log(fmax(m->alpha[i], 1e-99) / fmax(m->objective->c[i] - m->alpha[i], 1e-99));
     m->scores = NULL;
     return MARGIN_OK;
 }

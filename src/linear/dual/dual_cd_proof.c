@@ -129,17 +129,15 @@ margin_status mg_dual_cd_write(mg_dual_cd *m) {
 
 /* Rounding makes other scores of a prediction, but not so many. */
 static double dual_cd_accuracy(const mg_dual_cd *m, const double *scores) {
-    const mg_problem *problem = m->design->problem;
-    double most = 0.0, least = (double)INFINITY, right = 0.0;
-    if (!scores || m->design->shift || problem->weight || problem->kind != MG_TWO_CLASS)
-        return (double)NAN;
-    for (int64_t i = 0; i < m->samples; i++) {
-        most = fmax(most, m->curvature[i]);
-        least = fmin(least, fabs(scores[i]));
-        right += problem->sign[i] * scores[i] > 0.0;
+    const mg_problem *p = m->design->problem;
+    const double square = 2.0 * mg_objective_penalty(m->objective, m->solution->w);
+    bool sure = scores && !p->weight && !m->design->shift && p->kind == MG_TWO_CLASS;
+    double right = 0.0;
+    for (int64_t i = 0; sure && i < m->samples; i++) {
+        right += p->sign[i] * scores[i] > 0.0;
+        sure = fabs(scores[i]) > 1e-9 * (fabs(*m->solution->b) + sqrt(square * m->curvature[i]));
     }
-    const double size = sqrt(2.0 * mg_objective_penalty(m->objective, m->solution->w) * most);
-    return least > 1e-9 * (size + fabs(*m->solution->b)) ? right / (double)m->samples : (double)NAN;
+    return sure ? right / (double)m->samples : (double)NAN;
 }
 
 /* ---- Proof ----------------------------------------------------------------------------------- */

@@ -125,7 +125,9 @@ static const mg_linear_solver *cheapest(const mg_objective *objective, char why[
     for (int k = 0; k < MG_LENGTH(visits); k++) {
         const mg_linear_solver *solver = visits[k].solver;
         if (visits[k].loss != objective->loss->kind || !solver->can(objective, why)) continue;
-        const double price = price_of(solver, visits[k].visits[regime], &z);
+        const bool leaps =
+            !z.sparse && visits[k].loss == MG_LOSS_LOGISTIC && solver == &mg_solver_dual_cd;
+        const double price = price_of(solver, (leaps ? 0.35 : 1.0) * visits[k].visits[regime], &z);
         if (solver != &mg_solver_dual_cd && price < no_matter && regime != WIDE) return NULL;
         const bool less = price < least;
         other = less ? best : solver;

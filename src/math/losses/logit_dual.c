@@ -37,6 +37,16 @@ double mg_logit_root(double c, double curvature, double alpha, double z, double 
 
 /* ---- Side by side ---------------------------------------------------------------------------- */
 
+void mg_logit_losses(mg_isa isa, const double *z, double *value) {
+    double small[LANES];
+    for (int l = 0; l < LANES; l++)
+        small[l] = -fabs(z[l]);
+    mg_vector_exp(isa, small, LANES, small);
+    mg_vector_log1p(isa, small, LANES, value);
+    for (int l = 0; l < LANES; l++)
+        value[l] += fmax(-z[l], 0.0);
+}
+
 void mg_logit_shares(mg_isa isa, double c, const double *s, double *share, double *slope) {
     double small[LANES];
     for (int l = 0; l < LANES; l++)
@@ -83,6 +93,20 @@ void mg_logit_roots(mg_isa isa, double c, double curvature, const double *z, con
 
 /* ---- A span ---------------------------------------------------------------------------------- */
 
+/* Of an entropy, in bends: more is a quadratic. */
+static const double most_curvature = 0.2;
+
+/* Entropies that are themselves: alpha and aim are away from the bounds. */
+static void choose_models(mg_logit_span *span) {
+    for (int64_t i = 0; i < span->samples; i++) {
+        const double c = span->c[i], alpha = span->alpha[i], aim = span->aims[i];
+        const double least = 1.0 / (most_curvature * span->bends[i]);
+        if (!(fmin(alpha, c - alpha) > least && fmin(aim, c - aim) > least)) continue;
+        span->aims[i] = (double)INFINITY;
+        span->logits[i] = log(alpha / (c - alpha));
+    }
+}
+
 /* The lower triangle of the Hessian, and the slopes, at alpha. */
 static void find_model(const mg_logit_span *span, double *slopes, double *hessian) {
     for (int k = 0; k < span->count; k++) {
@@ -95,9 +119,14 @@ static void find_model(const mg_logit_span *span, double *slopes, double *hessia
     for (int64_t i = 0; i < span->samples; i++) {
         const double *move = span->moves + i * SPAN, c = span->c[i], alpha = span->alpha[i];
         if (!(c > 0.0)) continue;
+        const bool itself = isinf(span->aims[i]);
+        const double at = itself ? alpha : span->aims[i];
+        double curvature = c / (at * (c - at));
+        if (!itself) curvature = fmin(curvature, most_curvature * span->bends[i]);
+        const double slope = span->logits[i] + curvature * (alpha - at);
         for (int k = 0; k < span->count; k++) {
-            const double bent = c / (alpha * (c - alpha)) * move[k];
-            slopes[k] += move[k] * span->logit[i];
+            const double bent = curvature * move[k];
+            slopes[k] += move[k] * slope;
             for (int l = 0; l <= k; l++)
                 hessian[k * SPAN + l] += bent * move[l];
         }
@@ -137,19 +166,21 @@ static double change_of(const mg_logit_span *span, int64_t i, const double *step
     return change;
 }
 
-/* As much of the step, at most all, as leaves alpha away from its bounds. */
+/* As much of the step, at most all, as leaves an alpha whose entropy is itself within its bounds.
+ */
 static void take_step(mg_logit_span *span, const double *step) {
     static const double least = 0.01; /* of the way there stays so much */
     double longest = 1.0;
     for (int64_t i = 0; i < span->samples; i++) {
         const double change = change_of(span, i, step);
         const double way = change > 0.0 ? span->c[i] - span->alpha[i] : span->alpha[i];
-        if (fabs(change) * longest > (1.0 - least) * way)
+        if (isinf(span->aims[i]) && fabs(change) * longest > (1.0 - least) * way)
             longest = (1.0 - least) * way / fabs(change);
     }
     for (int64_t i = 0; i < span->samples; i++) {
-        span->alpha[i] += longest * change_of(span, i, step);
-        if (span->c[i] > 0.0) span->logit[i] = log(span->alpha[i] / (span->c[i] - span->alpha[i]));
+        const double c = span->c[i], alpha = span->alpha[i] + longest * change_of(span, i, step);
+        span->alpha[i] = alpha;
+        if (c > 0.0 && isinf(span->aims[i])) span->logits[i] = log(alpha / (c - alpha));
     }
     for (int k = 0; k < span->count; k++)
         span->shares[k] += longest * step[k];
@@ -159,6 +190,7 @@ void mg_logit_span_minimise(mg_logit_span *span, double enough) {
     enum { MOST = 30 };
     double slopes[SPAN], step[SPAN], hessian[SPAN * SPAN];
     memset(span->shares, 0, sizeof span->shares);
+    choose_models(span);
     for (int round = 0; round < MOST; round++) {
         double promise = 0.0;
         find_model(span, slopes, hessian);
