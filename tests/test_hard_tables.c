@@ -397,12 +397,6 @@ static void test_tiny_columns(void **state) {
         x[2 * i + 1] = 1e160 * cos(3 * i);
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++)
         fit_refused(context, specs[k], &data, MARGIN_ERROR_DATA, "squares of column x2 overflow");
-    for (int i = 0; i < 12; i++) { /* nothing in the mean */
-        x[2 * i + 1] = i % 2 ? 5e-324 : -5e-324;
-        y[i] = x[2 * i] + (i % 2 ? 2 : -2);
-    }
-    for (size_t k = 0; k < 4; k++)
-        fit_refused(context, specs[k], &data, MARGIN_ERROR_DATA, "column x2 are below 1e-130");
     margin_context_free(context);
 }
 

@@ -103,7 +103,6 @@ margin_status mg_squares_check_values(const mg_problem *problem, margin_context 
                                       margin_error *error);
 /* DATA if squares of a column overflow, or nearly. */
 margin_status mg_squares_check_norms(mg_squares *s);
-margin_status mg_squares_check_zeros(mg_squares *s);
 /* What a routine of LAPACK or mg_stop_check returned: a failure, or MARGIN_OK, with out_of_time set
  * where the time limit ended it. */
 margin_status mg_squares_in_time(mg_squares *s, margin_status status);

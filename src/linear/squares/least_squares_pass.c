@@ -99,24 +99,6 @@ margin_status mg_squares_check_norms(mg_squares *s) {
     return MARGIN_OK;
 }
 
-/* What cancels in a mean does not in a sum with other factors. */
-margin_status mg_squares_check_zeros(mg_squares *s) {
-    static const double large = 1e290;
-    const double *shift = s->problem->shift;
-    double *r = NULL;
-    for (int64_t j = 0; j < s->columns; j++) {
-        if (s->norm[j] != 0.0 || s->mean[j] != 0.0 || (shift && shift[j] != 0.0)) continue;
-        if (!r) {
-            MG_ARENA_NEW(&s->arena, r, s->samples, "columns of zeros", s->error);
-            for (int64_t i = 0; i < s->samples; i++)
-                r[i] = large * (1.0 + sin((double)i));
-            MG_TRY(mg_design_gradient(&s->design, r, s->step, NULL, s->error));
-        }
-        if (s->step[j] != 0.0) s->norm[j] = DBL_MIN;
-    }
-    return r ? mg_squares_check_norms(s) : MARGIN_OK;
-}
-
 margin_status mg_squares_moments(mg_squares *s) {
     MG_TRY(mg_design_moments(&s->design, true, s->mean, s->norm, s->error));
     MG_TRY(mg_squares_check_norms(s));
@@ -125,8 +107,7 @@ margin_status mg_squares_moments(mg_squares *s) {
         if (!s->intercept) s->mean[j] = 0.0;
         s->norm[j] = sqrt(s->total) * deviation;
     }
-    MG_TRY(mg_squares_check_norms(s));
-    return mg_squares_check_zeros(s);
+    return mg_squares_check_norms(s);
 }
 
 /* ---- How good a solution is ------------------------------------------------------------------ */
