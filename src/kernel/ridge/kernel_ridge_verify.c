@@ -276,13 +276,13 @@ static margin_status judge(verification *v, const mg_ridge_options *o) {
         distance = fmin(distance, other);
     }
     const double hidden = s.norm_blur + s.gap_blur;       /* of P - D */
-    const double most = fmax(objective / factor, hidden); /* P is not below 0 */
+    const double most = fmax(objective, factor * hidden); /* P is not below 0 */
     const bool near = fmin(distance - s.gap_blur, objective / factor) <= enough;
     /* a fit does not count what it cannot see: the other half of a precomputed matrix */
     const bool told = o->descends || v->fit->verified.skew > 0.0 || s.counted <= enough;
     report->objective = objective;
     report->gap = v->matches && definite
-                      ? factor * fmin(distance + hidden, most) / fmax(1.0, objective)
+                      ? fmin(factor * (distance + hidden), most) / fmax(1.0, objective)
                       : (double)INFINITY;
     v->fit->verified.objective = factor * (s.blur + s.norm_blur);
     v->fit->verified.gap = factor * (o->descends ? 2.0 : 1.0) * hidden; /* which counts none */
