@@ -17,7 +17,6 @@ EXPECTED = {
     "test_logistic::test_liblinear_dual_random_state": "wants two seeds to give two answers",
     "test_logistic::test_liblinear_with_large_values": "wants an error where liblinear does not converge",
     "test_logistic::test_logistic_cv_multinomial_score": _LOOSE,
-    "test_logistic::test_newton_cholesky_fallback_to_lbfgs": _SAID,
     "test_logistic::test_penalty_deprecated": _SAID,
     "test_neighbors::test_k_and_radius_neighbors_duplicates": _ORDER,
     "test_neighbors::test_k_and_radius_neighbors_train_is_not_query": _ORDER,
