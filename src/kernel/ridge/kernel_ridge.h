@@ -78,6 +78,7 @@ void mg_ridge_end(mg_ridge_run *run);
 /* The relative gap of a target in the spelling of the penalty, with what rounding may hide;
  * INFINITY: there is no bound. */
 double mg_ridge_proven_gap(const mg_ridge_run *run, int64_t target);
+bool mg_ridge_all_proven(const mg_ridge_run *run); /* to the tolerance */
 /* Adds steps that nearly solve the equations for the residuals, until that changes nothing more. */
 typedef margin_status (*mg_ridge_correct)(mg_ridge_run *run, void *argument, double *step);
 margin_status mg_ridge_refine(mg_ridge_run *run, double enough, mg_ridge_correct correct,

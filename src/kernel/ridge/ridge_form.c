@@ -110,8 +110,6 @@ margin_status mg_ridge_by_form(mg_ridge_run *run, bool *proven) {
         work.ones[i] = 1.0;
     if (run->options->intercept) MG_TRY(form_solve(&work, work.ones));
     MG_TRY(mg_ridge_refine(run, 1e-24, correct, &work));
-    *proven = true;
-    for (int64_t t = 0; t < run->targets; t++)
-        *proven = *proven && mg_ridge_proven_gap(run, t) <= run->options->tolerance;
+    *proven = mg_ridge_all_proven(run);
     return MARGIN_OK;
 }

@@ -164,6 +164,12 @@ double mg_ridge_proven_gap(const mg_ridge_run *run, int64_t t) {
     return (gap < most ? gap : most) / size;
 }
 
+bool mg_ridge_all_proven(const mg_ridge_run *run) {
+    for (int64_t t = 0; t < run->targets; t++)
+        if (!(mg_ridge_proven_gap(run, t) <= run->options->tolerance)) return false;
+    return true;
+}
+
 /* Values of rbf are known the better the smaller they are, and those of the diagonal are 1: what
  * they add up to, by a product. v: 2 count numbers. */
 static margin_status sum_rbf(const mg_ridge_run *run, const double *a, double *v, double *out) {
