@@ -125,6 +125,23 @@ static void lines_too_long_end_the_reading(void **state) {
     free(text);
 }
 
+/* A file written just now is looked at first and then read into one block: nothing but the first
+ * piece is there twice. */
+static void a_new_file_is_held_once(void **state) {
+    fixture *f = *state;
+    enum { LENGTH = 5000000, BESIDE = 1500000 };
+    char *text = make_text(LENGTH), path[SUPPORT_PATH];
+    mg_source source;
+    margin_context *context = support_context(NULL, 1);
+    support_write_bytes(path, f->dir, "file.txt", text, LENGTH);
+    assert_int_equal(mg_source_open(context, path, look_lines, &source, NULL), MARGIN_OK);
+    assert_holds(&source, text, LENGTH);
+    assert_true(margin_context_peak_memory(context) <= LENGTH + BESIDE);
+    mg_source_close(&source);
+    margin_context_free(context);
+    free(text);
+}
+
 static void memory_is_copied_between_guards(void **state) {
     fixture *f = *state;
     char *text = make_text(1000);
@@ -465,6 +482,13 @@ static margin_status open_and_close(margin_context *context, void *path, margin_
     return status;
 }
 
+static margin_status open_and_look(margin_context *context, void *path, margin_error *error) {
+    mg_source source;
+    margin_status status = mg_source_open(context, path, look_lines, &source, error);
+    if (status == MARGIN_OK) mg_source_close(&source);
+    return status;
+}
+
 static void every_allocation_may_fail(void **state) {
     fixture *f = *state;
     char *text = make_text(1500000), path[SUPPORT_PATH];
@@ -475,6 +499,8 @@ static void every_allocation_may_fail(void **state) {
     assert_true(support_fail_each_allocation(1, open_and_close, path) >= 4);
     support_write_bytes(path, f->dir, "file.txt", text, 1000);
     assert_true(support_fail_each_allocation(1, open_and_close, path) >= 2);
+    support_write_bytes(path, f->dir, "file.txt", text, 1500000);
+    assert_true(support_fail_each_allocation(1, open_and_look, path) >= 4);
     make_old(path);
     assert_true(support_fail_each_allocation(1, open_and_close, path) >= 1);
     free(file);
@@ -485,6 +511,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(files_of_all_lengths, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lines_too_long_end_the_reading, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_new_file_is_held_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(memory_is_copied_between_guards, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pages_behind_the_parser_are_given_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(gzip_of_all_shapes, set_up, tear_down),

@@ -34,7 +34,7 @@ typedef struct sink {
     piece *first, *last;
     char *fixed;
     int64_t fixed_length;
-    int64_t total;
+    int64_t total, expected;    /* bytes; 0: the length is not known */
     mg_source_look look;        /* NULL: it has looked */
     bool lines;                 /* are counted: somebody looks, or looked */
     int64_t longest_line, line; /* bytes; of the line that has no end yet */
@@ -67,6 +67,19 @@ static margin_status sink_add_piece(sink *into, int64_t capacity, margin_error *
     return MARGIN_OK;
 }
 
+/* Once somebody has looked, the first piece takes the rest of a text whose length is known, and one
+ * byte more, so that its end is seen without another piece. */
+static margin_status sink_widen(sink *into, margin_error *error) {
+    const int64_t capacity = into->expected + 1;
+    char *block = mg_resize(into->heap, into->first->block, capacity + 2 * MG_SOURCE_GUARD, 1);
+    if (!block)
+        return mg_no_memory(into->heap, capacity + 2 * MG_SOURCE_GUARD, 1, "the text of a file",
+                            error);
+    into->first->block = block;
+    into->first->capacity = capacity;
+    return MARGIN_OK;
+}
+
 /* Room for at least one byte more: its place and size. */
 static margin_status sink_room(sink *into, const char *name, char **place, int64_t *room,
                                margin_error *error) {
@@ -77,7 +90,9 @@ static margin_status sink_room(sink *into, const char *name, char **place, int64
                    "%s changed while it was being read: read it again once it is complete", name);
         return MARGIN_OK;
     }
-    if (into->last->used == into->last->capacity) {
+    if (into->last->used == into->last->capacity && into->total < into->expected) {
+        MG_TRY(sink_widen(into, error));
+    } else if (into->last->used == into->last->capacity) {
         int64_t capacity = MG_MIN(MG_MAX(into->total, (int64_t)FIRST_PIECE), LARGEST_PIECE);
         MG_TRY(sink_add_piece(into, capacity, error));
     }
@@ -361,9 +376,11 @@ static margin_status stream_run(margin_context *context, mg_stream *stream, sink
     }
     *compressed = is_gzip(input, head);
     if (!into->fixed) {
-        int64_t hint = *compressed ? inflated_length_hint(stream) : MG_MAX(stream->length, 0);
-        if (into->look) hint = 0; /* before that, no more than a piece */
-        MG_TRY(sink_add_piece(into, hint > 0 ? hint + 1 : FIRST_PIECE, error));
+        const int64_t length =
+            *compressed ? inflated_length_hint(stream) : MG_MAX(stream->length, 0);
+        into->expected = *compressed ? 0 : length; /* a trailer may claim anything */
+        /* Before somebody has looked, no more than a piece. */
+        MG_TRY(sink_add_piece(into, into->look || length == 0 ? FIRST_PIECE : length + 1, error));
     }
     return *compressed ? inflate_all(context, stream, input, head, into, error)
                        : copy_plain(context, stream, input, head, into, error);
