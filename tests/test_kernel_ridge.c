@@ -388,6 +388,32 @@ static void test_limit(void **state) {
     regression_free(&r);
 }
 
+/* However few the steps, it is not worse than no function; with an intercept, than the mean. */
+static void test_few_steps(void **state) {
+    (void)state;
+    regression r = made(300, 3, 71);
+    double square = 0.0, mean = 0.0, spread = 0.0;
+    for (int64_t i = 0; i < 300; i++)
+        mean += (r.y[i] += 3.0) / 300;
+    for (int64_t i = 0; i < 300; i++) {
+        square += r.y[i] * r.y[i];
+        spread += (r.y[i] - mean) * (r.y[i] - mean);
+    }
+    const margin_data data = regression_data(&r);
+    for (int k = 0; k < 20; k++) {
+        char spec[120];
+        margin_report report = {0}, found = {0};
+        margin_error error = {0};
+        snprintf(spec, sizeof spec, "kernel-ridge(solver=cg, max_iter=%d, alpha=1e-7, sigma=4%s)",
+                 k / 2 + 1, k % 2 ? ", intercept=yes" : "");
+        margin_model *model = fit_text(context, spec, &data, &report);
+        assert_true(report.objective <= (k % 2 ? spread : square) * (1 + 1e-12));
+        assert_int_equal(margin_verify(context, model, &data, &found, &error), MARGIN_OK);
+        margin_model_free(model);
+    }
+    regression_free(&r);
+}
+
 /* ---- Classes and targets --------------------------------------------------------------------- */
 
 /* Each class has the function that its +1 and -1 have as a regression. */
@@ -820,6 +846,7 @@ int main(void) {
         cmocka_unit_test(test_without_room),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_few_steps),
         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_targets),
         cmocka_unit_test(test_few_rows),

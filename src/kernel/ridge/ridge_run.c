@@ -270,6 +270,30 @@ static margin_status judge_or_go_back(mg_ridge_run *run, const double *before) {
     return status;
 }
 
+/* A limit came first: of the multiples of what there is the one of the least objective, which on
+ * the way may be above that of no coefficients. */
+static void take_best_multiple(mg_ridge_run *run, int64_t t) {
+    const int64_t m = run->count;
+    double *a = run->a + t * m, *fitted = run->fitted + t * m, *y = run->y + t * m;
+    const bool centred = run->options->intercept;
+    const double f0 = centred ? best_intercept(run, fitted) : 0.0;
+    const double y0 = centred ? best_intercept(run, y) : 0.0;
+    double along = 0.0, square = 0.0;
+    for (int64_t i = 0; i < m; i++) {
+        along += run->c[i] * (y[i] - y0) * (fitted[i] - f0);
+        square += run->c[i] * (fitted[i] - f0) * (fitted[i] - f0) +
+                  run->penalty[t].alpha * a[i] * fitted[i];
+    }
+    const double multiple = along / square;
+    if (!(square > 0.0 && isfinite(multiple))) return;
+    for (int64_t i = 0; i < m; i++) {
+        a[i] *= multiple;
+        fitted[i] *= multiple;
+    }
+    judge_target(run, t);
+    count_rounding(run, t, NULL);
+}
+
 typedef struct correction {
     const mg_ridge_run *run;
     mg_ridge_inverse inverse;
@@ -321,5 +345,7 @@ margin_status mg_ridge_refine(mg_ridge_run *run, double enough, mg_ridge_correct
         if (worst <= enough || run->ended > 0 || worst > last / 4.0) break;
         last = worst;
     }
+    for (int64_t t = 0; t < run->targets && run->ended > 0; t++)
+        take_best_multiple(run, t);
     return sharpen(run);
 }
