@@ -22,23 +22,31 @@ static void json_score_name(cli_text *text, const margin_model *model, int64_t s
     json_close(text, ']');
 }
 
-/* Weights of one score function as a list; of several as a list of lists. */
-static void json_linear(cli_text *text, const margin_model *model, int64_t scores, int64_t chosen) {
+/* Of one score function a number or a list; of several a list of them. */
+static void json_intercepts(cli_text *text, const margin_model *model, int64_t scores,
+                            int64_t chosen) {
+    if (scores == 1 || chosen >= 0) {
+        json_number(text, "intercept", margin_model_intercept(model, chosen < 0 ? 0 : chosen));
+        return;
+    }
+    json_open(text, "intercept", '[');
+    for (int64_t k = 0; k < scores; k++)
+        json_number(text, NULL, margin_model_intercept(model, k));
+    json_close(text, ']');
+}
+
+static void json_weights(cli_text *text, const margin_model *model, int64_t scores,
+                         int64_t chosen) {
     int64_t features;
     margin_model_features(model, &features);
     if (scores == 1 || chosen >= 0) {
         json_numbers(text, "weights", margin_model_weights(model, chosen < 0 ? 0 : chosen),
                      features);
-        json_number(text, "intercept", margin_model_intercept(model, chosen < 0 ? 0 : chosen));
         return;
     }
     json_open(text, "weights", '[');
     for (int64_t k = 0; k < scores; k++)
         json_numbers(text, NULL, margin_model_weights(model, k), features);
-    json_close(text, ']');
-    json_open(text, "intercept", '[');
-    for (int64_t k = 0; k < scores; k++)
-        json_number(text, NULL, margin_model_intercept(model, k));
     json_close(text, ']');
 }
 
@@ -59,9 +67,15 @@ static void json_dual_part(cli_text *text, const char *key, const margin_model *
     json_close(text, ']');
 }
 
+/* A perceptron counts its updates; for others they are the coefficients again. */
+static bool has_updates(const margin_model *model) {
+    return !isnan(margin_report_item_value(margin_model_report(model), "mistakes"));
+}
+
 static void json_dual(cli_text *text, const margin_model *model, int64_t scores) {
+    const int parts = has_updates(model) ? DUAL_UPDATES : DUAL_SIGNS;
     static const char *const names[] = {"rows", "coefficients", "signs", "updates"};
-    for (int part = DUAL_ROWS; part <= DUAL_UPDATES; part++) {
+    for (int part = DUAL_ROWS; part <= parts; part++) {
         if (scores == 1) {
             json_dual_part(text, names[part], model, 0, (enum dual_part)part);
             continue;
@@ -139,7 +153,9 @@ static void json_model(cli_text *text, const margin_model *model, int64_t chosen
             json_score_name(text, model, k);
         json_close(text, ']');
     }
-    if (scores && margin_model_weights(model, 0)) json_linear(text, model, scores, chosen);
+    if (scores && margin_model_weights(model, 0)) json_weights(text, model, scores, chosen);
+    if (scores && !isnan(margin_model_intercept(model, 0)))
+        json_intercepts(text, model, scores, chosen);
     if (has_dual(model)) json_dual(text, model, scores);
     json_bayes(text, model);
     json_centres(text, model);
@@ -187,9 +203,6 @@ static void print_weights(cli_text *text, const margin_model *model, int64_t sco
         text_short(text, weights[j]);
         text_puts(text, "\n");
     }
-    text_printf(text, "  %-28s ", "(intercept)");
-    text_short(text, margin_model_intercept(model, score));
-    text_puts(text, "\n");
 }
 
 static void print_dual(cli_text *text, const margin_model *model, int64_t score) {
@@ -199,14 +212,19 @@ static void print_dual(cli_text *text, const margin_model *model, int64_t score)
             used = 0;
     for (int64_t i = 0; i < count; i++)
         used += coefficients[i] > 0;
-    text_printf(text, "  %lld of %lld rows have a coefficient (alpha, class sign, updates)\n",
-                (long long)used, (long long)margin_model_report(model)->rows);
+    const bool counted = has_updates(model);
+    text_printf(text, "  %lld of %lld rows have a coefficient (alpha, class sign%s)\n",
+                (long long)used, (long long)margin_model_report(model)->rows,
+                counted ? ", updates" : "");
     for (int64_t i = 0; i < count; i++) {
         if (!(coefficients[i] > 0)) continue;
         text_printf(text, "  row %-8lld ", (long long)rows[i] + 1);
         text_short(text, coefficients[i]);
-        text_printf(text, "  %c  ", signs[i] > 0 ? '+' : '-');
-        text_short(text, updates ? updates[i] : (double)NAN);
+        text_printf(text, "  %c", signs[i] > 0 ? '+' : '-');
+        if (counted) {
+            text_puts(text, "  ");
+            text_short(text, updates[i]);
+        }
         text_puts(text, "\n");
     }
 }
@@ -230,7 +248,9 @@ static void print_model(cli_text *text, const margin_model *model, int64_t chose
     text_count(text, report->columns, "columns");
     text_puts(text, "\n");
     text_formula(text, model, report);
+    text_penalty(text, report);
     text_printf(text, "\n%s   %s\n", cli_ending(model, report), report->reason);
+    if (!(margin_model_learner(model)->abilities & MARGIN_IS_RULE)) text_details(text, report);
     text_promises(text, model, NULL);
     text_units(text, model);
     print_centres(text, model);
@@ -240,6 +260,9 @@ static void print_model(cli_text *text, const margin_model *model, int64_t chose
         if (chosen >= 0 && k != chosen) continue;
         print_score_title(text, model, k);
         if (margin_model_weights(model, k)) print_weights(text, model, k);
+        text_printf(text, "  %-28s ", "(intercept)");
+        text_short(text, margin_model_intercept(model, k));
+        text_puts(text, "\n");
         if (has_dual(model)) print_dual(text, model, k);
     }
 }

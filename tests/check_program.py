@@ -168,6 +168,10 @@ def reports(d):
     expect(p.returncode == 3 and p.stdout == '' and 'warning: stopped early' in p.stderr, f'but that it stopped early: {p.stderr}')
     run('fit', 'perceptron(form=dual, order=first)', examples / 'points.csv', '-o', model)
     expect('2 of 3 rows have a coefficient' in run('inspect', model).stdout, 'the rows are those of training')
+    answer('fit', 'svm(kernel=rbf, gamma=0.5)', iris, '-o', model)
+    shown, i = run('inspect', model).stdout, answer('inspect', model)
+    expect('\ndetails     gamma 0.5, support vectors' in shown and '   C=1 alpha=' in shown and shown.count('(intercept)') == 3 and
+           '(alpha, class sign)' in shown and len(i['intercept']) == 3 and 'updates' not in i, f'inspect of a kernel: {shown}')
     expect(', 1 penalty in' in run('path', 'ridge', cars).stdout, 'one penalty')
 
 
