@@ -338,6 +338,11 @@ static void test_without_room(void **state) {
     for (int64_t i = 0; i < MANY; i++)
         assert_close(stored[i], strips[i], 1e-6);
     margin_model_free(model);
+    model = fit_text(small, "kernel-ridge(alpha=1e-12, sigma=5)", &data, &report);
+    assert_int_equal(report.status, MARGIN_STOPPED_ITERATIONS); /* not after 10,000 steps */
+    assert_true(report.iterations <= 100);
+    assert_contains(report.reason, "the memory, for a factor");
+    margin_model_free(model);
     fit_refused(small, "kernel-ridge(solver=cholesky)", &data, MARGIN_ERROR_LIMIT,
                 "Gram matrix of 700 x 700 numbers");
     margin_context_free(small);

@@ -76,13 +76,16 @@ static mg_kernel_plan plan_of(const mg_ridge_run *run, mg_kernel_way way) {
     return mg_kernel_plan_make(run->context, &sizes, way);
 }
 
-/* Conjugate gradients that would take longer than a factor give way to it. */
+/* Conjugate gradients that would take longer than a factor give way to it, or, where there is no
+ * memory for one, end after twice as many steps, which make kernel values anew. */
 static margin_status solve_conjugate(mg_ridge_run *run) {
     const mg_kernel_plan direct = plan_of(run, MG_WAY_FACTOR);
-    const bool may_change =
-        run->options->automatic && direct.chosen && run->options->max_iterations < 0;
+    const bool open = run->options->automatic && run->options->max_iterations < 0;
+    const bool may_change = open && direct.chosen;
     const mg_kernel kernel = run->system.kernel;
-    if (may_change) run->stop.max_iterations = MG_MAX(run->count / STEPS_OF_FACTOR, 50);
+    if (open)
+        run->stop.max_iterations =
+            (direct.chosen ? 1 : 2) * MG_MAX(run->count / STEPS_OF_FACTOR, 50);
     MG_TRY(mg_ridge_conjugate(run));
     if (!may_change || run->ended != MARGIN_STOPPED_ITERATIONS) return MARGIN_OK;
     run->stop.max_iterations = -1;
@@ -196,8 +199,10 @@ static void describe_end(const mg_ridge_run *run, margin_report *report) {
         mg_report_reason(report, "the time limit came first: %s; kernel %s", run->method,
                          kernel.text);
     else if (report->status == MARGIN_STOPPED_ITERATIONS)
-        mg_report_reason(report, "the limit of %lld steps is reached: %s; raise max_iter or alpha",
-                         (long long)run->iterations, run->method);
+        mg_report_reason(report, "the limit of %lld steps is reached: %s; raise max_iter%s",
+                         (long long)run->iterations, run->method,
+                         run->system.storage == MG_GRAM_NONE ? ", alpha or the memory, for a factor"
+                                                             : " or alpha");
     else if (report->status == MARGIN_STOPPED_STALLED)
         mg_report_reason(report,
                          "rounding limits the residual (%s, kernel %s): %stake a larger alpha",
