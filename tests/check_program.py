@@ -1002,6 +1002,11 @@ def kernels_are_told(d):
     refuses(1, 'fit', 'svm(kernel=user)', iris, says=('a program hands over as it trains (in C or Python)',))
     refuses(2, 'fit', 'svm(kernel=poly, C=1e308)', iris, says=('leaves the range of numbers', 'lower C'))
     refuses(1, 'gram', 'rbf', cars, says=('a spec of stages alone has no kernel',))
+    refuses(1, 'gram', 'svm', iris, '-o', d / 'none.npy', says=('name one (kernel=linear)',))
+    expect(run('gram', 'svm(kernel=linear)', examples / 'points.csv').returncode == 0, 'which is then taken')
+    refuses(2, 'gram', 'svm(kernel=exp)', examples / 'wine.csv', '-o', d / 'none.npy', says=('rows 1 and 1 is beyond the range of numbers', 'standardize'))
+    for learner in ('kernel-ridge', 'kernel-logistic', 'svm(kernel=rbf)'):
+        refuses(1, 'fit', f'standardize | {learner}', iris, '--trace', d / 'none.csv', says=('only solver=gd has some',))
     refuses(1, 'fit', '--verify', 'svm', iris, says=('but with evaluate',))
     run('fit', 'kernel-ridge(kernel=sigmoid, gamma=0.01, alpha=20)', iris, '-o', model)
     p = run('evaluate', model, iris, '--verify')

@@ -3,6 +3,8 @@
 #include "model/problem/data_rows.h"
 #include "model/problem/multiclass.h"
 
+#include <math.h>
+
 static margin_status check_learner(const mg_spec_component *learner, margin_error *error) {
     static const char *const names[] = {"kernel", "gamma", "sigma", "degree", "coef0"};
     for (int k = 0; k < MG_LENGTH(names); k++)
@@ -11,7 +13,8 @@ static margin_status check_learner(const mg_spec_component *learner, margin_erro
                    "perceptron(kernel=...), kernel-ridge or kernel-logistic",
                    mg_is_transform(learner->learner) ? "a spec of stages alone"
                                                      : learner->info->name);
-    MG_REQUIRE(!learner->learner->takes_affine, error, MARGIN_ERROR_SPEC,
+    const bool named = mg_option_named(learner->info, learner->options, "kernel")->given;
+    MG_REQUIRE(!learner->learner->takes_affine || named, error, MARGIN_ERROR_SPEC,
                "%s without a kernel keeps weights and no Gram matrix; name one (kernel=linear)",
                learner->info->name);
     return mg_learner_check(learner->learner, learner->options, error);
@@ -44,6 +47,20 @@ static margin_status fill(margin_context *context, const mg_spec_component *lear
     return status;
 }
 
+static margin_status check_values(const double *values, const mg_problem *problem,
+                                  margin_error *error) {
+    const int64_t count = problem->count;
+    int64_t k = 0;
+    while (k < count * count && isfinite(values[k]))
+        k++;
+    MG_REQUIRE(k == count * count, error, MG_DATA(OVERFLOW),
+               "the kernel value of rows %lld and %lld is beyond the range of numbers; scale the "
+               "columns first (standardize | ...) or use kernel=rbf",
+               (long long)mg_sample_original(problem, k / count) + 1,
+               (long long)mg_sample_original(problem, k % count) + 1);
+    return MARGIN_OK;
+}
+
 static margin_status gram_run(margin_context *context, const margin_spec *spec,
                               const margin_data *data, int64_t capacity, double *values,
                               int64_t *rows, margin_error *error) {
@@ -70,7 +87,7 @@ static margin_status gram_run(margin_context *context, const margin_spec *spec,
     const margin_status status = fill(context, learner, &problem, values, error);
     MG_TRY(mg_kernel_explain(context, learner->info, learner->options, &problem, status, error));
     *rows = samples.count;
-    return MARGIN_OK;
+    return check_values(values, &problem, error);
 }
 
 margin_status margin_gram(margin_context *context, const margin_spec *spec, const margin_data *data,

@@ -25,6 +25,20 @@ static margin_status refuse_targets(const margin_component *info, int64_t target
         info->name, (long long)targets, list.text);
 }
 
+/* With a kernel only the descent on the coefficients of the rows has steps to show. */
+static margin_status check_trace(const mg_spec_component *learner, margin_error *error) {
+    const margin_component *info = learner->info;
+    const bool kernel = !learner->learner->takes_affine && mg_option_index(info, "kernel") >= 0 &&
+                        mg_option_index(info, "solver") >= 0;
+    MG_REQUIRE(!kernel || mg_option_is(info, learner->options, "solver", "gd"), error,
+               MARGIN_ERROR_ARGUMENT,
+               "%s cannot trace its steps; with a kernel only solver=gd has some to show",
+               info->name);
+    MG_REQUIRE(info->abilities & MARGIN_CAN_TRACE, error, MARGIN_ERROR_ARGUMENT,
+               "%s cannot trace its steps", info->name);
+    return MARGIN_OK;
+}
+
 static margin_status check_learner(const mg_spec_component *learner, const margin_data *data,
                                    const mg_samples *samples, const mg_trace *trace,
                                    margin_error *error) {
@@ -33,8 +47,7 @@ static margin_status check_learner(const mg_spec_component *learner, const margi
         return refuse_targets(info, data->targets, error);
     MG_REQUIRE(!samples->weights || (info->abilities & MARGIN_CAN_WEIGHTS), error,
                MARGIN_ERROR_ARGUMENT, "%s takes no sample weights", info->name);
-    MG_REQUIRE(!trace || (info->abilities & MARGIN_CAN_TRACE), error, MARGIN_ERROR_ARGUMENT,
-               "%s cannot trace its steps", info->name);
+    if (trace) MG_TRY(check_trace(learner, error));
     return mg_learner_check(learner->learner, learner->options, error);
 }
 
