@@ -29,7 +29,8 @@ const cli_option cli_options[] = {
     {"--target", 0, "COLUMNS", READS,
      "column to predict, by name or number (default: the last); several, separated by commas, "
      "where "
-     "the learner takes them (least-squares, ridge); inspect, plot: one of the model's targets",
+     "the learner takes them (least-squares, ridge, kernel-ridge); inspect, plot: one of the "
+     "model's targets",
      NULL, KIND_TEXT, FIELD(target)},
     {"--class", 0, "NAME", " separable ",
      "the class to be separated from all others, where there are more than two", NULL, KIND_TEXT,

@@ -36,10 +36,11 @@ void mg_report_penalty(margin_report *report, const mg_penalty *penalty);
 double mg_total_weight(const mg_problem *problem);
 
 /* Entries for option tables, so that a word means the same everywhere. */
-#define MG_OPTION_C_OF(default_value, half_norm)                                                   \
-    MG_NUMBER("C", (default_value),                                                                \
-              "weight of the summed loss against " half_norm "; inf: no penalty", .low = 0,        \
+#define MG_OPTION_C_AGAINST(default_value, words)                                                  \
+    MG_NUMBER("C", (default_value), "weight of the summed loss against " words, .low = 0,          \
               .low_open = 1, .high = (double)INFINITY, .group = "penalty", MG_RICHER)
+#define MG_OPTION_C_OF(default_value, half_norm)                                                   \
+    MG_OPTION_C_AGAINST((default_value), half_norm "; inf: no penalty")
 #define MG_OPTION_ALPHA_OF(default_value, norm)                                                    \
     MG_NUMBER("alpha", (default_value), "penalty: summed loss + alpha " norm, MG_FROM_0,           \
               .group = "penalty", MG_SIMPLER)

@@ -9,16 +9,17 @@ enum { DIRECT_ROWS = 1024 };
 static const margin_option option_table[] = {
     MG_OPTION_KERNEL_RBF,
     MG_OPTIONS_KERNEL_SHAPE,
-    MG_OPTION_C_OF("1", "|f|^2/2"),
-    MG_OPTION_ALPHA_OF(NULL, "|f|^2"),
-    MG_OPTION_LAMBDA_OF("|f|^2"),
+    MG_OPTION_C_AGAINST("1", "|f|^2/2, less than inf"),
+    MG_OPTION_ALPHA_OF(NULL, "|f|^2, alpha above 0"),
+    MG_OPTION_LAMBDA_OF("|f|^2, lambda above 0"),
     MG_CHOICE(
         "solver", "auto", "auto|cholesky|cg|gd",
         "Newton's method by a factor, or by conjugate gradients, or by the number of rows; or "
         "the textbook's gradient descent on the coefficients"),
     MG_OPTION_KERNEL_RATE,
     MG_OPTION_TOL("1e-06"),
-    MG_OPTION_MAX_ITER,
+    MG_INTEGER("max_iter", NULL, "limit on steps (default: 100, of solver=gd 10000)", .low = 1,
+               .high = 1e9),
     MG_OPTION_MULTICLASS,
     MG_OPTION_CLASS_WEIGHT,
 };

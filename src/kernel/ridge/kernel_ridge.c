@@ -18,9 +18,9 @@ enum { PENALTIES_OF_FORM = 6 };
 static const margin_option option_table[] = {
     MG_OPTION_KERNEL_RBF,
     MG_OPTIONS_KERNEL_SHAPE,
-    MG_OPTION_ALPHA_OF("1", "|f|^2"),
-    MG_OPTION_LAMBDA_OF("|f|^2"),
-    MG_OPTION_C_OF(NULL, "|f|^2/2"),
+    MG_OPTION_ALPHA_OF("1", "|f|^2, alpha above 0"),
+    MG_OPTION_LAMBDA_OF("|f|^2, lambda above 0"),
+    MG_OPTION_C_AGAINST(NULL, "|f|^2/2, less than inf"),
     MG_SWITCH("intercept", "no", "fit an intercept, which is never penalised"),
     MG_CHOICE(
         "solver", "auto", "auto|cholesky|cg|gd",
