@@ -42,10 +42,13 @@ static margin_status fit_one(mg_kernel_task *task, mg_fit *fit) {
     report->objective = point.value;
     report->gap = mg_kernel_point_gap(&point);
     report->tolerance = task->tolerance;
-    if (report->gap <= report->tolerance && report->status != MARGIN_STOPPED_TIME)
+    if (report->gap <= report->tolerance && report->status != MARGIN_STOPPED_TIME) {
         report->status = MARGIN_OK;
-    else if (report->status == MARGIN_OK) /* by scores that steps had added up */
+    } else if (report->status == MARGIN_OK) { /* by scores that steps had added up */
         report->status = MARGIN_STOPPED_STALLED;
+        mg_report_reason(report, "rounding of the coefficients limits the gap: take a smaller C or "
+                                 "a larger tol");
+    }
     if (task->system.curvature != MG_KERNEL_DEFINITE) {
         report->gap = (double)INFINITY;
         report->status = MARGIN_STOPPED_STALLED;
