@@ -192,8 +192,9 @@ const cli_option cli_options[] = {
      "write the best setting's prediction for each row, by the fit that did not see it, to FILE",
      NULL, KIND_OUTPUT, FIELD(predictions)},
     {"--threads", 't', "N", USES_ALL,
-     "threads to use (default: all cores allowed); never changes a result", NULL, KIND_COUNT,
-     FIELD(threads)},
+     "threads to use (default: all cores allowed); never changes a result; each takes memory of "
+     "its own",
+     NULL, KIND_COUNT, FIELD(threads)},
     {"--seed", 0, "N", " fit cv compare plot evaluate importance split ",
      "seed of every random choice (default 0)", NULL, KIND_COUNT, FIELD(seed)},
     {"--memory", 0, "SIZE", USES_ALL, "refuse to hold more than SIZE (500M, 2G)", NULL, KIND_SIZE,

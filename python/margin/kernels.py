@@ -23,7 +23,10 @@ class Kernel:
         self.handle = ffi.new_handle(self)
 
     def fill(self, x: Any, x_rows: int, z: Any, z_rows: int, columns: int, values: Any) -> None:
-        made = np.asarray(self.function(_rows(x, x_rows, columns), _rows(z, z_rows, columns)), np.float64)
+        made = np.asarray(self.function(_rows(x, x_rows, columns), _rows(z, z_rows, columns)))
+        if made.dtype.kind == "c":
+            raise TypeError("the kernel function made complex numbers; kernel values are real")
+        made = made.astype(np.float64, copy=False)
         if made.shape != (x_rows, z_rows):
             raise ValueError(f"the kernel function made an array of the shape {made.shape} of {x_rows} rows and {z_rows} rows")
         np.frombuffer(ffi.buffer(values, 8 * made.size)).reshape(made.shape)[:] = made

@@ -305,6 +305,11 @@ def test_what_kernels_do_wrong(iris):
         margin.fit(spec, X, y, kernel=lambda A, B: A)
     with pytest.raises(margin.DataError, match="finite|NaN|nan"):
         margin.fit(spec, X, y, kernel=lambda A, B: np.full((len(A), len(B)), np.nan))
+    with pytest.raises(TypeError, match="complex"):
+        margin.fit(spec, X, y, kernel=lambda A, B: curved(A, B) + 0j)
+    with pytest.raises(margin.DataError, match=r"row 0.*beyond 1e150.*divide values of your own") as raised:
+        margin.fit(spec, X, y, kernel=lambda A, B: 1e200 * curved(A, B))
+    assert raised.value.row == 0
     for other in ("svm(kernel=rbf)", "standardize | logistic"):
         with pytest.raises(ValueError, match="no kernel=user"):
             margin.fit(other, X, y, kernel=curved)

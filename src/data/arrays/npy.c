@@ -239,7 +239,8 @@ static uint32_t little_endian(const char *bytes, int count) {
 static margin_status find_header(const mg_source *source, header_text *text, margin_error *error) {
     MG_REQUIRE(source->length >= MAGIC_BYTES + 2 && memcmp(source->text, magic, MAGIC_BYTES) == 0,
                error, MARGIN_ERROR_FORMAT,
-               "%s: is not an .npy file (it does not begin with \\x93NUMPY)", source->name);
+               "%s: is not an .npy file (it does not begin with \\x93NUMPY and a version)",
+               source->name);
     int version = (unsigned char)source->text[MAGIC_BYTES];
     MG_REQUIRE(version >= 1 && version <= 3, error, MARGIN_ERROR_FORMAT,
                "%s: is an .npy file of version %d; versions 1 to 3 are known", source->name,

@@ -296,8 +296,9 @@ static void say_why(mg_svm_machine *m, margin_status ended) {
         mg_report_reason(report, "%lld steps were made and the gap is %s; raise max_iter",
                          (long long)m->smo.steps, gap.text);
     } else {
-        mg_report_reason(report, "rounding limits the gap, which is %s; %s%s", gap.text,
-                         mg_kernel_scale_words(&m->kernel),
+        mg_report_reason(report,
+                         "rounding, or steps that are too short, limit the gap, which is %s; %s%s",
+                         gap.text, mg_kernel_scale_words(&m->kernel),
                          m->options.one_class ? "take a larger tol" : "lower C");
     }
 }
