@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
 from margin._binding import ffi
 
 
+class Novikoff(NamedTuple):
+    """Both inequalities of Novikoff's proof after a step: along >= least_along, square <= greatest_square (see
+    margin_novikoff in margin/model.h)."""
+
+    along: float
+    least_along: float
+    square: float
+    greatest_square: float
+
+
 @dataclass(frozen=True)
 class TraceStep:
     """One step of a learner that can trace (see margin_trace_step in margin/model.h). Rows and parts count
-    from 0; `row` is None where no single row was picked, `errors` where nothing is classified."""
+    from 0; `row` is None where no single row was picked, `errors` where nothing is classified. Of perceptrons: `alpha`
+    and `updates` of each row in dual and kernel form, `distance`, loss / norm of the weights, `novikoff` with
+    ``bound=steps``; None of others."""
 
     part: int
     parts: int
@@ -24,6 +36,9 @@ class TraceStep:
     intercept: float
     weights: np.ndarray | None
     alpha: np.ndarray | None
+    updates: np.ndarray | None = None
+    distance: float | None = None
+    novikoff: Novikoff | None = None
 
 
 class Tracer:
@@ -55,6 +70,9 @@ def read_step(step: Any) -> TraceStep:
         intercept=step.intercept,
         weights=_copy(step.weights, step.weight_count),
         alpha=_copy(step.alpha, step.alpha_count),
+        updates=_copy(step.updates, step.alpha_count),
+        distance=step.distance[0] if step.distance else None,
+        novikoff=Novikoff(*(getattr(step.novikoff, name) for name in Novikoff._fields)) if step.novikoff else None,
     )
 
 

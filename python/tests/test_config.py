@@ -172,7 +172,7 @@ def test_lines():
 
 
 TRACING = {"LinearRegression", "Ridge", "Lasso", "ElasticNet", "LogisticRegression", "LinearSVC", "Perceptron", "RidgeCV",
-           "LassoCV", "LogisticRegressionCV", "Pocket", "KernelPerceptron", "KernelRidge"}
+           "LassoCV", "LogisticRegressionCV", "Pocket", "KernelPerceptron"}
 
 
 @pytest.mark.filterwarnings("ignore::margin.ConvergenceWarning")
@@ -188,8 +188,7 @@ def test_traces_of_estimators(iris, name):
         estimator.fit(X, y)
     assert bytes(estimator.model_) == plain and hasattr(estimator, "trace_") == (name in TRACING)
     if name in TRACING:
-        assert all(isinstance(step, margin.TraceStep) for step in estimator.trace_)
-        assert bool(estimator.trace_) == (name != "KernelRidge")  # a factorisation
+        assert estimator.trace_ and all(isinstance(step, margin.TraceStep) for step in estimator.trace_)
 
 
 def test_a_trace_of_a_search_and_a_spec(iris):
@@ -203,3 +202,13 @@ def test_a_trace_of_a_search_and_a_spec(iris):
     for wrong in (print, 1.5, "yes"):
         with pytest.raises(ValueError, match="True or False"):
             margin.set_config(trace=wrong)
+
+
+def test_what_perceptrons_tell():
+    X, y = [[3, 3], [4, 3], [1, 1]], [1, 1, -1]
+    last = margin.fit("perceptron(form=dual, order=first, bound=steps)", X, y, trace=True).trace[-1]
+    assert last.updates.tolist() == last.alpha.tolist() == [2, 0, 5]  # the textbook's example
+    assert last.distance == 0
+    assert last.novikoff.along >= last.novikoff.least_along > 0 and 0 < last.novikoff.square <= last.novikoff.greatest_square
+    first = margin.fit("perceptron(order=first)", X, y, trace=True).trace[0]
+    assert (first.updates, first.novikoff) == (None, None) and np.isnan(first.distance)

@@ -59,7 +59,7 @@ OF_BASE: dict[str, tuple[Attribute, ...]] = {
     "ExpansionRegressor": (*_EXPANSION, _LINEAR_KERNEL),
     "LinearExpansion": (*_EXPANSION, ("coef_", "ndarray of shape (n_features,)", "Weights of the columns")),
     "OneClass": (*_EXPANSION, _LINEAR_KERNEL, ("offset_", "float", "`decision_function` is `score_samples` minus this")),
-    "KernelRidgeRegressor": (("dual_coef_", "ndarray of shape (n_samples,) or (n_samples, n_targets)", "Coefficients of the training rows"), _STEPS, _TRACE),
+    "KernelRidgeRegressor": (("dual_coef_", "ndarray of shape (n_samples,) or (n_samples, n_targets)", "Coefficients of the training rows"), _STEPS),
     "Nearest": _SEARCHED,
     "NearestClassifier": (_CLASSES, *_SEARCHED),
     "RadiusClassifier": (_CLASSES, ("outlier_label_", "list of one label, or None", "The answer where there is no neighbour"), *_SEARCHED),
