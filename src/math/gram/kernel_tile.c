@@ -173,7 +173,8 @@ static void multiply_tile(const mg_kernel_scratch *s, const mg_kernel_block *blo
         pack_panels(block, true, at->i, at->rows, first, depth, ops->rows, left);
         pack_panels(block, false, at->j, at->columns, first, depth, ops->columns, right);
         for (int64_t j = 0; j < at->columns; j += ops->columns) {
-            for (int64_t i = 0; i < at->rows; i += ops->rows) {
+            const int64_t past = at->upper ? at->j + j + ops->columns - at->i : at->rows;
+            for (int64_t i = 0; i < MG_MIN(at->rows, past); i += ops->rows) {
                 const double *a = left + i * depth, *b = right + j * depth;
                 double *c = tile + i * s->right + j;
                 if (distance)
