@@ -23,13 +23,15 @@ struct mg_gram_tiles {
     double *centre, *roundings; /* of columns, while points are packed: x' = scale (x - centre) */
     double *off;                /* of points, rbf: see below */
     float *panels, *squares;
+    int64_t marks;   /* of bytes: words of them */
+    uint32_t *lines; /* the marks of each panel */
 };
 
 void mg_gram_tiles_free(mg_gram_tiles *tiles) {
     if (!tiles) return;
     mg_heap *heap = tiles->heap;
     MG_FREE(heap, tiles->centre, tiles->roundings, tiles->off, tiles->panels, tiles->squares,
-            tiles->lefts, tiles);
+            tiles->lefts, tiles->lines, tiles);
 }
 
 void mg_gram_tiles_end(mg_gram_tiles *tiles) {
@@ -99,6 +101,8 @@ static margin_status pack_bytes(const mg_block *block, void *argument) {
         t->lefts[i] = -square;
         if (t->off) t->off[i] = 10.0 * unit * unit * p.square;
     }
+    mg_byte_mark(t->panels + first * t->depth, t->depth, width, 0,
+                 t->lines + block->first * t->marks);
     return MARGIN_OK;
 }
 
@@ -139,6 +143,7 @@ static margin_status pack_points(margin_context *context, mg_gram_tiles *t, cons
     MG_NEW(t->heap, t->panels, panels * t->ops->columns * t->depth, purpose, error);
     MG_NEW(t->heap, t->squares, panels * t->ops->columns, purpose, error);
     if (t->bytes) MG_NEW(t->heap, t->lefts, t->count, purpose, error);
+    if (t->bytes) MG_NEW(t->heap, t->lines, panels * t->marks, purpose, error);
     for (int64_t k = 0; k < t->depth; k++)
         t->roundings[k] = mg_tile_roundings(t->depth, k);
     find_units(t, kernel, factor);
@@ -164,6 +169,7 @@ margin_status mg_gram_tiles_new(margin_context *context, const mg_kernel *kernel
     t->over = kernel->kind != MG_KERNEL_LAPLACIAN ? over : 0.0f;
     t->bytes = t->over > 0.0f;
     if (t->bytes) t->depth = MG_BYTE_LINES(t->depth);
+    if (t->bytes) t->marks = MG_BYTE_MARKS(t->depth);
     const margin_status status = pack_points(context, t, kernel, factor, error);
     if (status < 0 || !is_fine(t))
         mg_gram_tiles_free(t);
@@ -187,10 +193,12 @@ bool mg_gram_tiles_error(const mg_gram_tiles *t, double *each, double *off) {
     return true;
 }
 
-void mg_byte_tile(const mg_gram_tile_ops *ops, float scale, const mg_gram_tile *tile) {
+void mg_gram_byte_tile(const mg_gram_tile_ops *ops, float scale, const mg_gram_tile *tile) {
     static const float zeros[32];
 #if defined(__x86_64__)
-    mg_byte_products_vnni(tile, scale);
+    mg_byte_products_vnni(&(mg_byte_tile){tile->depth, tile->a, tile->b, tile->a_square,
+                                          tile->b_square, tile->a_marks, tile->b_marks, tile->first,
+                                          tile->last, scale, tile->sums});
 #endif
     if (!tile->last) return;
     mg_gram_tile rest = *tile; /* no columns more: values of the sums */
@@ -202,17 +210,21 @@ void mg_byte_tile(const mg_gram_tile_ops *ops, float scale, const mg_gram_tile *
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-int64_t mg_gram_left_size(const mg_gram_tiles *t, int64_t rows) {
-    return (rows + t->ops->rows - 1) / t->ops->rows * t->ops->rows * (t->depth + 1);
+/* Lines of a left panel: their squares are behind it, and the marks. */
+static int64_t left_lines(const mg_gram_tiles *t) {
+    return t->depth + 1 + (t->marks + t->ops->rows - 1) / t->ops->rows;
 }
 
-/* Panels of `rows` points, each with their squares behind it. */
+int64_t mg_gram_left_size(const mg_gram_tiles *t, int64_t rows) {
+    return (rows + t->ops->rows - 1) / t->ops->rows * t->ops->rows * left_lines(t);
+}
+
 void mg_gram_left(const mg_gram_tiles *t, const int64_t *points, int64_t rows, float *left) {
     const int64_t high = t->ops->rows, width = t->ops->columns;
     for (int64_t first = 0; first < rows; first += high) {
         const float
             *from[MOST_ROWS]; /* neighbours share lines: a column of all of them at a time */
-        float *to = left + first * (t->depth + 1), *square = to + t->depth * high;
+        float *to = left + first * left_lines(t), *square = to + t->depth * high;
         for (int64_t r = 0; r < high; r++) {
             const int64_t point = points[MG_MIN(first + r, rows - 1)];
             from[r] = t->panels + point / width * width * t->depth + point % width;
@@ -223,12 +235,14 @@ void mg_gram_left(const mg_gram_tiles *t, const int64_t *points, int64_t rows, f
             for (int64_t r = 0; r < high; r++)
                 to[k * high + r] =
                     t->bytes ? mg_byte_signs(from[r][k * width]) : from[r][k * width];
+        if (t->bytes)
+            mg_byte_mark(to, t->depth, high, 0x80808080u, (uint32_t *)(void *)(square + high));
     }
 }
 
 int64_t mg_gram_right_size(const mg_gram_tiles *t, int64_t columns) {
     const int64_t width = t->ops->columns, head = (int64_t)sizeof *t / 4 + 16;
-    return head + (columns + width - 1) / width * width * (t->depth + 1);
+    return head + (columns + width - 1) / width * (width * (t->depth + 1) + t->marks);
 }
 
 typedef struct right_work {
@@ -251,6 +265,7 @@ static margin_status right_panel(void *argument, int64_t task, int worker) {
             panel[k * width + j] = from[k * width];
         work->to->squares[task * width + j] = t->squares[point];
     }
+    if (t->bytes) mg_byte_mark(panel, t->depth, width, 0, work->to->lines + task * t->marks);
     return MARGIN_OK;
 }
 
@@ -261,6 +276,7 @@ margin_status mg_gram_right(margin_context *context, const mg_gram_tiles *t, con
     *to = *t;
     to->squares = memory + (int64_t)sizeof *t / 4 + 16;
     to->panels = to->squares + panels * width;
+    to->lines = (uint32_t *)(void *)(to->panels + panels * width * t->depth);
     right_work work = {t, to, points, columns};
     return mg_parallel(context, panels, right_panel, &work, NULL);
 }
@@ -280,16 +296,18 @@ static void fill_panel(const mg_gram_tiles *t, const float *left, int64_t rows, 
         tile.first = k == 0;
         tile.last = k + tile.depth == t->depth;
         tile.b = t->panels + first * t->depth + k * width;
+        if (t->bytes) tile.b_marks = t->lines + first / width * t->marks + k / 32;
         for (int64_t r = 0; r < rows; r += high) {
-            const float *panel = left + r * (t->depth + 1);
+            const float *panel = left + r * left_lines(t);
             tile.rows = (int)MG_MIN(high, rows - r);
             tile.a = panel + k * high;
             tile.a_square = panel + t->depth * high;
             tile.sums = sums + r * width;
+            tile.a_marks = (const uint32_t *)(const void *)(tile.a_square + high) + k / 32;
             for (int i = 0; i < tile.rows; i++)
                 places[i] = out[r + i] + offset;
             if (t->bytes)
-                mg_byte_tile(t->ops, byte_scale, &tile);
+                mg_gram_byte_tile(t->ops, byte_scale, &tile);
             else
                 t->ops->tile(&tile);
         }
@@ -302,6 +320,6 @@ void mg_gram_tiles_fill(const mg_gram_tiles *t, const float *left, int64_t rows,
     float sums[GROUP * 32];
     for (int64_t j = 0; j < columns; j += t->ops->columns)
         for (int64_t r = 0; r < rows; r += GROUP)
-            fill_panel(t, left + r * (t->depth + 1), MG_MIN(GROUP, rows - r), first + j,
-                       columns - j, j, out + r, sums);
+            fill_panel(t, left + r * left_lines(t), MG_MIN(GROUP, rows - r), first + j, columns - j,
+                       j, out + r, sums);
 }

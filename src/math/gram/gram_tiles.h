@@ -27,6 +27,7 @@ typedef struct mg_gram_tile {
     int64_t depth;
     const float *a, *b, *a_square, *b_square;
     bool first, last;
+    const uint32_t *a_marks, *b_marks; /* of bytes: see mg_byte_tile */
     float *sums;
     float **out;       /* row r, from the tile's first column on */
     int rows, columns; /* that are wanted */
@@ -46,11 +47,8 @@ typedef struct mg_gram_tile_ops {
 } mg_gram_tile_ops;
 MG_ISA_TABLES(mg_gram_tile_ops, mg_gram_tile_ops);
 
-/* A tile of bytes: lines are words of them (math/rows/byte_rows.h). Of sums and squares, whole
- * numbers of 32 bits, it makes `scale` times 2 sum + a_square + b_square in f32. */
-void mg_byte_tile(const mg_gram_tile_ops *ops, float scale, const mg_gram_tile *tile);
-/* Adds the lines to the sums, or begins with them; the last ones scale. */
-void mg_byte_products_vnni(const mg_gram_tile *t, float scale);
+/* A tile of bytes, finished like one of f32. */
+void mg_gram_byte_tile(const mg_gram_tile_ops *ops, float scale, const mg_gram_tile *tile);
 
 typedef struct mg_gram_tiles mg_gram_tiles;
 /* NULL where these points are not for f32: sparse, a kernel that is no function of a sum, values
@@ -67,7 +65,8 @@ double mg_tile_roundings(int64_t depth, int64_t column);
  * known of this kernel. */
 bool mg_gram_tiles_error(const mg_gram_tiles *tiles, double *each, double *off);
 
-/* Points laid out for the left side. */
+/* Points laid out for the left side; for those of bytes lines of zeros are not multiplied, so that
+ * points that are alike had better lie side by side. */
 int64_t mg_gram_left_size(const mg_gram_tiles *tiles, int64_t rows); /* numbers */
 void mg_gram_left(const mg_gram_tiles *tiles, const int64_t *points, int64_t rows, float *left);
 /* The same points, or some of them, for the right side: in `memory` of mg_gram_right_size numbers
