@@ -18,7 +18,7 @@ static mg_kernel_out out_of(const mg_gram *gram) {
 /* ---- Tiles ----------------------------------------------------------------------------------- */
 
 /* Rows of a block of the whole matrix; of some rows of it, with so many columns. */
-enum { TILE_SIDE = 480, STRIP = 96, CHUNK = 1024 };
+enum { TILE_SIDE = 480, STRIP = 96, CHUNK = 1024, PAST = 1 << 23 /* numbers: beyond caches */ };
 
 typedef struct tile_work {
     const mg_gram *gram;
@@ -46,35 +46,51 @@ static void tile_rows(const tile_work *work, int64_t at, int64_t count, int64_t 
     mg_gram_tiles_fill(work->right, left, count, first, columns, out);
 }
 
-/* Four values of each of four rows. */
-MG_INLINE void mirror_four(const float *from, float *to, int64_t ld) {
+/* Four values of each of four rows; past: to whole vectors, past the caches. */
+MG_INLINE void mirror_four(const float *from, float *to, int64_t ld, bool past) {
 #if defined(__SSE__)
     __m128 row[] = {_mm_loadu_ps(from), _mm_loadu_ps(from + ld), _mm_loadu_ps(from + 2 * ld),
                     _mm_loadu_ps(from + 3 * ld)};
     _MM_TRANSPOSE4_PS(row[0], row[1], row[2], row[3]);
-    for (int j = 0; j < 4; j++)
+    for (int j = 0; j < 4 && past; j++)
+        _mm_stream_ps(to + j * ld, row[j]);
+    for (int j = 0; j < 4 && !past; j++)
         _mm_storeu_ps(to + j * ld, row[j]);
 #else
+    (void)past;
     for (int j = 0; j < 4; j++)
         for (int k = 0; k < 4; k++)
             to[j * ld + k] = from[k * ld + j];
 #endif
 }
 
-void mg_gram_mirror(float *values, int64_t ld, int64_t at, int64_t rows, int64_t first,
-                    int64_t columns) {
+MG_INLINE void mirror_block(float *values, int64_t ld, int64_t at, int64_t rows, int64_t first,
+                            int64_t columns, bool past) {
     enum { EDGE = 16 }; /* rows of a cache line */
-    for (int64_t i = at; i < at + rows; i += EDGE) {
-        const int64_t end = MG_MIN(i + EDGE, at + rows);
+    const int64_t shift = (int64_t)((uintptr_t)values / sizeof *values % EDGE);
+    for (int64_t i = at, end; i < at + rows; i = end) {
+        end = MG_MIN(i + EDGE - (i + shift) % EDGE, at + rows);
         for (int64_t j = first; j < first + columns; j += 4) {
             int64_t k = i;
             for (; k + 4 <= end && j + 4 <= first + columns; k += 4)
-                mirror_four(values + k * ld + j, values + j * ld + k, ld);
+                mirror_four(values + k * ld + j, values + j * ld + k, ld, past);
             for (int64_t c = j; k < end && c < MG_MIN(j + 4, first + columns); c++)
                 for (int64_t r = k; r < end; r++)
                     values[c * ld + r] = values[r * ld + c];
         }
     }
+}
+
+void mg_gram_mirror(float *values, int64_t ld, int64_t at, int64_t rows, int64_t first,
+                    int64_t columns, bool past) {
+    if (!past || (uintptr_t)(values + at) % 16 != 0 || ld % 4 != 0) {
+        mirror_block(values, ld, at, rows, first, columns, false);
+        return;
+    }
+    mirror_block(values, ld, at, rows, first, columns, true);
+#if defined(__SSE__)
+    _mm_sfence();
+#endif
 }
 
 /* Blocks on and above the diagonal, mirrored. */
@@ -88,7 +104,8 @@ static margin_status square_task(void *argument, int64_t task, int worker) {
     const int64_t columns = MG_MIN(TILE_SIDE, work->count - first);
     tile_rows(work, at, rows, first, columns, worker);
     float *values = (float *)(void *)work->gram->values;
-    if (task > 0) mg_gram_mirror(values, work->gram->ld, at, rows, first, columns);
+    const bool past = work->count * work->gram->ld >= PAST;
+    if (task > 0) mg_gram_mirror(values, work->gram->ld, at, rows, first, columns, past);
     return MARGIN_OK;
 }
 
