@@ -1,8 +1,6 @@
 /* Points packed for tiles in f32, and blocks of values by them. */
 #include "math/gram/gram_tiles.h"
 
-#include "math/rows/byte_rows.h"
-
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -193,21 +191,6 @@ bool mg_gram_tiles_error(const mg_gram_tiles *t, double *each, double *off) {
     return true;
 }
 
-void mg_gram_byte_tile(const mg_gram_tile_ops *ops, float scale, const mg_gram_tile *tile) {
-    static const float zeros[32];
-#if defined(__x86_64__)
-    mg_byte_products_vnni(&(mg_byte_tile){tile->depth, tile->a, tile->b, tile->a_square,
-                                          tile->b_square, tile->a_marks, tile->b_marks, tile->first,
-                                          tile->last, scale, tile->sums});
-#endif
-    if (!tile->last) return;
-    mg_gram_tile rest = *tile; /* no columns more: values of the sums */
-    rest.depth = 0;
-    rest.first = false;
-    rest.a_square = rest.b_square = zeros;
-    ops->tile(&rest);
-}
-
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
 /* Lines of a left panel: their squares are behind it, and the marks. */
@@ -283,7 +266,7 @@ margin_status mg_gram_right(margin_context *context, const mg_gram_tiles *t, con
 
 static void fill_panel(const mg_gram_tiles *t, const float *left, int64_t rows, int64_t first,
                        int64_t columns, int64_t offset, float *const *out, float *sums) {
-    const int64_t high = t->ops->rows, width = t->ops->columns;
+    const int64_t high = t->ops->rows, width = t->ops->columns, lines = left_lines(t);
     const double unit = t->bytes ? t->scale / (double)t->over : 0.0;
     const float byte_scale = (float)(0.5 * unit * unit);
     float *places[MOST_ROWS];
@@ -298,7 +281,7 @@ static void fill_panel(const mg_gram_tiles *t, const float *left, int64_t rows, 
         tile.b = t->panels + first * t->depth + k * width;
         if (t->bytes) tile.b_marks = t->lines + first / width * t->marks + k / 32;
         for (int64_t r = 0; r < rows; r += high) {
-            const float *panel = left + r * left_lines(t);
+            const float *panel = left + r * lines;
             tile.rows = (int)MG_MIN(high, rows - r);
             tile.a = panel + k * high;
             tile.a_square = panel + t->depth * high;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "math/gram/gram.h"
+#include "math/rows/byte_rows.h"
 
 #define MG_LOG2_E 1.4426950408889634
 
@@ -47,8 +48,23 @@ typedef struct mg_gram_tile_ops {
 } mg_gram_tile_ops;
 MG_ISA_TABLES(mg_gram_tile_ops, mg_gram_tile_ops);
 
-/* A tile of bytes, finished like one of f32. */
-void mg_gram_byte_tile(const mg_gram_tile_ops *ops, float scale, const mg_gram_tile *tile);
+/* A tile of bytes, finished like one of f32. In line: the call would have to wait for what was just
+ * written of the tile. */
+MG_INLINE void mg_gram_byte_tile(const mg_gram_tile_ops *ops, float scale,
+                                 const mg_gram_tile *tile) {
+    static const float zeros[32];
+#if defined(__x86_64__)
+    mg_byte_products_vnni(&(mg_byte_tile){tile->depth, tile->a, tile->a_square, tile->a_marks,
+                                          tile->b, tile->b_square, tile->b_marks, tile->first,
+                                          tile->last, scale, tile->sums});
+#endif
+    if (!tile->last) return;
+    mg_gram_tile rest = *tile; /* no columns more: values of the sums */
+    rest.depth = 0;
+    rest.first = false;
+    rest.a_square = rest.b_square = zeros;
+    ops->tile(&rest);
+}
 
 typedef struct mg_gram_tiles mg_gram_tiles;
 /* NULL where these points are not for f32: sparse, a kernel that is no function of a sum, values

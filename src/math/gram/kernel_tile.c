@@ -9,6 +9,9 @@
 
 #include <math.h>
 #include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 enum { TILE_LEFT = 64, TILE_RIGHT = 128, DEPTH = 256 };
 
@@ -32,29 +35,50 @@ static void pack_sparse(const margin_matrix *x, int64_t row, int64_t first, int6
 }
 
 /* Some rows of a panel at once, so that each of its lines is written in one go. */
-enum { SIDE = 4 };
+enum { SIDE = MG_PACK_ROWS };
 
 #define PACK_ROWS(type)                                                                            \
-    const type *from[SIDE];                                                                        \
-    for (int k = 0; k < count; k++)                                                                \
-        from[k] = (const type *)x->values + rows[k] * x->stride + first;                           \
-    for (int64_t j = 0; j < depth; j++)                                                            \
+    for (; j < depth; j++)                                                                         \
         for (int k = 0; k < count; k++)                                                            \
-    to[j * width + k] = (double)from[k][j]
+    to[j * width + k] = (double)((const type *)x->values)[rows[k] * x->stride + first + j]
+
+#if defined(__SSE2__)
+/* Columns [0, depth) but the last few of four rows; returns how many. */
+static int64_t pack_four(const float *const *from, int64_t depth, int width, double *to) {
+    int64_t j = 0;
+    for (; j + SIDE <= depth; j += SIDE) {
+        __m128 row[SIDE];
+        for (int k = 0; k < SIDE; k++)
+            row[k] = _mm_loadu_ps(from[k] + j);
+        _MM_TRANSPOSE4_PS(row[0], row[1], row[2], row[3]);
+        for (int k = 0; k < SIDE; k++, to += width) {
+            _mm_storeu_pd(to, _mm_cvtps_pd(row[k]));
+            _mm_storeu_pd(to + 2, _mm_cvtps_pd(_mm_movehl_ps(row[k], row[k])));
+        }
+    }
+    return j;
+}
+#endif
 
 /* `count` is a constant where this is called. */
 MG_INLINE void pack_dense(const margin_matrix *x, const int64_t *rows, int count, int64_t first,
                           int64_t depth, int width, double *to) {
-    if (x->value_type == MARGIN_F32) {
-        PACK_ROWS(float);
-    } else {
+    int64_t j = 0;
+    if (x->value_type == MARGIN_F64) {
         PACK_ROWS(double);
+        return;
     }
+#if defined(__SSE2__)
+    const float *from[SIDE];
+    for (int k = 0; k < count; k++)
+        from[k] = (const float *)x->values + rows[k] * x->stride + first;
+    if (count == SIDE) j = pack_four(from, depth, width, to);
+#endif
+    PACK_ROWS(float);
 }
 
-/* Columns [first, first + depth) of some rows as the first lanes of a panel of `width` lanes. */
-static void pack_rows(const margin_matrix *x, const int64_t *rows, int count, int64_t first,
-                      int64_t depth, int width, double *to) {
+void mg_pack_rows(const margin_matrix *x, const int64_t *rows, int count, int64_t first,
+                  int64_t depth, int width, double *to) {
     if (count == SIDE && !mg_is_csr(x)) {
         pack_dense(x, rows, SIDE, first, depth, width, to);
         return;
@@ -88,8 +112,8 @@ static void pack_panels(const mg_kernel_block *block, bool is_left, int64_t from
         some = MG_MIN(MG_MIN(SIDE, width - i % width), count - i);
         for (int64_t k = i + some; k < MG_MIN(i + 2 * some, count) && !mg_is_csr(x); k++)
             fetch_row(x, rows[k], first, depth);
-        pack_rows(x, rows + i, (int)some, first, depth, width,
-                  panels + i / width * width * depth + i % width);
+        mg_pack_rows(x, rows + i, (int)some, first, depth, width,
+                     panels + i / width * width * depth + i % width);
     }
     for (int64_t i = count; i < padded; i++)
         for (int64_t j = 0; j < depth; j++)

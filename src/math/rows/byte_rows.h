@@ -51,8 +51,10 @@ void mg_byte_mark(const float *panel, int64_t lines, int64_t width, uint32_t non
  * points add to twice them, whole numbers of 32 bits, the last lines make f32 times `scale`. */
 typedef struct mg_byte_tile {
     int64_t depth;
-    const float *a, *b, *a_add, *b_add;
-    const uint32_t *a_marks, *b_marks; /* lines of zeros are left out; NULL: none is looked for */
+    const float *a, *a_add;
+    const uint32_t *a_marks; /* lines of zeros are left out; NULL: none is looked for */
+    const float *b, *b_add;
+    const uint32_t *b_marks;
     bool first, last;
     float scale, *sums;
 } mg_byte_tile;
