@@ -92,9 +92,7 @@ static margin_status machine_new(mg_svm_machine *m) {
 static void machine_empty(mg_svm_machine *m) {
     mg_gram_free(m->own);
     mg_gram_free(m->exact);
-    mg_free(m->arena.heap, m->spare);
     m->own = m->exact = m->smo.gram = NULL;
-    m->spare = NULL;
 }
 
 static margin_status own_gram(mg_svm_machine *m, margin_type type) {
@@ -106,6 +104,10 @@ static margin_status own_gram(mg_svm_machine *m, margin_type type) {
                                      .by_rows = true};
     m->type = type;
     machine_empty(m);
+    if (m->spare) { /* its bytes are the gram's now */
+        mg_free(m->arena.heap, *m->spare);
+        *m->spare = NULL;
+    }
     MG_TRY(mg_gram_create(m->fit->context, &request, &m->own, m->fit->error));
     m->smo.gram = m->smo.lender = m->own;
     m->smo.spare = (float *)(void *)m->own->values;
@@ -166,8 +168,9 @@ static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
     MG_TRY(machine_new(m));
     if (shared && shared->gram) {
         m->bytes = shared->spare;
-        MG_NEW_BYTES(m->arena.heap, m->spare, m->bytes, purpose, m->fit->error);
-        s->spare = m->spare;
+        m->spare = &shared->spares[mg_worker(m->fit->shared->context)];
+        if (!*m->spare) MG_NEW_BYTES(m->arena.heap, *m->spare, m->bytes, purpose, m->fit->error);
+        s->spare = *m->spare;
         s->room = m->bytes / (int64_t)sizeof *s->spare;
         MG_TRY(order_samples(m, shared));
         m->shared = shared->gram;

@@ -27,7 +27,7 @@ typedef struct mg_svm_machine {
     mg_arena arena;
     int64_t bytes;               /* that rows of own, or else `spare` may take */
     float over;                  /* of mg_gram_request */
-    float *spare;                /* for smaller problems of a shared gram; NULL: own lends it */
+    float **spare;               /* for smaller problems of a shared gram; NULL: own lends it */
     mg_gram *own;                /* NULL: a shared one is read */
     const mg_gram *shared;       /* NULL: there is none */
     mg_gram *exact;              /* whole, in f64; NULL: the rows prove */
@@ -105,9 +105,11 @@ int mg_svm_by_position(const void *a, const void *b);
 /* What the fits of a call share. */
 typedef struct mg_svm_shared {
     mg_kernel kernel;
-    mg_gram *gram;     /* over all samples, in the order of their classes; NULL: each has its own */
-    int64_t spare;     /* bytes that each of the fits may take for its smaller problems */
-    int64_t *position; /* of a row of x, in the gram */
+    mg_gram *gram;  /* over all samples, in the order of their classes; NULL: each has its own */
+    int64_t spare;  /* bytes that each of the fits may take for its smaller problems */
+    float **spares; /* of each worker, who keeps them: fresh pages are dear */
+    int64_t workers;
+    int64_t *position;      /* of a row of x, in the gram */
     int64_t *rows, *places; /* of the gram's points */
     mg_gram_error error;    /* how far its values may be off, by no weights, and */
     double *off;            /* what its points add */

@@ -12,7 +12,9 @@ static void shared_free(mg_heap *heap, void *data) {
     mg_svm_shared *s = data;
     if (!s) return;
     mg_gram_free(s->gram);
-    MG_FREE(heap, s->position, s->rows, s->places, s->off, s->won, s);
+    for (int64_t k = 0; k < s->workers; k++)
+        mg_free(heap, s->spares[k]);
+    MG_FREE(heap, s->spares, s->position, s->rows, s->places, s->off, s->won, s);
 }
 
 /* Samples in the order of their classes, each class in its own order; of bytes in that of the words
@@ -171,7 +173,10 @@ static margin_status make_gram(mg_shared *shared, mg_svm_shared *s) {
     if (shared->differ & MG_DIFFER_ROWS) sizes.samples = (double)p->count * (p->classes - 1);
     const mg_kernel_plan plan = mg_kernel_plan_make(shared->context, &sizes, MG_WAY_SHARED);
     if (!plan.chosen) return MARGIN_OK;
+    const int64_t workers = mg_threads(shared->context);
     s->spare = mg_kernel_spare(&sizes);
+    MG_NEW_ZERO(shared->context->heap, s->spares, workers, "what the classes share", shared->error);
+    s->workers = workers;
     MG_TRY(mg_announce(shared->context, &plan.says, shared->error));
     MG_TRY(list_by_class(p, shared->context, sizes.over, s, shared->error));
     const mg_gram_request request = {.kernel = s->kernel,
