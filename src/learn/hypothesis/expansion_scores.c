@@ -10,6 +10,7 @@
 #include "learn/hypothesis/expansion.h"
 #include "math/gram/kernel_ops.h"
 #include "math/rows/row_pair.h"
+#include "math/rows/row_panels.h"
 
 #include <math.h>
 #include <string.h>

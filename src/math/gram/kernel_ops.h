@@ -34,9 +34,3 @@ typedef struct mg_kernel_ops {
 } mg_kernel_ops;
 
 MG_ISA_TABLES(mg_kernel_ops, mg_kernel_ops);
-
-/* Columns [first, first + depth) of at most MG_PACK_ROWS rows as the first lanes of a panel of
- * `width` lanes. */
-enum { MG_PACK_ROWS = 4 };
-void mg_pack_rows(const margin_matrix *x, const int64_t *rows, int count, int64_t first,
-                  int64_t depth, int width, double *to);
