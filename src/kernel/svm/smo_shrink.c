@@ -5,7 +5,7 @@ enum { LEAST = 1000 /* variables of a problem that is worth it */, LINE = 16 /* 
 
 /* It gains nothing against any other one. */
 static bool rests(const mg_smo *s, int64_t i) {
-    return mg_smo_right(s, i) >= s->lowest && mg_smo_left(s, i) <= s->up;
+    return (s->right[i] >= s->lowest) & (s->left[i] <= s->up);
 }
 
 bool mg_smo_can_shrink(const mg_smo *s, int64_t *active) {
@@ -14,7 +14,7 @@ bool mg_smo_can_shrink(const mg_smo *s, int64_t *active) {
     if (s->count < LEAST) return false;
     for (int64_t i = 0; i < s->count && (double)moving < most; i++) {
         const double beta = s->beta[i];
-        inside += beta > s->low[i] && beta < s->high[i] && (s->epsilon == 0.0 || beta != 0.0);
+        inside += (beta > s->low[i]) & (beta < s->high[i]) & ((s->epsilon == 0.0) | (beta != 0.0));
         moving += !rests(s, i);
     }
     *active = moving;
@@ -24,7 +24,7 @@ bool mg_smo_can_shrink(const mg_smo *s, int64_t *active) {
 
 typedef struct smaller {
     int64_t *variable, *point;
-    double *target, *low, *high, *beta, *f;
+    double *target, *low, *high, *beta, *f, *right, *left;
     float *diagonal;
 } smaller;
 
@@ -79,7 +79,8 @@ margin_status mg_smo_shrink(mg_smo *s, int64_t active, margin_error *error) {
     MG_TRY(MG_PIECES(
         &arena, purpose, error, MG_PIECE(own.variable, active), MG_PIECE(own.point, active),
         MG_PIECE(own.target, active), MG_PIECE(own.low, active), MG_PIECE(own.high, active),
-        MG_PIECE(own.beta, active), MG_PIECE(own.f, active), MG_PIECE(own.diagonal, active)));
+        MG_PIECE(own.beta, active), MG_PIECE(own.f, active), MG_PIECE(own.right, active),
+        MG_PIECE(own.left, active), MG_PIECE(own.diagonal, active)));
     copy_active(s, &own);
     mg_smo part = *s;
     part.ld = (active + LINE - 1) / LINE * LINE; /* rows begin a line */
@@ -91,6 +92,8 @@ margin_status mg_smo_shrink(mg_smo *s, int64_t active, margin_error *error) {
     part.high = own.high;
     part.beta = own.beta;
     part.f = own.f;
+    part.right = own.right;
+    part.left = own.left;
     part.diagonal = own.diagonal;
     part.gram = NULL;
     part.place = NULL;

@@ -81,8 +81,9 @@ static margin_status machine_new(mg_svm_machine *m) {
     mg_arena_init(&m->arena, m->fit->context->heap);
     MG_TRY(MG_PIECES(&m->arena, purpose, m->fit->error, MG_PIECE(m->sample, n), MG_PIECE(m->low, n),
                      MG_PIECE(m->high, n), MG_PIECE(m->target, n), MG_PIECE(m->smo.beta, n),
-                     MG_PIECE(m->smo.f, n), MG_PIECE(m->proven_beta, n), MG_PIECE(m->proven_f, n),
-                     MG_PIECE(m->reach, n), MG_PIECE(m->diagonal, n), MG_PIECE(m->is_proven, n)));
+                     MG_PIECE(m->smo.f, n), MG_PIECE(m->smo.right, n), MG_PIECE(m->smo.left, n),
+                     MG_PIECE(m->proven_beta, n), MG_PIECE(m->proven_f, n), MG_PIECE(m->reach, n),
+                     MG_PIECE(m->diagonal, n), MG_PIECE(m->is_proven, n)));
     for (int64_t v = 0; v < n; v++)
         m->sample[v] = v;
     return MARGIN_OK;
