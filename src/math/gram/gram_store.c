@@ -278,22 +278,30 @@ static margin_status visit_task(void *argument, int64_t task, int worker) {
     return MARGIN_OK;
 }
 
-typedef struct touch_work {
+typedef struct begin_work {
     const mg_gram *gram;
-    int64_t used; /* slots that were touched before */
-} touch_work;
+    float *left;
+    int64_t missing, used; /* used: slots that were touched before */
+} begin_work;
 
-/* The system clears fresh pages when they are written first: row by row, or the first visit would
- * wait for those of all. */
-static margin_status touch_row(void *argument, int64_t task, int worker) {
+enum { LAID = 24 }; /* rows that are laid out together */
+
+/* Rows laid out, and their pages: the system clears fresh ones when they are written first, or the
+ * first visit would wait for those of all. */
+static margin_status begin_rows(void *argument, int64_t task, int worker) {
     enum { PAGE = 4096 };
-    const touch_work *work = argument;
+    const begin_work *work = argument;
     const mg_gram *gram = work->gram;
-    char *row = gram->pointers[task];
+    const int64_t first = task * LAID, end = MG_MIN(first + LAID, work->missing);
     (void)worker;
-    if (gram->slot_of[gram->missing[task]] < work->used) return MARGIN_OK;
-    for (int64_t at = 0; at < gram->ld * gram->size; at += PAGE)
-        row[at] = 0;
+    mg_gram_left(gram->tiles, gram->missing + first, end - first,
+                 work->left + mg_gram_left_size(gram->tiles, first));
+    for (int64_t k = first; k < end; k++) {
+        char *row = gram->pointers[k] = row_at(gram, gram->missing[k]);
+        if (gram->slot_of[gram->missing[k]] < work->used) continue;
+        for (int64_t at = 0; at < gram->ld * gram->size; at += PAGE)
+            row[at] = 0;
+    }
     return MARGIN_OK;
 }
 
@@ -301,20 +309,18 @@ static margin_status touch_row(void *argument, int64_t task, int worker) {
 static margin_status begin_missing(mg_gram *gram, margin_context *context, const int64_t *rows,
                                    int64_t count, visit_work *work, float **left,
                                    margin_error *error) {
-    touch_work touch = {gram, gram->used};
-    const int64_t missing = take_slots(gram, rows, count);
+    begin_work begin = {.gram = gram, .used = gram->used};
+    const int64_t missing = begin.missing = take_slots(gram, rows, count);
     *left = mg_new(gram->heap, mg_gram_left_size(gram->tiles, missing), sizeof **left);
     if (!*left) {
         forget_missing(gram, missing);
         return mg_no_memory(gram->heap, mg_gram_left_size(gram->tiles, missing), sizeof **left,
                             "rows of the Gram matrix", error);
     }
-    if (missing > 0) mg_gram_left(gram->tiles, gram->missing, missing, *left);
-    for (int64_t k = 0; k < missing; k++)
-        gram->pointers[k] = row_at(gram, gram->missing[k]);
-    work->left = *left;
+    work->left = begin.left = *left;
     work->missing = missing;
-    const margin_status status = mg_parallel(context, missing, touch_row, &touch, error);
+    const margin_status status =
+        mg_parallel(context, (missing + LAID - 1) / LAID, begin_rows, &begin, error);
     if (status < 0) forget_missing(gram, missing);
     return status;
 }
