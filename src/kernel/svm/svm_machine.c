@@ -44,6 +44,7 @@ double mg_svm_total(const mg_svm_options *options, const mg_problem *problem) {
 double mg_svm_beta(const mg_svm_machine *m, int64_t v) {
     const mg_smo *s = &m->smo;
     double low, high, target;
+    if (m->factor == 1.0) return s->beta[v];
     mg_svm_box(&m->options, m->problem, m->sample[v], &low, &high, &target);
     return s->beta[v] == s->high[v] ? high : s->beta[v] == s->low[v] ? low : m->factor * s->beta[v];
 }

@@ -102,12 +102,11 @@ MG_INLINE void tile_give(const mg_gram_tile *t, mg_kernel_kind kind) {
 
 static void tile_run(const mg_gram_tile *t) {
     const bool absolute = t->finish.kind == MG_KERNEL_LAPLACIAN;
-    for (int64_t k = 0; k == 0 || k < t->depth; k += MG_TILE_CHUNK) {
+    for (int64_t k = 0; k == 0 || k < t->depth; k += MG_TILE_CHUNK)
         if (absolute)
             tile_add_chunk(t, k, true);
         else
             tile_add_chunk(t, k, false);
-    }
     if (t->last && t->finish.kind == MG_KERNEL_RBF)
         tile_give(t, MG_KERNEL_RBF);
     else if (t->last)
