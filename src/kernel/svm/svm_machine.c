@@ -44,6 +44,7 @@ double mg_svm_total(const mg_svm_options *options, const mg_problem *problem) {
 double mg_svm_beta(const mg_svm_machine *m, int64_t v) {
     const mg_smo *s = &m->smo;
     double low, high, target;
+    if (m->factor == 1.0) return s->beta[v];
     mg_svm_box(&m->options, m->problem, m->sample[v], &low, &high, &target);
     return s->beta[v] == s->high[v] ? high : s->beta[v] == s->low[v] ? low : m->factor * s->beta[v];
 }
@@ -81,8 +82,9 @@ static margin_status machine_new(mg_svm_machine *m) {
     mg_arena_init(&m->arena, m->fit->context->heap);
     MG_TRY(MG_PIECES(&m->arena, purpose, m->fit->error, MG_PIECE(m->sample, n), MG_PIECE(m->low, n),
                      MG_PIECE(m->high, n), MG_PIECE(m->target, n), MG_PIECE(m->smo.beta, n),
-                     MG_PIECE(m->smo.f, n), MG_PIECE(m->proven_beta, n), MG_PIECE(m->proven_f, n),
-                     MG_PIECE(m->reach, n), MG_PIECE(m->diagonal, n), MG_PIECE(m->is_proven, n)));
+                     MG_PIECE(m->smo.f, n), MG_PIECE(m->smo.right, n), MG_PIECE(m->smo.left, n),
+                     MG_PIECE(m->proven_beta, n), MG_PIECE(m->proven_f, n), MG_PIECE(m->reach, n),
+                     MG_PIECE(m->diagonal, n), MG_PIECE(m->is_proven, n)));
     for (int64_t v = 0; v < n; v++)
         m->sample[v] = v;
     return MARGIN_OK;

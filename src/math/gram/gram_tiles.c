@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Whole chunks of a panel that stays in the first cache; rows of a tile. */
-enum { DEPTH = 2 * MG_TILE_CHUNK, MOST_ROWS = 12 };
+/* Whole chunks of a panel that stays in the first cache; rows and columns of a tile. */
+enum { DEPTH = 2 * MG_TILE_CHUNK, MOST_ROWS = 12, MOST_WIDTH = 32 };
 
 struct mg_gram_tiles {
     mg_heap *heap;
@@ -43,17 +43,17 @@ static double point_value(const mg_kernel_points *points, int64_t i, int64_t k) 
 
 /* The mean of the points, where values depend on differences. Returns the greatest |x_k|. */
 static double find_centre(mg_gram_tiles *t, bool differences) {
-    double most = 0.0;
-    for (int64_t k = 0; k < t->depth; k++)
-        t->centre[k] = 0.0;
-    for (int64_t i = 0; i < t->count; i++)
+    double most = 0.0, *centre = t->centre, *row = t->roundings; /* which are not known yet */
+    memset(centre, 0, (size_t)t->depth * sizeof *centre);
+    for (int64_t i = 0; i < t->count; i++) {
+        mg_row_expand(&t->points->x, mg_point_row(t->points, i), row);
         for (int64_t k = 0; k < t->depth; k++) {
-            const double value = point_value(t->points, i, k);
-            t->centre[k] += differences ? value : 0.0;
-            most = fmax(most, fabs(value));
+            centre[k] += differences ? row[k] : 0.0;
+            most = fabs(row[k]) > most ? fabs(row[k]) : most;
         }
+    }
     for (int64_t k = 0; k < t->depth; k++)
-        t->centre[k] /= (double)t->count;
+        centre[k] /= (double)t->count;
     return most;
 }
 
@@ -142,9 +142,9 @@ static margin_status pack_points(margin_context *context, mg_gram_tiles *t, cons
     MG_NEW(t->heap, t->squares, panels * t->ops->columns, purpose, error);
     if (t->bytes) MG_NEW(t->heap, t->lefts, t->count, purpose, error);
     if (t->bytes) MG_NEW(t->heap, t->lines, panels * t->marks, purpose, error);
+    find_units(t, kernel, factor);
     for (int64_t k = 0; k < t->depth; k++)
         t->roundings[k] = mg_tile_roundings(t->depth, k);
-    find_units(t, kernel, factor);
     const margin_status status =
         mg_sweep_each(context, panels, 1, t->bytes ? pack_bytes : pack_block, t, error);
     MG_FREE(t->heap, t->centre, t->roundings);
@@ -202,24 +202,34 @@ int64_t mg_gram_left_size(const mg_gram_tiles *t, int64_t rows) {
     return (rows + t->ops->rows - 1) / t->ops->rows * t->ops->rows * left_lines(t);
 }
 
+/* A panel of `width` of the points, of which there are `count`. Neighbours lie in the same lines,
+ * so that it goes through a column of all of them at a time. */
+static void gather_panel(const mg_gram_tiles *t, const int64_t *points, int64_t count,
+                         int64_t width, float *to) {
+    const int64_t columns = t->ops->columns;
+    const float *from[MOST_WIDTH];
+    for (int64_t r = 0; r < width; r++) {
+        const int64_t point = points[MG_MIN(r, count - 1)];
+        from[r] = t->panels + point / columns * columns * t->depth + point % columns;
+    }
+    for (int64_t k = 0; k < t->depth; k++)
+        for (int64_t r = 0; r < width; r++)
+            to[k * width + r] = from[r][k * columns];
+}
+
 void mg_gram_left(const mg_gram_tiles *t, const int64_t *points, int64_t rows, float *left) {
-    const int64_t high = t->ops->rows, width = t->ops->columns;
+    const int64_t high = t->ops->rows;
     for (int64_t first = 0; first < rows; first += high) {
-        const float
-            *from[MOST_ROWS]; /* neighbours share lines: a column of all of them at a time */
         float *to = left + first * left_lines(t), *square = to + t->depth * high;
+        gather_panel(t, points + first, rows - first, high, to);
+        if (t->bytes) mg_byte_mark(to, t->depth, high, 0, (uint32_t *)(void *)(square + high));
+        for (int64_t k = 0; t->bytes && k < t->depth * high; k++)
+            to[k] = mg_byte_signs(to[k]);
         for (int64_t r = 0; r < high; r++) {
             const int64_t point = points[MG_MIN(first + r, rows - 1)];
-            from[r] = t->panels + point / width * width * t->depth + point % width;
             square[r] = t->squares[point];
             if (t->bytes) memcpy(&square[r], &t->lefts[point], sizeof *square);
         }
-        for (int64_t k = 0; k < t->depth; k++)
-            for (int64_t r = 0; r < high; r++)
-                to[k * high + r] =
-                    t->bytes ? mg_byte_signs(from[r][k * width]) : from[r][k * width];
-        if (t->bytes)
-            mg_byte_mark(to, t->depth, high, 0x80808080u, (uint32_t *)(void *)(square + high));
     }
 }
 
@@ -238,17 +248,15 @@ typedef struct right_work {
 static margin_status right_panel(void *argument, int64_t task, int worker) {
     const right_work *work = argument;
     const mg_gram_tiles *t = work->from;
-    const int64_t width = t->ops->columns;
-    float *panel = work->to->panels + task * width * t->depth;
+    const int64_t width = t->ops->columns, first = task * width;
     (void)worker;
-    for (int64_t j = 0; j < width; j++) {
-        const int64_t point = work->points[MG_MIN(task * width + j, work->columns - 1)];
-        const float *from = t->panels + point / width * width * t->depth + point % width;
-        for (int64_t k = 0; k < t->depth; k++)
-            panel[k * width + j] = from[k * width];
-        work->to->squares[task * width + j] = t->squares[point];
-    }
-    if (t->bytes) mg_byte_mark(panel, t->depth, width, 0, work->to->lines + task * t->marks);
+    gather_panel(t, work->points + first, work->columns - first, width,
+                 work->to->panels + first * t->depth);
+    for (int64_t j = first; j < first + width; j++)
+        work->to->squares[j] = t->squares[work->points[MG_MIN(j, work->columns - 1)]];
+    if (t->bytes)
+        mg_byte_mark(work->to->panels + first * t->depth, t->depth, width, 0,
+                     work->to->lines + task * t->marks);
     return MARGIN_OK;
 }
 
@@ -300,7 +308,7 @@ static void fill_panel(const mg_gram_tiles *t, const float *left, int64_t rows, 
 void mg_gram_tiles_fill(const mg_gram_tiles *t, const float *left, int64_t rows, int64_t first,
                         int64_t columns, float *const *out) {
     enum { GROUP = 8 * MOST_ROWS }; /* left rows whose sums are kept between parts of the depth */
-    float sums[GROUP * 32];
+    float sums[GROUP * MOST_WIDTH];
     for (int64_t j = 0; j < columns; j += t->ops->columns)
         for (int64_t r = 0; r < rows; r += GROUP)
             fill_panel(t, left + r * left_lines(t), MG_MIN(GROUP, rows - r), first + j, columns - j,
