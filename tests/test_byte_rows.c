@@ -17,12 +17,14 @@ typedef struct fixture {
     float narrow[ROWS * MOST];
 } fixture;
 
-/* Whole numbers of 0 to 255 over `over`, a third of them 0. */
+/* Whole numbers of 0 to 255 over `over`, a third of them 0, and many side by side of the first
+ * rows, as at the edge of images. */
 static margin_matrix make_rows(fixture *f, int64_t columns, double over, bool narrow,
                                uint64_t seed) {
     for (int64_t k = 0; k < ROWS * columns; k++) {
         const uint64_t drawn = support_random(&seed);
-        f->values[k] = (double)(drawn % 3 ? drawn / 3 % 256 : 0) / over;
+        const bool edge = k / columns < 50 && k % columns % 40 >= 16 && k % columns % 40 < 32;
+        f->values[k] = (double)(drawn % 3 && !edge ? drawn / 3 % 256 : 0) / over;
         f->narrow[k] = (float)f->values[k];
     }
     return narrow ? margin_dense_f32(f->narrow, ROWS, columns, columns)

@@ -447,6 +447,24 @@ static void no_memory(void **unused) {
     assert_true(support_fail_each_allocation(1, create_once, &a) >= 4);
 }
 
+/* Wherever the values begin, whole lines of a cache or not, and past the caches as through them. */
+static void mirrored_blocks(void **unused) {
+    (void)unused;
+    enum { LD = 80, AT = 4, HIGH = 31, FIRST = 37, WIDE = 43 };
+    static float memory[LD * LD + 16];
+    for (int way = 0; way < 32; way++) {
+        float *values = memory + way / 2;
+        for (int k = 0; k < LD * LD; k++)
+            values[k] = (float)k;
+        mg_gram_mirror(values, LD, AT, HIGH, FIRST, WIDE, way % 2);
+        for (int i = 0; i < LD; i++)
+            for (int j = 0; j < LD; j++) {
+                const bool mirrored = j >= AT && j < AT + HIGH && i >= FIRST && i < FIRST + WIDE;
+                assert_true(values[i * LD + j] == (float)(mirrored ? j * LD + i : i * LD + j));
+            }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits_for_any_cache),
@@ -456,6 +474,7 @@ int main(void) {
         cmocka_unit_test(cancelled),
         cmocka_unit_test(f32_rows_and_blocks),
         cmocka_unit_test(f32_errors),
+        cmocka_unit_test(mirrored_blocks),
         cmocka_unit_test(precomputed),
         cmocka_unit_test(function_of_the_user),
         cmocka_unit_test(median_of_the_distances),

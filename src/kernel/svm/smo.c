@@ -8,11 +8,15 @@
 /* ---- Where it stands ------------------------------------------------------------------------- */
 
 static void find_slopes(mg_smo *s) {
-    double up = (double)INFINITY, lowest = -(double)INFINITY;
+    const double *f = s->f, *beta = s->beta, *low = s->low, *high = s->high, epsilon = s->epsilon;
+    double up = (double)INFINITY, lowest = -(double)INFINITY, *right = s->right, *left = s->left;
+    for (int64_t i = 0; i < s->count; i++) { /* by itself it is made of vectors */
+        right[i] = f[i] + mg_smo_up(beta[i], high[i], epsilon);
+        left[i] = f[i] + mg_smo_low(beta[i], low[i], epsilon);
+    }
     for (int64_t i = 0; i < s->count; i++) {
-        const double right = mg_smo_right(s, i), left = mg_smo_left(s, i);
-        up = right < up ? right : up;
-        lowest = left > lowest ? left : lowest;
+        up = right[i] < up ? right[i] : up;
+        lowest = left[i] > lowest ? left[i] : lowest;
     }
     s->up = up;
     s->lowest = lowest;
@@ -59,7 +63,7 @@ static margin_status room_new(mg_smo *s, mg_smo_room *room, margin_error *error)
     room->size = first_size(s, room->most);
     const int64_t q = (room->most + 15) / 16 * 16, n = s->count;
     return MG_PIECES(arena, "a working set", error, MG_PIECE(room->set, q),
-                     MG_PIECE(room->up_key, n), MG_PIECE(room->low_key, n), MG_PIECE(room->in, n),
+                     MG_PIECE(room->up_key, n), MG_PIECE(room->low_key, n),
                      MG_PIECE(room->inner_matrix, q * q), MG_PIECE(room->inner.f, q),
                      MG_PIECE(room->inner.up, q), MG_PIECE(room->inner.low, q),
                      MG_PIECE(room->inner_diagonal, q), MG_PIECE(room->inner.beta, q),

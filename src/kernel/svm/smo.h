@@ -53,6 +53,7 @@ typedef struct mg_smo {
     double *beta, *f;
 
     /* Results. */
+    double *right, *left;    /* slopes of each variable at the last measure */
     double up, lowest;       /* least slope to the right, greatest to the left */
     double primal, dual_gap; /* at the intercept between them */
     int64_t steps, rounds;

@@ -13,7 +13,6 @@ typedef struct mg_smo_room {
     int64_t members, fresh; /* fresh: chosen this round, the first of them */
     int64_t kept;           /* of the matrix before: so many of its first rows are the last now */
     uint16_t *up_key, *low_key;
-    bool *in;
     mg_smo_set inner;
     float *inner_matrix, *inner_diagonal;
     double *inner_least, *inner_most;

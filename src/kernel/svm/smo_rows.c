@@ -82,10 +82,15 @@ static margin_status block_row(void *argument, int64_t task, int worker) {
     const block_work *work = argument;
     const mg_smo *s = work->s;
     const float *row = s->matrix + place_of(s, work->variables[task]) * s->ld;
+    const int64_t next = MG_MIN(task + 1, work->fresh - 1); /* is on its way meanwhile */
+    const float *ahead = s->matrix + place_of(s, work->variables[next]) * s->ld;
     float *out = work->out + task * work->ld;
     (void)worker;
-    for (int64_t k = 0; k < work->count; k++)
-        out[k] = row[place_of(s, work->variables[k])];
+    for (int64_t k = 0; k < work->count; k++) {
+        const int64_t place = place_of(s, work->variables[k]);
+        out[k] = row[place];
+        __builtin_prefetch(ahead + place);
+    }
     return MARGIN_OK;
 }
 
@@ -95,7 +100,8 @@ static margin_status mirror_rows(void *argument, int64_t task, int worker) {
     const block_work *work = argument;
     const int64_t at = task * EDGE, kept = work->count - work->fresh;
     (void)worker;
-    mg_gram_mirror(work->out, work->ld, at, MG_MIN(EDGE, work->fresh - at), work->fresh, kept);
+    mg_gram_mirror(work->out, work->ld, at, MG_MIN(EDGE, work->fresh - at), work->fresh, kept,
+                   false);
     return MARGIN_OK;
 }
 

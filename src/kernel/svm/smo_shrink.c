@@ -1,11 +1,11 @@
 /* The variables that can still move, as a problem of their own. */
 #include "kernel/svm/smo_room.h"
 
-enum { LEAST = 1000 }; /* variables of a problem that is worth it */
+enum { LEAST = 1000 /* variables of a problem that is worth it */, LINE = 16 /* of a cache */ };
 
 /* It gains nothing against any other one. */
 static bool rests(const mg_smo *s, int64_t i) {
-    return mg_smo_right(s, i) >= s->lowest && mg_smo_left(s, i) <= s->up;
+    return (s->right[i] >= s->lowest) & (s->left[i] <= s->up);
 }
 
 bool mg_smo_can_shrink(const mg_smo *s, int64_t *active) {
@@ -14,16 +14,17 @@ bool mg_smo_can_shrink(const mg_smo *s, int64_t *active) {
     if (s->count < LEAST) return false;
     for (int64_t i = 0; i < s->count && (double)moving < most; i++) {
         const double beta = s->beta[i];
-        inside += beta > s->low[i] && beta < s->high[i] && (s->epsilon == 0.0 || beta != 0.0);
+        inside += (beta > s->low[i]) & (beta < s->high[i]) & ((s->epsilon == 0.0) | (beta != 0.0));
         moving += !rests(s, i);
     }
     *active = moving;
-    return (double)moving < most && 2 * moving <= 3 * inside + 128 && moving * moving <= s->room;
+    return (double)moving < most && 2 * moving <= 3 * inside + 128 &&
+           moving * (moving + LINE) <= s->room;
 }
 
 typedef struct smaller {
     int64_t *variable, *point;
-    double *target, *low, *high, *beta, *f;
+    double *target, *low, *high, *beta, *f, *right, *left;
     float *diagonal;
 } smaller;
 
@@ -32,7 +33,6 @@ static const char purpose[] = "kernel values of the active rows";
 /* Fresh pages cost more than the values of rows that have to be made again: it takes the place of
  * the last rows kept, unless its own values are found there; for the next one it is the same. */
 static float *take_spare(const mg_smo *s, int64_t size) {
-    enum { LINE = 16 };
     const mg_gram *gram = s->gram;
     int64_t room = s->room;
     if (gram && mg_gram_makes_anew(gram))
@@ -79,23 +79,26 @@ margin_status mg_smo_shrink(mg_smo *s, int64_t active, margin_error *error) {
     MG_TRY(MG_PIECES(
         &arena, purpose, error, MG_PIECE(own.variable, active), MG_PIECE(own.point, active),
         MG_PIECE(own.target, active), MG_PIECE(own.low, active), MG_PIECE(own.high, active),
-        MG_PIECE(own.beta, active), MG_PIECE(own.f, active), MG_PIECE(own.diagonal, active)));
+        MG_PIECE(own.beta, active), MG_PIECE(own.f, active), MG_PIECE(own.right, active),
+        MG_PIECE(own.left, active), MG_PIECE(own.diagonal, active)));
     copy_active(s, &own);
     mg_smo part = *s;
-    float *matrix = take_spare(s, active * active);
-    MG_TRY(mg_smo_block(s, own.variable, active, 0, matrix, active, error));
+    part.ld = (active + LINE - 1) / LINE * LINE; /* rows begin a line */
+    float *matrix = take_spare(s, active * part.ld);
+    MG_TRY(mg_smo_block(s, own.variable, active, 0, matrix, part.ld, error));
     part.count = active;
     part.target = own.target;
     part.low = own.low;
     part.high = own.high;
     part.beta = own.beta;
     part.f = own.f;
+    part.right = own.right;
+    part.left = own.left;
     part.diagonal = own.diagonal;
     part.gram = NULL;
     part.place = NULL;
     part.point = own.point;
     part.matrix = matrix;
-    part.ld = active;
     part.room = matrix - s->spare;
     /* half of what may be left, as the rows that rest may come back with a little */
     part.gap = 0.5 * (s->gap + s->relative * fabs(s->primal));

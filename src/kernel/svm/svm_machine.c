@@ -44,6 +44,7 @@ double mg_svm_total(const mg_svm_options *options, const mg_problem *problem) {
 double mg_svm_beta(const mg_svm_machine *m, int64_t v) {
     const mg_smo *s = &m->smo;
     double low, high, target;
+    if (m->factor == 1.0) return s->beta[v];
     mg_svm_box(&m->options, m->problem, m->sample[v], &low, &high, &target);
     return s->beta[v] == s->high[v] ? high : s->beta[v] == s->low[v] ? low : m->factor * s->beta[v];
 }
@@ -81,8 +82,9 @@ static margin_status machine_new(mg_svm_machine *m) {
     mg_arena_init(&m->arena, m->fit->context->heap);
     MG_TRY(MG_PIECES(&m->arena, purpose, m->fit->error, MG_PIECE(m->sample, n), MG_PIECE(m->low, n),
                      MG_PIECE(m->high, n), MG_PIECE(m->target, n), MG_PIECE(m->smo.beta, n),
-                     MG_PIECE(m->smo.f, n), MG_PIECE(m->proven_beta, n), MG_PIECE(m->proven_f, n),
-                     MG_PIECE(m->reach, n), MG_PIECE(m->diagonal, n), MG_PIECE(m->is_proven, n)));
+                     MG_PIECE(m->smo.f, n), MG_PIECE(m->smo.right, n), MG_PIECE(m->smo.left, n),
+                     MG_PIECE(m->proven_beta, n), MG_PIECE(m->proven_f, n), MG_PIECE(m->reach, n),
+                     MG_PIECE(m->diagonal, n), MG_PIECE(m->is_proven, n)));
     for (int64_t v = 0; v < n; v++)
         m->sample[v] = v;
     return MARGIN_OK;
@@ -92,9 +94,7 @@ static margin_status machine_new(mg_svm_machine *m) {
 static void machine_empty(mg_svm_machine *m) {
     mg_gram_free(m->own);
     mg_gram_free(m->exact);
-    mg_free(m->arena.heap, m->spare);
     m->own = m->exact = m->smo.gram = NULL;
-    m->spare = NULL;
 }
 
 static margin_status own_gram(mg_svm_machine *m, margin_type type) {
@@ -106,6 +106,10 @@ static margin_status own_gram(mg_svm_machine *m, margin_type type) {
                                      .by_rows = true};
     m->type = type;
     machine_empty(m);
+    if (m->spare) { /* its bytes are the gram's now */
+        mg_free(m->arena.heap, *m->spare);
+        *m->spare = NULL;
+    }
     MG_TRY(mg_gram_create(m->fit->context, &request, &m->own, m->fit->error));
     m->smo.gram = m->smo.lender = m->own;
     m->smo.spare = (float *)(void *)m->own->values;
@@ -166,8 +170,9 @@ static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
     MG_TRY(machine_new(m));
     if (shared && shared->gram) {
         m->bytes = shared->spare;
-        MG_NEW_BYTES(m->arena.heap, m->spare, m->bytes, purpose, m->fit->error);
-        s->spare = m->spare;
+        m->spare = &shared->spares[mg_worker(m->fit->shared->context)];
+        if (!*m->spare) MG_NEW_BYTES(m->arena.heap, *m->spare, m->bytes, purpose, m->fit->error);
+        s->spare = *m->spare;
         s->room = m->bytes / (int64_t)sizeof *s->spare;
         MG_TRY(order_samples(m, shared));
         m->shared = shared->gram;

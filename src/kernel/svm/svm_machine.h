@@ -27,7 +27,7 @@ typedef struct mg_svm_machine {
     mg_arena arena;
     int64_t bytes;               /* that rows of own, or else `spare` may take */
     float over;                  /* of mg_gram_request */
-    float *spare;                /* for smaller problems of a shared gram; NULL: own lends it */
+    float **spare;               /* for smaller problems of a shared gram; NULL: own lends it */
     mg_gram *own;                /* NULL: a shared one is read */
     const mg_gram *shared;       /* NULL: there is none */
     mg_gram *exact;              /* whole, in f64; NULL: the rows prove */
@@ -92,7 +92,7 @@ margin_status mg_svm_prove_again(mg_svm_machine *m);
 bool mg_svm_is_proven(const mg_svm_machine *m);
 /* The report's training accuracy, from the proof's gradient: where no sign is in doubt. won: of
  * each row of x, more by 1 where its class surely wins; NULL: not wanted. */
-void mg_svm_judge(mg_svm_machine *m, int32_t *won);
+void mg_svm_judge(mg_svm_machine *m, atomic_int *won);
 /* Sets m->definite: by the kernel, by what the solver met, or by a Cholesky factor. */
 margin_status mg_svm_decide_definite(mg_svm_machine *m);
 
@@ -105,14 +105,18 @@ int mg_svm_by_position(const void *a, const void *b);
 /* What the fits of a call share. */
 typedef struct mg_svm_shared {
     mg_kernel kernel;
-    mg_gram *gram;     /* over all samples, in the order of their classes; NULL: each has its own */
-    int64_t spare;     /* bytes that each of the fits may take for its smaller problems */
-    int64_t *position; /* of a row of x, in the gram */
-    int64_t *rows, *places, *samples; /* of the gram's points */
-    mg_gram_error error;              /* how far its values may be off, by no weights, and */
-    double *off;                      /* what its points add */
-    bool told;                        /* without a gram: all fits were announced */
-    int32_t *won; /* without a gram: pairs that each row's own class wins; NULL: not counted */
+    mg_gram *gram;  /* over all samples, in the order of their classes; NULL: each has its own */
+    int64_t spare;  /* bytes that each of the fits may take for its smaller problems */
+    float **spares; /* of each worker, who keeps them: fresh pages are dear */
+    int64_t workers;
+    int64_t *position;      /* of a row of x, in the gram */
+    int64_t *rows, *places; /* of the gram's points */
+    mg_gram_error error;    /* how far its values may be off, by no weights, and */
+    double *off;            /* what its points add */
+    bool told;              /* without a gram: all fits were announced */
+    /* Pairs that each row's own class wins, and last how many were counted: more than there are
+     * where some were trained again. NULL: not known. */
+    atomic_int *won;
 } mg_svm_shared;
 
 /* A fit by rows of its own, before it begins; told: it was announced; bytes: of those that stay;

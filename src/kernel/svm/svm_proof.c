@@ -271,26 +271,27 @@ margin_status mg_svm_prove(mg_svm_machine *m) {
 
 /* A row that was not proven lies beyond its margin. Near 0 rounding could turn the sign. No
  * accuracy with weights, as those of classes are among them. */
-void mg_svm_judge(mg_svm_machine *m, int32_t *won) {
+void mg_svm_judge(mg_svm_machine *m, atomic_int *won) {
     const mg_smo *s = &m->smo;
     const double intercept = mg_smo_intercept(s);
     double most = 0.0, sum = 0.0;
     int64_t right = 0, doubts = 0;
     if (m->options.regression || m->options.one_class || (m->problem->weight && !won)) return;
-    if (s->place || !m->own || !mg_kernel_is_definite(&m->kernel)) return;
-    const double *diagonal = m->own->diagonal;
-    for (int64_t v = 0; v < s->count; v++) {
-        most = fmax(most, diagonal[v]);
+    if (!mg_svm_gram(m) || !mg_kernel_is_definite(&m->kernel)) return;
+    const mg_gram *gram = mg_svm_gram(m);
+    for (int64_t i = 0; i < gram->points.count; i++)
+        most = fmax(most, gram->diagonal[i]);
+    for (int64_t v = 0; v < s->count; v++)
         sum += fabs(mg_svm_beta(m, v));
-    }
     for (int64_t v = 0; v < s->count; v++) {
         const double score = s->f[v] + s->target[v] + intercept;
         const bool told = !m->is_proven[v] || fabs(score) > 1e-11 * (sum * most + fabs(intercept));
         const bool wins = told && (score > 0.0) == (m->problem->sign[m->sample[v]] > 0);
-        if (won) won[mg_sample_row(m->problem, m->sample[v])] += wins;
+        if (won && wins) won[mg_sample_row(m->problem, m->sample[v])]++;
         doubts += !told;
         right += wins;
     }
+    if (won) won[m->problem->x.rows]++;
     if (doubts == 0 && !m->problem->weight)
         m->fit->report.train_accuracy = (double)right / (double)s->count;
 }

@@ -2,6 +2,7 @@
 #include "base/sort.h"
 #include "kernel/svm/kernel_svm.h"
 #include "kernel/svm/svm_machine.h"
+#include "math/rows/byte_rows.h"
 
 #include <float.h>
 #include <math.h>
@@ -11,47 +12,55 @@ static void shared_free(mg_heap *heap, void *data) {
     mg_svm_shared *s = data;
     if (!s) return;
     mg_gram_free(s->gram);
-    MG_FREE(heap, s->position, s->rows, s->places, s->samples, s->off, s->won, s);
+    for (int64_t k = 0; k < s->workers; k++)
+        mg_free(heap, s->spares[k]);
+    MG_FREE(heap, s->spares, s->position, s->rows, s->places, s->off, s->won, s);
 }
 
-/* Samples in the order of their classes, each class in its own order. */
-static margin_status list_by_class(const mg_problem *p, mg_heap *heap, mg_svm_shared *s,
-                                   margin_error *error) {
+/* Samples in the order of their classes, each class in its own order; of bytes in that of the words
+ * that are not 0: neighbours then have zeros in common, which are not multiplied. */
+static margin_status list_by_class(const mg_problem *p, margin_context *context, float over,
+                                   mg_svm_shared *s, margin_error *error) {
     static const char purpose[] = "the order of the rows";
     const mg_kernel_points points = mg_kernel_points_of(p);
-    int64_t at = 0;
+    mg_heap *heap = context->heap;
+    mg_svm_placed *list;
+    int32_t *words;
+    MG_SCOPED_ARENA(arena, heap);
     MG_NEW(heap, s->position, p->x.rows, purpose, error);
     MG_NEW(heap, s->rows, p->count, purpose, error);
     MG_NEW(heap, s->places, p->count, purpose, error);
-    MG_NEW(heap, s->samples, p->count, purpose, error);
     MG_NEW(heap, s->off, p->count, purpose, error);
-    for (int c = 0; c < p->classes; c++)
-        for (int64_t i = 0; i < p->count; i++) {
-            if (p->code[i] != c) continue;
-            s->rows[at] = mg_point_row(&points, i);
-            s->places[at] = mg_point_place(&points, i);
-            s->samples[at] = i;
-            s->position[s->rows[at]] = at;
-            at++;
-        }
+    MG_ARENA_NEW(&arena, list, 2 * p->count, purpose, error);
+    MG_ARENA_NEW(&arena, words, p->count, purpose, error);
+    if (mg_byte_words(context, &p->x, points.rows, p->count, over, words) < 0)
+        return mg_fail_cancelled(error);
+    for (int64_t i = 0; i < p->count; i++)
+        list[i] = (mg_svm_placed){((int64_t)p->code[i] << 32) + words[i], i};
+    mg_sort_few_items(list, p->count, sizeof *list, list + p->count, mg_svm_by_position);
+    for (int64_t at = 0; at < p->count; at++) {
+        const int64_t i = list[at].sample;
+        s->rows[at] = mg_point_row(&points, i);
+        s->places[at] = mg_point_place(&points, i);
+        s->position[s->rows[at]] = at;
+    }
     return MARGIN_OK;
 }
 
 /* ---- Scores of the samples ------------------------------------------------------------------- */
 
-/* By the values in f32, a block of columns of the gram at a time. */
-enum { ROUGH_COLUMNS = 256 };
-
 typedef struct rough_work {
-    const mg_svm_shared *shared;
+    const mg_svm_shared *own;
+    const mg_problem *problem;
     const mg_hypothesis *h;
-    const mg_gram_tile_ops *ops;
-    double *weights;       /* of the f32 values */
-    const float **rows;    /* of the gram, a coefficient each */
+    bool counted;        /* what each pair won */
+    const float *values; /* of the gram; NULL: there is none */
+    int64_t ld;
+    double *weights;       /* of the values, a coefficient each */
+    int64_t *places;       /* in the gram, the same */
     mg_gram_error *errors; /* of each function */
     double *rounding;      /* the same */
-    double *room;          /* of each worker: scores of a block, scores and errors of a sample */
-    const float **here;    /* of each worker: the columns of its block */
+    double *room;          /* of each worker: scores and errors of a sample */
     mg_rough_visit *visit;
     void *argument;
 } rough_work;
@@ -59,99 +68,77 @@ typedef struct rough_work {
 /* Weights and rows of all functions, and how far from those of f64 their sums may be: each of the
  * two sums has a rounding for each of its terms, of a size of at most all of them. */
 static void list_weights(const rough_work *work) {
-    const mg_gram *gram = work->shared->gram;
     const mg_hypothesis *h = work->h;
-    int64_t ld, k = 0;
-    const float *values = mg_gram_values(gram, &ld);
+    int64_t k = 0;
     for (int64_t f = 0; f < h->functions; f++) {
         mg_gram_error *error = &work->errors[f];
         const int64_t first = k, last = h->view.expansion.starts[f + 1];
-        *error = work->shared->error;
+        *error = work->own->error;
         for (; k < last; k++) {
             const int64_t key = h->view.expansion.keys[h->view.expansion.entries[k]];
-            const int64_t place = work->shared->position[key];
-            work->weights[k] = h->view.expansion.coefficients[k] / gram->factor;
-            work->rows[k] = values + place * ld;
-            mg_gram_error_add(error, fabs(work->weights[k]), work->shared->off[place]);
+            work->places[k] = work->own->position[key];
+            work->weights[k] = h->view.expansion.coefficients[k] / work->own->gram->factor;
+            mg_gram_error_add(error, fabs(work->weights[k]), work->own->off[work->places[k]]);
         }
         work->rounding[f] = DBL_EPSILON * (double)(last - first + 2) *
                             (error->sum + fabs(h->view.expansion.intercept[f]));
     }
 }
 
-static margin_status rough_task(void *argument, int64_t task, int worker) {
+static double score_at(const rough_work *work, int64_t f, const float *row) {
+    enum { CHAINS = 4 };
+    double sum[CHAINS] = {work->h->view.expansion.intercept[f]};
+    int64_t k = work->h->view.expansion.starts[f], end = work->h->view.expansion.starts[f + 1];
+    for (; k + CHAINS <= end; k += CHAINS)
+        for (int c = 0; c < CHAINS; c++)
+            sum[c] += work->weights[k + c] * (double)row[work->places[k + c]];
+    for (; k < end; k++)
+        sum[0] += work->weights[k] * (double)row[work->places[k]];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* A class that wins all pairs it has part in, where others may win one fewer, is the answer without
+ * scores of the others. */
+static margin_status rough_task(void *argument, int64_t i, int worker) {
     const rough_work *work = argument;
-    const mg_hypothesis *h = work->h;
-    const int64_t first = task * ROUGH_COLUMNS, *starts = h->view.expansion.starts;
-    const int64_t count = MG_MIN(ROUGH_COLUMNS, work->shared->gram->points.count - first);
-    const float **here = work->here + worker * starts[h->functions];
-    double *block = work->room + worker * (ROUGH_COLUMNS + 2) * h->functions;
-    double *scores = block + ROUGH_COLUMNS * h->functions, *errors = scores + h->functions;
-    for (int64_t k = 0; k < starts[h->functions]; k++)
-        here[k] = work->rows[k] + first;
-    for (int64_t f = 0; f < h->functions; f++) {
-        double *sums = block + f * ROUGH_COLUMNS;
-        for (int64_t j = 0; j < count; j++)
-            sums[j] = h->view.expansion.intercept[f];
-        work->ops->sum(sums, count, here + starts[f], work->weights + starts[f],
-                       starts[f + 1] - starts[f]);
-    }
-    for (int64_t j = 0; j < count; j++) {
-        for (int64_t f = 0; f < h->functions; f++) {
-            scores[f] = block[f * ROUGH_COLUMNS + j];
-            errors[f] = work->rounding[f] +
-                        mg_gram_error_at(&work->errors[f], work->shared->off[first + j]);
+    const mg_svm_shared *s = work->own;
+    const mg_problem *p = work->problem;
+    const int64_t row = mg_sample_row(p, i), n = work->h->functions;
+    const int64_t place = work->values ? s->position[row] : 0;
+    const bool told = work->counted && s->won[row] == p->classes - 1;
+    double *scores = work->room + 2 * worker * n, *errors = scores + n;
+    for (int64_t f = 0, a = 0, b = 1; f < n; f++) {
+        if (told || !work->values) {
+            scores[f] = a == p->code[i] ? 1.0 : -1.0;
+            errors[f] = told && (a == p->code[i] || b == p->code[i]) ? 0.0 : (double)INFINITY;
+        } else {
+            scores[f] = score_at(work, f, work->values + place * work->ld);
+            errors[f] = work->rounding[f] + mg_gram_error_at(&work->errors[f], s->off[place]);
         }
-        work->visit(&(mg_rough){work->shared->samples[first + j], worker, scores, errors},
-                    work->argument);
+        if (++b == p->classes) b = ++a + 1;
     }
+    work->visit(&(mg_rough){i, worker, scores, errors}, work->argument);
     return MARGIN_OK;
 }
 
 static margin_status svm_rough(const mg_shared *shared, const mg_hypothesis *h,
                                mg_rough_visit *visit, void *argument, margin_error *error) {
     const mg_svm_shared *s = shared->data;
-    const int64_t entries = h->view.expansion.starts[h->functions], n = s->gram->points.count;
-    const int64_t workers = mg_threads(shared->context);
-    rough_work work = {.shared = s,
+    const int64_t entries = s->gram ? h->view.expansion.starts[h->functions] : 0;
+    rough_work work = {.own = s,
+                       .problem = shared->whole,
                        .h = h,
-                       .ops = MG_ISA_TABLE(mg_isa_level(), mg_gram_tile_ops),
+                       .counted = s->won && s->won[shared->whole->x.rows] == h->functions,
                        .visit = visit,
                        .argument = argument};
     MG_SCOPED_ARENA(arena, shared->context->heap);
     MG_TRY(MG_PIECES(&arena, "scores of the rows", error, MG_PIECE(work.weights, entries),
-                     MG_PIECE(work.rows, entries), MG_PIECE(work.rounding, h->functions),
+                     MG_PIECE(work.places, entries), MG_PIECE(work.rounding, h->functions),
                      MG_PIECE(work.errors, h->functions),
-                     MG_PIECE(work.room, workers * (ROUGH_COLUMNS + 2) * h->functions),
-                     MG_PIECE(work.here, workers * entries)));
-    list_weights(&work);
-    return mg_parallel(shared->context, (n + ROUGH_COLUMNS - 1) / ROUGH_COLUMNS, rough_task, &work,
-                       NULL);
-}
-
-/* ---- Pairs that were won --------------------------------------------------------------------- */
-
-/* A class that wins all pairs it has part in, where others may win one fewer, is the answer without
- * scores of the others. */
-static margin_status svm_won(const mg_shared *shared, const mg_hypothesis *h, mg_rough_visit *visit,
-                             void *argument, margin_error *error) {
-    const mg_svm_shared *s = shared->data;
-    const mg_problem *p = shared->whole;
-    double *scores, *errors;
-    MG_NEW(shared->context->heap, scores, 2 * h->functions, "scores of the rows", error);
-    errors = scores + h->functions;
-    for (int64_t i = 0; i < p->count; i++) {
-        const int c = p->code[i];
-        const bool all = s->won[mg_sample_row(p, i)] == p->classes - 1;
-        for (int64_t a = 0, f = 0; a < p->classes; a++)
-            for (int64_t b = a + 1; b < p->classes; b++, f++) {
-                scores[f] = a == c ? 1.0 : -1.0;
-                errors[f] = all && (a == c || b == c) ? 0.0 : (double)INFINITY;
-            }
-        visit(&(mg_rough){i, 0, scores, errors}, argument);
-    }
-    mg_free(shared->context->heap, scores);
-    return MARGIN_OK;
+                     MG_PIECE(work.room, 2 * mg_threads(shared->context) * h->functions)));
+    if (s->gram) work.values = mg_gram_values(s->gram, &work.ld);
+    if (s->gram) list_weights(&work);
+    return mg_parallel(shared->context, shared->whole->count, rough_task, &work, NULL);
 }
 
 /* Of rows that are samples once. */
@@ -159,11 +146,13 @@ static margin_status count_won(mg_shared *shared, mg_svm_shared *s) {
     const mg_problem *p = shared->whole;
     mg_heap *heap = shared->context->heap;
     bool once = true;
-    MG_NEW_ZERO(heap, s->won, p->x.rows, "the pairs that rows win", shared->error);
+    MG_NEW_ZERO(heap, s->won, p->x.rows + 1, "the pairs that rows win", shared->error);
     for (int64_t i = 0; i < p->count; i++)
         once = once && s->won[mg_sample_row(p, i)]++ == 0;
     if (once) {
-        shared->rough = svm_won;
+        shared->rough = svm_rough;
+        for (int64_t i = 0; i < p->x.rows; i++)
+            s->won[i] = 0;
     } else {
         mg_free(heap, s->won);
         s->won = NULL;
@@ -184,9 +173,12 @@ static margin_status make_gram(mg_shared *shared, mg_svm_shared *s) {
     if (shared->differ & MG_DIFFER_ROWS) sizes.samples = (double)p->count * (p->classes - 1);
     const mg_kernel_plan plan = mg_kernel_plan_make(shared->context, &sizes, MG_WAY_SHARED);
     if (!plan.chosen) return MARGIN_OK;
+    const int64_t workers = mg_threads(shared->context);
     s->spare = mg_kernel_spare(&sizes);
+    MG_NEW_ZERO(shared->context->heap, s->spares, workers, "what the classes share", shared->error);
+    s->workers = workers;
     MG_TRY(mg_announce(shared->context, &plan.says, shared->error));
-    MG_TRY(list_by_class(p, shared->context->heap, s, shared->error));
+    MG_TRY(list_by_class(p, shared->context, sizes.over, s, shared->error));
     const mg_gram_request request = {.kernel = s->kernel,
                                      .points = {p->x, s->rows, s->places, p->count},
                                      .type = MARGIN_F32,
@@ -210,7 +202,7 @@ margin_status mg_kernel_svm_share(mg_shared *shared) {
     MG_GO(mg_kernel_resolve(shared->context, &options.kernel, info->name, shared->whole, &s->kernel,
                             shared->error));
     if (shared->fits > 1 && shared->whole->code) MG_GO(make_gram(shared, s));
-    if (!s->gram && (shared->differ & MG_DIFFER_ROWS)) MG_GO(count_won(shared, s));
+    if (shared->differ & MG_DIFFER_ROWS) MG_GO(count_won(shared, s));
     shared->data = s;
     shared->release = shared_free;
     shared->together = s->gram ? 1 : shared->fits;
@@ -222,16 +214,8 @@ done:
 
 /* ---- Fits ------------------------------------------------------------------------------------ */
 
-/* Pairs are counted in one call: one that is trained again must not count twice. */
-static const mg_svm_shared *begin_count(const mg_fit *fit) {
-    const mg_svm_shared *shared = fit->shared ? fit->shared->data : NULL;
-    if (shared && shared->won)
-        memset(shared->won, 0, (size_t)fit->problem->x.rows * sizeof *shared->won);
-    return shared;
-}
-
 margin_status mg_kernel_svm_fit(mg_fit *fit) {
-    return mg_svm_train(fit, begin_count(fit));
+    return mg_svm_train(fit, fit->shared ? fit->shared->data : NULL);
 }
 
 /* Those that do not fit are refused before the first begins. */
@@ -247,7 +231,7 @@ static margin_status announce_largest(const mg_fit *fits, int64_t count, const m
  * that is left. */
 margin_status mg_kernel_svm_fit_many(mg_fit *fits, int64_t count) {
     if (fits[0].shared->differ & MG_DIFFER_FOLDS) return mg_svm_folds(fits, count);
-    const mg_svm_shared *shared = begin_count(fits);
+    const mg_svm_shared *shared = fits[0].shared->data;
     margin_status status = MARGIN_OK;
     if (shared && !shared->gram) {
         status = announce_largest(fits, count, &shared->kernel);

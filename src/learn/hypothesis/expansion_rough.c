@@ -183,8 +183,9 @@ static margin_status rough_arrays(mg_expansion_rough *r, int64_t rows, int64_t e
 static void choose_bytes(margin_context *context, mg_expansion_rough *r,
                          const margin_matrix *like) {
     const margin_matrix *support = &r->h->view.expansion.support;
+    mg_byte_point point;
     r->over = like && like->rows > 0 ? mg_byte_over(context, support, NULL, support->rows) : 0.0f;
-    r->bytes = r->over > 0.0f && mg_byte_is(like, 0, r->over);
+    r->bytes = r->over > 0.0f && mg_byte_is(like, 0, r->over, &point);
     r->lines = r->bytes ? MG_BYTE_LINES(r->depth) : r->depth;
 }
 
@@ -298,7 +299,7 @@ static void fill_values(const mg_expansion_rough *r, const rough_rows *q, int64_
         tile.a_square = r->squares + first + s;
         tile.a = r->panels + (first + s) * r->lines;
         if (r->bytes)
-            mg_byte_tile(r->ops, (float)(0.5 * unit_of(r) * unit_of(r)), &tile);
+            mg_gram_byte_tile(r->ops, (float)(0.5 * unit_of(r) * unit_of(r)), &tile);
         else
             r->ops->tile(&tile);
     }

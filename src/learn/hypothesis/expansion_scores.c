@@ -10,6 +10,7 @@
 #include "learn/hypothesis/expansion.h"
 #include "math/gram/kernel_ops.h"
 #include "math/rows/row_pair.h"
+#include "math/rows/row_panels.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,17 +57,14 @@ static void fill_runs(const mg_hypothesis *h, mg_expansion_plan *plan) {
 /* Columns [first, first + depth) of dense rows [row, row + count) side by side, `width` a line. */
 static void pack_panel(const margin_matrix *x, int64_t row, int64_t count, int64_t first,
                        int64_t depth, int width, double *to) {
-    for (int64_t r = 0; r < width; r++) {
-        const int64_t at = (row + r) * x->stride + first;
-        if (r >= count)
-            for (int64_t j = 0; j < depth; j++)
-                to[j * width + r] = 0.0;
-        else if (x->value_type == MARGIN_F32)
-            for (int64_t j = 0; j < depth; j++)
-                to[j * width + r] = (double)((const float *)x->values)[at + j];
+    for (int64_t r = 0, some; r < width; r += some, to += some) {
+        const int64_t rows[MG_PACK_ROWS] = {row + r, row + r + 1, row + r + 2, row + r + 3};
+        some = MG_MIN(MG_PACK_ROWS, r < count ? count - r : width - r);
+        if (r < count)
+            mg_pack_rows(x, rows, (int)some, first, depth, width, to);
         else
             for (int64_t j = 0; j < depth; j++)
-                to[j * width + r] = ((const double *)x->values)[at + j];
+                memset(to + j * width, 0, (size_t)some * sizeof *to);
     }
 }
 

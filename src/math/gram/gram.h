@@ -89,9 +89,10 @@ mg_kernel_block mg_gram_block_of(mg_gram *gram, const int64_t *points, int64_t c
 /* A whole one: computes all that is not there yet, before several threads read it; else nothing.
  * `context`, here and below: that of the calling thread. */
 margin_status mg_gram_fill(mg_gram *gram, margin_context *context, margin_error *error);
-/* values[j * ld + i] = values[i * ld + j] for a block of rows i and columns j. */
+/* values[j * ld + i] = values[i * ld + j] for a block of rows i and columns j, past the caches
+ * where they are not read soon; ld a multiple of 4 then. */
 void mg_gram_mirror(float *values, int64_t ld, int64_t at, int64_t rows, int64_t first,
-                    int64_t columns);
+                    int64_t columns, bool past);
 /* The slots from this place among the values on hold nothing, until rows are asked for again. */
 void mg_gram_vacate(mg_gram *gram, const void *from);
 /* Row i is not expected again: where it costs less than pages that the system has to clear, its

@@ -9,7 +9,7 @@
 #endif
 
 /* Columns that are looked at together: a thousand rows of them stay in the second cache. */
-enum { VISIT_COLUMNS = 512, LEFT_ROWS = 96 };
+enum { VISIT_COLUMNS = 256, LEFT_ROWS = 24 };
 
 static mg_kernel_out out_of(const mg_gram *gram) {
     return (mg_kernel_out){.type = gram->type, .factor = gram->factor, .ld = gram->ld};
@@ -18,7 +18,7 @@ static mg_kernel_out out_of(const mg_gram *gram) {
 /* ---- Tiles ----------------------------------------------------------------------------------- */
 
 /* Rows of a block of the whole matrix; of some rows of it, with so many columns. */
-enum { TILE_SIDE = 480, STRIP = 96, CHUNK = 1024 };
+enum { TILE_SIDE = 480, STRIP = 96, CHUNK = 1024, PAST = 1 << 23 /* numbers: beyond caches */ };
 
 typedef struct tile_work {
     const mg_gram *gram;
@@ -46,35 +46,51 @@ static void tile_rows(const tile_work *work, int64_t at, int64_t count, int64_t 
     mg_gram_tiles_fill(work->right, left, count, first, columns, out);
 }
 
-/* Four values of each of four rows. */
-MG_INLINE void mirror_four(const float *from, float *to, int64_t ld) {
+/* Four values of each of four rows; past: to whole vectors, past the caches. */
+MG_INLINE void mirror_four(const float *from, float *to, int64_t ld, bool past) {
 #if defined(__SSE__)
     __m128 row[] = {_mm_loadu_ps(from), _mm_loadu_ps(from + ld), _mm_loadu_ps(from + 2 * ld),
                     _mm_loadu_ps(from + 3 * ld)};
     _MM_TRANSPOSE4_PS(row[0], row[1], row[2], row[3]);
-    for (int j = 0; j < 4; j++)
+    for (int j = 0; j < 4 && past; j++)
+        _mm_stream_ps(to + j * ld, row[j]);
+    for (int j = 0; j < 4 && !past; j++)
         _mm_storeu_ps(to + j * ld, row[j]);
 #else
+    (void)past;
     for (int j = 0; j < 4; j++)
         for (int k = 0; k < 4; k++)
             to[j * ld + k] = from[k * ld + j];
 #endif
 }
 
-void mg_gram_mirror(float *values, int64_t ld, int64_t at, int64_t rows, int64_t first,
-                    int64_t columns) {
+MG_INLINE void mirror_block(float *values, int64_t ld, int64_t at, int64_t rows, int64_t first,
+                            int64_t columns, bool past) {
     enum { EDGE = 16 }; /* rows of a cache line */
-    for (int64_t i = at; i < at + rows; i += EDGE) {
-        const int64_t end = MG_MIN(i + EDGE, at + rows);
+    const int64_t shift = (int64_t)((uintptr_t)values / sizeof *values % EDGE);
+    for (int64_t i = at, end; i < at + rows; i = end) {
+        end = MG_MIN(i + EDGE - (i + shift) % EDGE, at + rows);
         for (int64_t j = first; j < first + columns; j += 4) {
             int64_t k = i;
             for (; k + 4 <= end && j + 4 <= first + columns; k += 4)
-                mirror_four(values + k * ld + j, values + j * ld + k, ld);
+                mirror_four(values + k * ld + j, values + j * ld + k, ld, past);
             for (int64_t c = j; k < end && c < MG_MIN(j + 4, first + columns); c++)
                 for (int64_t r = k; r < end; r++)
                     values[c * ld + r] = values[r * ld + c];
         }
     }
+}
+
+void mg_gram_mirror(float *values, int64_t ld, int64_t at, int64_t rows, int64_t first,
+                    int64_t columns, bool past) {
+    if (!past || (uintptr_t)(values + at) % 16 != 0 || ld % 4 != 0) {
+        mirror_block(values, ld, at, rows, first, columns, false);
+        return;
+    }
+    mirror_block(values, ld, at, rows, first, columns, true);
+#if defined(__SSE__)
+    _mm_sfence();
+#endif
 }
 
 /* Blocks on and above the diagonal, mirrored. */
@@ -88,7 +104,8 @@ static margin_status square_task(void *argument, int64_t task, int worker) {
     const int64_t columns = MG_MIN(TILE_SIDE, work->count - first);
     tile_rows(work, at, rows, first, columns, worker);
     float *values = (float *)(void *)work->gram->values;
-    if (task > 0) mg_gram_mirror(values, work->gram->ld, at, rows, first, columns);
+    const bool past = work->count * work->gram->ld >= PAST;
+    if (task > 0) mg_gram_mirror(values, work->gram->ld, at, rows, first, columns, past);
     return MARGIN_OK;
 }
 
@@ -254,6 +271,8 @@ typedef struct visit_work {
     const void **here; /* count a worker */
     const float *left; /* of rows that are made on the way, `missing` of them; NULL: none */
     int64_t missing;
+    const void **kept; /* where the other rows begin, `there` of them */
+    int64_t there;
     mg_gram_visit visit;
     void *argument;
 } visit_work;
@@ -267,8 +286,11 @@ static margin_status visit_task(void *argument, int64_t task, int worker) {
         here[k] = (const char *)work->rows[k] + first * gram->size;
     const mg_gram_part part = {first, MG_MIN(VISIT_COLUMNS, gram->points.count - first), here};
     float *made[LEFT_ROWS];
-    for (int64_t at = 0, rows; work->left && at < work->missing; at += rows) {
+    for (int64_t at = 0, rows, k = 0; work->left && at < work->missing; at += rows) {
         rows = MG_MIN(LEFT_ROWS, work->missing - at);
+        for (; k < (at + rows) * work->there / work->missing; k++) /* come from memory meanwhile */
+            for (int64_t j = 0; j < part.columns; j += 16)
+                __builtin_prefetch((const float *)work->kept[k] + first + j, 0, 2);
         for (int64_t r = 0; r < rows; r++)
             made[r] = (float *)gram->pointers[at + r] + first;
         mg_gram_tiles_fill(gram->tiles, work->left + mg_gram_left_size(gram->tiles, at), rows,
@@ -278,22 +300,28 @@ static margin_status visit_task(void *argument, int64_t task, int worker) {
     return MARGIN_OK;
 }
 
-typedef struct touch_work {
+typedef struct begin_work {
     const mg_gram *gram;
-    int64_t used; /* slots that were touched before */
-} touch_work;
+    float *left;
+    int64_t missing, used; /* used: slots that were touched before */
+} begin_work;
 
-/* The system clears fresh pages when they are written first: row by row, or the first visit would
- * wait for those of all. */
-static margin_status touch_row(void *argument, int64_t task, int worker) {
+/* Rows laid out, and their pages: the system clears fresh ones when they are written first, or the
+ * first visit would wait for those of all. */
+static margin_status begin_rows(void *argument, int64_t task, int worker) {
     enum { PAGE = 4096 };
-    const touch_work *work = argument;
+    const begin_work *work = argument;
     const mg_gram *gram = work->gram;
-    char *row = gram->pointers[task];
+    const int64_t first = task * LEFT_ROWS, end = MG_MIN(first + LEFT_ROWS, work->missing);
     (void)worker;
-    if (gram->slot_of[gram->missing[task]] < work->used) return MARGIN_OK;
-    for (int64_t at = 0; at < gram->ld * gram->size; at += PAGE)
-        row[at] = 0;
+    mg_gram_left(gram->tiles, gram->missing + first, end - first,
+                 work->left + mg_gram_left_size(gram->tiles, first));
+    for (int64_t k = first; k < end; k++) {
+        char *row = gram->pointers[k] = row_at(gram, gram->missing[k]);
+        if (gram->slot_of[gram->missing[k]] < work->used) continue;
+        for (int64_t at = 0; at < gram->ld * gram->size; at += PAGE)
+            row[at] = 0;
+    }
     return MARGIN_OK;
 }
 
@@ -301,20 +329,14 @@ static margin_status touch_row(void *argument, int64_t task, int worker) {
 static margin_status begin_missing(mg_gram *gram, margin_context *context, const int64_t *rows,
                                    int64_t count, visit_work *work, float **left,
                                    margin_error *error) {
-    touch_work touch = {gram, gram->used};
-    const int64_t missing = take_slots(gram, rows, count);
-    *left = mg_new(gram->heap, mg_gram_left_size(gram->tiles, missing), sizeof **left);
-    if (!*left) {
-        forget_missing(gram, missing);
-        return mg_no_memory(gram->heap, mg_gram_left_size(gram->tiles, missing), sizeof **left,
-                            "rows of the Gram matrix", error);
-    }
-    if (missing > 0) mg_gram_left(gram->tiles, gram->missing, missing, *left);
-    for (int64_t k = 0; k < missing; k++)
-        gram->pointers[k] = row_at(gram, gram->missing[k]);
-    work->left = *left;
+    begin_work begin = {.gram = gram, .used = gram->used};
+    MG_NEW(gram->heap, *left, mg_gram_left_size(gram->tiles, count), "rows of the Gram matrix",
+           error);
+    const int64_t missing = begin.missing = take_slots(gram, rows, count);
+    work->left = begin.left = *left;
     work->missing = missing;
-    const margin_status status = mg_parallel(context, missing, touch_row, &touch, error);
+    const margin_status status =
+        mg_parallel(context, (missing + LEFT_ROWS - 1) / LEFT_ROWS, begin_rows, &begin, error);
     if (status < 0) forget_missing(gram, missing);
     return status;
 }
@@ -329,15 +351,21 @@ margin_status mg_gram_rows(mg_gram *gram, margin_context *context, const int64_t
     MG_REQUIRE(count <= gram->slots, error, MARGIN_ERROR_INTERNAL,
                "more rows of a Gram matrix than are kept; please report it");
     visit_work work = {.gram = gram, .count = count, .visit = visit, .argument = argument};
-    MG_GO_NEW(gram->heap, pointers, (threads + 1) * count, "rows of the Gram matrix", error);
+    MG_GO_NEW(gram->heap, pointers, (threads + 2) * count, "rows of the Gram matrix", error);
+    work.kept = pointers + count;
     if (gram->whole || !gram->tiles)
         MG_GO(hold_rows(gram, context, rows, count, error));
     else
         MG_GO(begin_missing(gram, context, rows, count, &work, &left, error));
-    for (int64_t k = 0; k < count; k++)
+    for (int64_t k = 0, made = 0; k < count; k++) {
         pointers[k] = row_at(gram, rows[k]);
+        if (made < work.missing && rows[k] == gram->missing[made])
+            made++;
+        else
+            work.kept[work.there++] = pointers[k];
+    }
     work.rows = pointers;
-    work.here = pointers + count;
+    work.here = work.kept + count;
     const int64_t blocks = (gram->points.count + VISIT_COLUMNS - 1) / VISIT_COLUMNS;
     status = mg_parallel(context, blocks, visit_task, &work, error);
     if (status < 0) forget_missing(gram, work.missing);

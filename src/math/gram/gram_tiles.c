@@ -1,14 +1,12 @@
 /* Points packed for tiles in f32, and blocks of values by them. */
 #include "math/gram/gram_tiles.h"
 
-#include "math/rows/byte_rows.h"
-
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* Whole chunks of a panel that stays in the first cache; rows of a tile. */
-enum { DEPTH = 2 * MG_TILE_CHUNK, MOST_ROWS = 12 };
+/* Whole chunks of a panel that stays in the first cache; rows and columns of a tile. */
+enum { DEPTH = 2 * MG_TILE_CHUNK, MOST_ROWS = 12, MOST_WIDTH = 32 };
 
 struct mg_gram_tiles {
     mg_heap *heap;
@@ -23,13 +21,15 @@ struct mg_gram_tiles {
     double *centre, *roundings; /* of columns, while points are packed: x' = scale (x - centre) */
     double *off;                /* of points, rbf: see below */
     float *panels, *squares;
+    int64_t marks;   /* of bytes: words of them */
+    uint32_t *lines; /* the marks of each panel */
 };
 
 void mg_gram_tiles_free(mg_gram_tiles *tiles) {
     if (!tiles) return;
     mg_heap *heap = tiles->heap;
     MG_FREE(heap, tiles->centre, tiles->roundings, tiles->off, tiles->panels, tiles->squares,
-            tiles->lefts, tiles);
+            tiles->lefts, tiles->lines, tiles);
 }
 
 void mg_gram_tiles_end(mg_gram_tiles *tiles) {
@@ -43,17 +43,17 @@ static double point_value(const mg_kernel_points *points, int64_t i, int64_t k) 
 
 /* The mean of the points, where values depend on differences. Returns the greatest |x_k|. */
 static double find_centre(mg_gram_tiles *t, bool differences) {
-    double most = 0.0;
-    for (int64_t k = 0; k < t->depth; k++)
-        t->centre[k] = 0.0;
-    for (int64_t i = 0; i < t->count; i++)
+    double most = 0.0, *centre = t->centre, *row = t->roundings; /* which are not known yet */
+    memset(centre, 0, (size_t)t->depth * sizeof *centre);
+    for (int64_t i = 0; i < t->count; i++) {
+        mg_row_expand(&t->points->x, mg_point_row(t->points, i), row);
         for (int64_t k = 0; k < t->depth; k++) {
-            const double value = point_value(t->points, i, k);
-            t->centre[k] += differences ? value : 0.0;
-            most = fmax(most, fabs(value));
+            centre[k] += differences ? row[k] : 0.0;
+            most = fabs(row[k]) > most ? fabs(row[k]) : most;
         }
+    }
     for (int64_t k = 0; k < t->depth; k++)
-        t->centre[k] /= (double)t->count;
+        centre[k] /= (double)t->count;
     return most;
 }
 
@@ -99,6 +99,8 @@ static margin_status pack_bytes(const mg_block *block, void *argument) {
         t->lefts[i] = -square;
         if (t->off) t->off[i] = 10.0 * unit * unit * p.square;
     }
+    mg_byte_mark(t->panels + first * t->depth, t->depth, width, 0,
+                 t->lines + block->first * t->marks);
     return MARGIN_OK;
 }
 
@@ -139,9 +141,10 @@ static margin_status pack_points(margin_context *context, mg_gram_tiles *t, cons
     MG_NEW(t->heap, t->panels, panels * t->ops->columns * t->depth, purpose, error);
     MG_NEW(t->heap, t->squares, panels * t->ops->columns, purpose, error);
     if (t->bytes) MG_NEW(t->heap, t->lefts, t->count, purpose, error);
+    if (t->bytes) MG_NEW(t->heap, t->lines, panels * t->marks, purpose, error);
+    find_units(t, kernel, factor);
     for (int64_t k = 0; k < t->depth; k++)
         t->roundings[k] = mg_tile_roundings(t->depth, k);
-    find_units(t, kernel, factor);
     const margin_status status =
         mg_sweep_each(context, panels, 1, t->bytes ? pack_bytes : pack_block, t, error);
     MG_FREE(t->heap, t->centre, t->roundings);
@@ -164,6 +167,7 @@ margin_status mg_gram_tiles_new(margin_context *context, const mg_kernel *kernel
     t->over = kernel->kind != MG_KERNEL_LAPLACIAN ? over : 0.0f;
     t->bytes = t->over > 0.0f;
     if (t->bytes) t->depth = MG_BYTE_LINES(t->depth);
+    if (t->bytes) t->marks = MG_BYTE_MARKS(t->depth);
     const margin_status status = pack_points(context, t, kernel, factor, error);
     if (status < 0 || !is_fine(t))
         mg_gram_tiles_free(t);
@@ -187,48 +191,51 @@ bool mg_gram_tiles_error(const mg_gram_tiles *t, double *each, double *off) {
     return true;
 }
 
-void mg_byte_tile(const mg_gram_tile_ops *ops, float scale, const mg_gram_tile *tile) {
-    static const float zeros[32];
-#if defined(__x86_64__)
-    mg_byte_products_vnni(tile, scale);
-#endif
-    if (!tile->last) return;
-    mg_gram_tile rest = *tile; /* no columns more: values of the sums */
-    rest.depth = 0;
-    rest.first = false;
-    rest.a_square = rest.b_square = zeros;
-    ops->tile(&rest);
-}
-
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-int64_t mg_gram_left_size(const mg_gram_tiles *t, int64_t rows) {
-    return (rows + t->ops->rows - 1) / t->ops->rows * t->ops->rows * (t->depth + 1);
+/* Lines of a left panel: their squares are behind it, and the marks. */
+static int64_t left_lines(const mg_gram_tiles *t) {
+    return t->depth + 1 + (t->marks + t->ops->rows - 1) / t->ops->rows;
 }
 
-/* Panels of `rows` points, each with their squares behind it. */
+int64_t mg_gram_left_size(const mg_gram_tiles *t, int64_t rows) {
+    return (rows + t->ops->rows - 1) / t->ops->rows * t->ops->rows * left_lines(t);
+}
+
+/* A panel of `width` of the points, of which there are `count`. Neighbours lie in the same lines,
+ * so that it goes through a column of all of them at a time. */
+static void gather_panel(const mg_gram_tiles *t, const int64_t *points, int64_t count,
+                         int64_t width, float *to) {
+    const int64_t columns = t->ops->columns;
+    const float *from[MOST_WIDTH];
+    for (int64_t r = 0; r < width; r++) {
+        const int64_t point = points[MG_MIN(r, count - 1)];
+        from[r] = t->panels + point / columns * columns * t->depth + point % columns;
+    }
+    for (int64_t k = 0; k < t->depth; k++)
+        for (int64_t r = 0; r < width; r++)
+            to[k * width + r] = from[r][k * columns];
+}
+
 void mg_gram_left(const mg_gram_tiles *t, const int64_t *points, int64_t rows, float *left) {
-    const int64_t high = t->ops->rows, width = t->ops->columns;
+    const int64_t high = t->ops->rows;
     for (int64_t first = 0; first < rows; first += high) {
-        const float
-            *from[MOST_ROWS]; /* neighbours share lines: a column of all of them at a time */
-        float *to = left + first * (t->depth + 1), *square = to + t->depth * high;
+        float *to = left + first * left_lines(t), *square = to + t->depth * high;
+        gather_panel(t, points + first, rows - first, high, to);
+        if (t->bytes) mg_byte_mark(to, t->depth, high, 0, (uint32_t *)(void *)(square + high));
+        for (int64_t k = 0; t->bytes && k < t->depth * high; k++)
+            to[k] = mg_byte_signs(to[k]);
         for (int64_t r = 0; r < high; r++) {
             const int64_t point = points[MG_MIN(first + r, rows - 1)];
-            from[r] = t->panels + point / width * width * t->depth + point % width;
             square[r] = t->squares[point];
             if (t->bytes) memcpy(&square[r], &t->lefts[point], sizeof *square);
         }
-        for (int64_t k = 0; k < t->depth; k++)
-            for (int64_t r = 0; r < high; r++)
-                to[k * high + r] =
-                    t->bytes ? mg_byte_signs(from[r][k * width]) : from[r][k * width];
     }
 }
 
 int64_t mg_gram_right_size(const mg_gram_tiles *t, int64_t columns) {
     const int64_t width = t->ops->columns, head = (int64_t)sizeof *t / 4 + 16;
-    return head + (columns + width - 1) / width * width * (t->depth + 1);
+    return head + (columns + width - 1) / width * (width * (t->depth + 1) + t->marks);
 }
 
 typedef struct right_work {
@@ -241,16 +248,15 @@ typedef struct right_work {
 static margin_status right_panel(void *argument, int64_t task, int worker) {
     const right_work *work = argument;
     const mg_gram_tiles *t = work->from;
-    const int64_t width = t->ops->columns;
-    float *panel = work->to->panels + task * width * t->depth;
+    const int64_t width = t->ops->columns, first = task * width;
     (void)worker;
-    for (int64_t j = 0; j < width; j++) {
-        const int64_t point = work->points[MG_MIN(task * width + j, work->columns - 1)];
-        const float *from = t->panels + point / width * width * t->depth + point % width;
-        for (int64_t k = 0; k < t->depth; k++)
-            panel[k * width + j] = from[k * width];
-        work->to->squares[task * width + j] = t->squares[point];
-    }
+    gather_panel(t, work->points + first, work->columns - first, width,
+                 work->to->panels + first * t->depth);
+    for (int64_t j = first; j < first + width; j++)
+        work->to->squares[j] = t->squares[work->points[MG_MIN(j, work->columns - 1)]];
+    if (t->bytes)
+        mg_byte_mark(work->to->panels + first * t->depth, t->depth, width, 0,
+                     work->to->lines + task * t->marks);
     return MARGIN_OK;
 }
 
@@ -261,13 +267,14 @@ margin_status mg_gram_right(margin_context *context, const mg_gram_tiles *t, con
     *to = *t;
     to->squares = memory + (int64_t)sizeof *t / 4 + 16;
     to->panels = to->squares + panels * width;
+    to->lines = (uint32_t *)(void *)(to->panels + panels * width * t->depth);
     right_work work = {t, to, points, columns};
     return mg_parallel(context, panels, right_panel, &work, NULL);
 }
 
 static void fill_panel(const mg_gram_tiles *t, const float *left, int64_t rows, int64_t first,
                        int64_t columns, int64_t offset, float *const *out, float *sums) {
-    const int64_t high = t->ops->rows, width = t->ops->columns;
+    const int64_t high = t->ops->rows, width = t->ops->columns, lines = left_lines(t);
     const double unit = t->bytes ? t->scale / (double)t->over : 0.0;
     const float byte_scale = (float)(0.5 * unit * unit);
     float *places[MOST_ROWS];
@@ -280,16 +287,18 @@ static void fill_panel(const mg_gram_tiles *t, const float *left, int64_t rows, 
         tile.first = k == 0;
         tile.last = k + tile.depth == t->depth;
         tile.b = t->panels + first * t->depth + k * width;
+        if (t->bytes) tile.b_marks = t->lines + first / width * t->marks + k / 32;
         for (int64_t r = 0; r < rows; r += high) {
-            const float *panel = left + r * (t->depth + 1);
+            const float *panel = left + r * lines;
             tile.rows = (int)MG_MIN(high, rows - r);
             tile.a = panel + k * high;
             tile.a_square = panel + t->depth * high;
             tile.sums = sums + r * width;
+            tile.a_marks = (const uint32_t *)(const void *)(tile.a_square + high) + k / 32;
             for (int i = 0; i < tile.rows; i++)
                 places[i] = out[r + i] + offset;
             if (t->bytes)
-                mg_byte_tile(t->ops, byte_scale, &tile);
+                mg_gram_byte_tile(t->ops, byte_scale, &tile);
             else
                 t->ops->tile(&tile);
         }
@@ -299,9 +308,9 @@ static void fill_panel(const mg_gram_tiles *t, const float *left, int64_t rows, 
 void mg_gram_tiles_fill(const mg_gram_tiles *t, const float *left, int64_t rows, int64_t first,
                         int64_t columns, float *const *out) {
     enum { GROUP = 8 * MOST_ROWS }; /* left rows whose sums are kept between parts of the depth */
-    float sums[GROUP * 32];
+    float sums[GROUP * MOST_WIDTH];
     for (int64_t j = 0; j < columns; j += t->ops->columns)
         for (int64_t r = 0; r < rows; r += GROUP)
-            fill_panel(t, left + r * (t->depth + 1), MG_MIN(GROUP, rows - r), first + j,
-                       columns - j, j, out + r, sums);
+            fill_panel(t, left + r * left_lines(t), MG_MIN(GROUP, rows - r), first + j, columns - j,
+                       j, out + r, sums);
 }

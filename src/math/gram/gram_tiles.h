@@ -7,6 +7,7 @@
 #pragma once
 
 #include "math/gram/gram.h"
+#include "math/rows/byte_rows.h"
 
 #define MG_LOG2_E 1.4426950408889634
 
@@ -27,6 +28,7 @@ typedef struct mg_gram_tile {
     int64_t depth;
     const float *a, *b, *a_square, *b_square;
     bool first, last;
+    const uint32_t *a_marks, *b_marks; /* of bytes: see mg_byte_tile */
     float *sums;
     float **out;       /* row r, from the tile's first column on */
     int rows, columns; /* that are wanted */
@@ -46,11 +48,23 @@ typedef struct mg_gram_tile_ops {
 } mg_gram_tile_ops;
 MG_ISA_TABLES(mg_gram_tile_ops, mg_gram_tile_ops);
 
-/* A tile of bytes: lines are words of them (math/rows/byte_rows.h). Of sums and squares, whole
- * numbers of 32 bits, it makes `scale` times 2 sum + a_square + b_square in f32. */
-void mg_byte_tile(const mg_gram_tile_ops *ops, float scale, const mg_gram_tile *tile);
-/* Adds the lines to the sums, or begins with them; the last ones scale. */
-void mg_byte_products_vnni(const mg_gram_tile *t, float scale);
+/* A tile of bytes, finished like one of f32. In line: the call would have to wait for what was just
+ * written of the tile. */
+MG_INLINE void mg_gram_byte_tile(const mg_gram_tile_ops *ops, float scale,
+                                 const mg_gram_tile *tile) {
+    static const float zeros[32];
+#if defined(__x86_64__)
+    mg_byte_products_vnni(&(mg_byte_tile){tile->depth, tile->a, tile->a_square, tile->a_marks,
+                                          tile->b, tile->b_square, tile->b_marks, tile->first,
+                                          tile->last, scale, tile->sums});
+#endif
+    if (!tile->last) return;
+    mg_gram_tile rest = *tile; /* no columns more: values of the sums */
+    rest.depth = 0;
+    rest.first = false;
+    rest.a_square = rest.b_square = zeros;
+    ops->tile(&rest);
+}
 
 typedef struct mg_gram_tiles mg_gram_tiles;
 /* NULL where these points are not for f32: sparse, a kernel that is no function of a sum, values
@@ -67,7 +81,8 @@ double mg_tile_roundings(int64_t depth, int64_t column);
  * known of this kernel. */
 bool mg_gram_tiles_error(const mg_gram_tiles *tiles, double *each, double *off);
 
-/* Points laid out for the left side. */
+/* Points laid out for the left side; for those of bytes lines of zeros are not multiplied, so that
+ * points that are alike had better lie side by side. */
 int64_t mg_gram_left_size(const mg_gram_tiles *tiles, int64_t rows); /* numbers */
 void mg_gram_left(const mg_gram_tiles *tiles, const int64_t *points, int64_t rows, float *left);
 /* The same points, or some of them, for the right side: in `memory` of mg_gram_right_size numbers

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TILE_COLUMNS = TILE_VECTORS * FLANES };
+enum { TILE_COLUMNS = TILE_VECTORS * FLANES, TILE_LINE = 16 /* numbers of a cache line */ };
 
 /* 2^x for x <= 127, within two units in the last place, and never below 2^-125. The polynomial is
  * within 3e-9 of 2^r for |r| <= 1/2 (least greatest relative error, coefficients rounded one after
@@ -54,10 +54,14 @@ MG_INLINE void tile_store(const mg_gram_tile *t, int r, const fvec *values) {
     memcpy(t->out[r], row, (size_t)t->columns * sizeof *row);
 }
 
-/* Adds a chunk of the depth to the sums (`more`), or begins with it. `absolute` is a constant where
- * this is called; a chunk's sums stay in registers. */
-MG_INLINE void tile_add_chunk(int64_t depth, const float *a, const float *b, bool absolute,
-                              bool more, float *sums) {
+/* Adds the chunk at column `from` to the sums, or begins with it. `absolute` is a constant where
+ * this is called; a chunk's sums stay in registers. Where values will go is fetched meanwhile:
+ * their rows are long out of the caches. */
+MG_INLINE void tile_add_chunk(const mg_gram_tile *t, int64_t from, bool absolute) {
+    const int64_t depth = MG_MIN(MG_TILE_CHUNK, t->depth - from);
+    const float *a = t->a + from * TILE_ROWS, *b = t->b + from * TILE_COLUMNS;
+    const bool more = !t->first || from > 0;
+    const int ahead = t->last ? t->rows : 0;
     fvec sum[TILE_ROWS][TILE_VECTORS];
     for (int r = 0; r < TILE_ROWS; r++)
         for (int v = 0; v < TILE_VECTORS; v++)
@@ -66,6 +70,8 @@ MG_INLINE void tile_add_chunk(int64_t depth, const float *a, const float *b, boo
         fvec right[TILE_VECTORS];
         for (int v = 0; v < TILE_VECTORS; v++)
             right[v] = fvec_load(b + v * FLANES);
+        for (int c = 0; k < ahead && c < TILE_COLUMNS; c += TILE_LINE)
+            __builtin_prefetch(t->out[k] + c, 1);
         for (int r = 0; r < TILE_ROWS; r++) {
             const fvec left = fvec_set(a[r]);
             for (int v = 0; v < TILE_VECTORS; v++)
@@ -76,7 +82,7 @@ MG_INLINE void tile_add_chunk(int64_t depth, const float *a, const float *b, boo
     }
     for (int r = 0; r < TILE_ROWS; r++)
         for (int v = 0; v < TILE_VECTORS; v++) {
-            float *to = sums + r * TILE_COLUMNS + v * FLANES;
+            float *to = t->sums + r * TILE_COLUMNS + v * FLANES;
             fvec_store(to, more ? fvec_add(fvec_load(to), sum[r][v]) : sum[r][v]);
         }
 }
@@ -96,15 +102,11 @@ MG_INLINE void tile_give(const mg_gram_tile *t, mg_kernel_kind kind) {
 
 static void tile_run(const mg_gram_tile *t) {
     const bool absolute = t->finish.kind == MG_KERNEL_LAPLACIAN;
-    for (int64_t k = 0; k == 0 || k < t->depth; k += MG_TILE_CHUNK) {
-        const int64_t depth = MG_MIN(MG_TILE_CHUNK, t->depth - k);
-        const float *a = t->a + k * TILE_ROWS, *b = t->b + k * TILE_COLUMNS;
-        const bool more = !t->first || k > 0;
+    for (int64_t k = 0; k == 0 || k < t->depth; k += MG_TILE_CHUNK)
         if (absolute)
-            tile_add_chunk(depth, a, b, true, more, t->sums);
+            tile_add_chunk(t, k, true);
         else
-            tile_add_chunk(depth, a, b, false, more, t->sums);
-    }
+            tile_add_chunk(t, k, false);
     if (t->last && t->finish.kind == MG_KERNEL_RBF)
         tile_give(t, MG_KERNEL_RBF);
     else if (t->last)

@@ -45,7 +45,8 @@ static margin_status fill_task(void *argument, int64_t task, int worker) {
     const fill_work *work = argument;
     const mg_kernel_scratch *s = work->scratch;
     const mg_kernel_block *block = work->block;
-    mg_tile_place at = {task / work->across * s->left, 0, task % work->across * s->right, 0};
+    mg_tile_place at = {task / work->across * s->left, 0, task % work->across * s->right, 0,
+                        work->out->square};
     at.rows = MG_MIN(s->left, block->x_count - at.i);
     at.columns = MG_MIN(s->right, block->z_count - at.j);
     if (work->out->square && at.j + at.columns <= at.i) return MARGIN_OK; /* mirrored */
@@ -116,7 +117,7 @@ static margin_status multiply_task(void *argument, int64_t task, int worker) {
     const mg_kernel_block *block = work->block;
     const int64_t width = work->width, first = task * s->left;
     double *memory = mg_kernel_room(s, worker);
-    mg_tile_place at = {first, MG_MIN(s->left, block->x_count - first), 0, 0};
+    mg_tile_place at = {first, MG_MIN(s->left, block->x_count - first), 0, 0, false};
     memset(work->out + first * width, 0, (size_t)(at.rows * width) * sizeof *work->out);
     for (; at.j < block->z_count; at.j += s->right) {
         at.columns = MG_MIN(s->right, block->z_count - at.j);
@@ -180,7 +181,8 @@ static margin_status multiply_square_task(void *argument, int64_t task, int work
     for (; task >= work->across - i; i++)
         task -= work->across - i;
     const int64_t top = i * side, left = (i + task) * side;
-    for (mg_tile_place at = {.i = top}; at.i < MG_MIN(top + side, n); at.i += s->left) {
+    for (mg_tile_place at = {.i = top, .upper = true}; at.i < MG_MIN(top + side, n);
+         at.i += s->left) {
         at.rows = MG_MIN(s->left, MG_MIN(top + side, n) - at.i);
         if (mg_cancelled(s->context)) return MARGIN_ERROR_CANCELLED;
         for (at.j = left; at.j < MG_MIN(left + side, n); at.j += s->right) {

@@ -6,6 +6,7 @@
  * sparse and too thin for that are multiplied one by one with a few left rows spread out. A
  * function gets both blocks of rows as dense f64. */
 #include "math/gram/kernel_tile.h"
+#include "math/rows/row_panels.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,62 +20,6 @@ void mg_kernel_finish(mg_isa isa, const mg_kernel *kernel, double square_x, cons
 
 /* ---- Packing --------------------------------------------------------------------------------- */
 
-static void pack_sparse(const margin_matrix *x, int64_t row, int64_t first, int64_t depth,
-                        int width, double *to) {
-    for (int64_t j = 0; j < depth; j++)
-        to[j * width] = 0.0;
-    const int64_t last = mg_row_start(x, row + 1);
-    for (int64_t k = mg_row_find(x, row, first); k < last; k++) {
-        const int64_t j = mg_column_index(x, k) - first;
-        if (j >= depth) break;
-        to[j * width] = mg_stored_value(x, k);
-    }
-}
-
-/* Some rows of a panel at once, so that each of its lines is written in one go. */
-enum { SIDE = 4 };
-
-#define PACK_ROWS(type)                                                                            \
-    const type *from[SIDE];                                                                        \
-    for (int k = 0; k < count; k++)                                                                \
-        from[k] = (const type *)x->values + rows[k] * x->stride + first;                           \
-    for (int64_t j = 0; j < depth; j++)                                                            \
-        for (int k = 0; k < count; k++)                                                            \
-    to[j * width + k] = (double)from[k][j]
-
-/* `count` is a constant where this is called. */
-MG_INLINE void pack_dense(const margin_matrix *x, const int64_t *rows, int count, int64_t first,
-                          int64_t depth, int width, double *to) {
-    if (x->value_type == MARGIN_F32) {
-        PACK_ROWS(float);
-    } else {
-        PACK_ROWS(double);
-    }
-}
-
-/* Columns [first, first + depth) of some rows as the first lanes of a panel of `width` lanes. */
-static void pack_rows(const margin_matrix *x, const int64_t *rows, int count, int64_t first,
-                      int64_t depth, int width, double *to) {
-    if (count == SIDE && !mg_is_csr(x)) {
-        pack_dense(x, rows, SIDE, first, depth, width, to);
-        return;
-    }
-    for (int k = 0; k < count; k++)
-        if (mg_is_csr(x))
-            pack_sparse(x, rows[k], first, depth, width, to + k);
-        else
-            pack_dense(x, rows + k, 1, first, depth, width, to + k);
-}
-
-/* Runs of numbers, from rows all over the matrix: the processor does not foresee where they begin.
- */
-static void fetch_row(const margin_matrix *x, int64_t row, int64_t first, int64_t depth) {
-    const int64_t size = mg_type_size(x->value_type);
-    const char *run = (const char *)x->values + (row * x->stride + first) * size;
-    for (int64_t at = 0; at < depth * size; at += 64)
-        __builtin_prefetch(run + at);
-}
-
 /* Rows [from, from + count) of the block's left or right side as panels of `width` lanes, one
  * behind the other; the last one is filled up with zeros. */
 static void pack_panels(const mg_kernel_block *block, bool is_left, int64_t from, int64_t count,
@@ -85,11 +30,11 @@ static void pack_panels(const mg_kernel_block *block, bool is_left, int64_t from
     for (int64_t i = 0; i < count; i++)
         rows[i] = is_left ? mg_block_left(block, from + i) : mg_block_right(block, from + i);
     for (int64_t i = 0, some; i < count; i += some) {
-        some = MG_MIN(MG_MIN(SIDE, width - i % width), count - i);
+        some = MG_MIN(MG_MIN(MG_PACK_ROWS, width - i % width), count - i);
         for (int64_t k = i + some; k < MG_MIN(i + 2 * some, count) && !mg_is_csr(x); k++)
-            fetch_row(x, rows[k], first, depth);
-        pack_rows(x, rows + i, (int)some, first, depth, width,
-                  panels + i / width * width * depth + i % width);
+            mg_fetch_row(x, rows[k], first, depth);
+        mg_pack_rows(x, rows + i, (int)some, first, depth, width,
+                     panels + i / width * width * depth + i % width);
     }
     for (int64_t i = count; i < padded; i++)
         for (int64_t j = 0; j < depth; j++)
@@ -173,7 +118,8 @@ static void multiply_tile(const mg_kernel_scratch *s, const mg_kernel_block *blo
         pack_panels(block, true, at->i, at->rows, first, depth, ops->rows, left);
         pack_panels(block, false, at->j, at->columns, first, depth, ops->columns, right);
         for (int64_t j = 0; j < at->columns; j += ops->columns) {
-            for (int64_t i = 0; i < at->rows; i += ops->rows) {
+            const int64_t past = at->upper ? at->j + j + ops->columns - at->i : at->rows;
+            for (int64_t i = 0; i < MG_MIN(at->rows, past); i += ops->rows) {
                 const double *a = left + i * depth, *b = right + j * depth;
                 double *c = tile + i * s->right + j;
                 if (distance)

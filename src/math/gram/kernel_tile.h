@@ -22,6 +22,7 @@ MG_INLINE double *mg_kernel_room(const mg_kernel_scratch *scratch, int worker) {
 
 typedef struct mg_tile_place {
     int64_t i, rows, j, columns; /* of the block; at most left x right */
+    bool upper;                  /* values below the block's diagonal are not wanted */
 } mg_tile_place;
 
 MG_INLINE int64_t mg_block_left(const mg_kernel_block *block, int64_t i) {

@@ -22,6 +22,7 @@ bool mg_byte_row_vnni(const margin_matrix *x, int64_t row, float over, uint8_t *
                       mg_byte_point *point) {
     const __m512 near = _mm512_set1_ps(0x1p-22f), most = _mm512_set1_ps(255.0f);
     __m512i sum = _mm512_setzero_si512(), square = sum;
+    int32_t words = 0;
     for (int64_t j = 0; j < x->columns; j += LANES) {
         const int64_t left = MG_MIN(x->columns - j, LANES);
         const __m512 value = _mm512_mul_ps(load_numbers(x, row * x->stride + j, (1u << left) - 1u),
@@ -32,11 +33,13 @@ bool mg_byte_row_vnni(const margin_matrix *x, int64_t row, float over, uint8_t *
         const unsigned bytes = _mm512_cmp_ps_mask(off, _mm512_mul_ps(near, whole), _CMP_LE_OQ) &
                                _mm512_cmp_ps_mask(whole, most, _CMP_LE_OQ);
         if (bytes != 0xffff) return false;
-        _mm_storeu_si128((__m128i *)(void *)(to + j), _mm512_cvtepi32_epi8(byte));
+        const __m128i four = _mm512_cvtepi32_epi8(byte);
+        _mm_storeu_si128((__m128i *)(void *)(to + j), four);
+        words += __builtin_popcount(_mm_test_epi32_mask(four, four));
         sum = _mm512_add_epi32(sum, byte);
         square = _mm512_add_epi32(square, _mm512_mullo_epi32(byte, byte));
     }
-    *point = (mg_byte_point){_mm512_reduce_add_epi32(sum), _mm512_reduce_add_epi32(square)};
+    *point = (mg_byte_point){_mm512_reduce_add_epi32(sum), _mm512_reduce_add_epi32(square), words};
     return true;
 }
 #else
