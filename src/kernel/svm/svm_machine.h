@@ -2,7 +2,7 @@
  * the files of the learner share. */
 #pragma once
 
-#include "kernel/svm/smo.h"
+#include "kernel/smo/smo.h"
 #include "learn/kernels/kernel_plan.h"
 
 typedef struct mg_svm_options {

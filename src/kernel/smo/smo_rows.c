@@ -1,6 +1,6 @@
 /* Rows of K where the solver needs them: from a gram, or from a matrix of which the variables are a
  * part. */
-#include "kernel/svm/smo_room.h"
+#include "kernel/smo/smo_room.h"
 
 #include <string.h>
 

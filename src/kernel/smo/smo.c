@@ -1,5 +1,5 @@
 /* The rounds of the working-set solver. */
-#include "kernel/svm/smo_room.h"
+#include "kernel/smo/smo_room.h"
 #include "learn/kernels/kernel_plan.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Which variables a round takes: the newest half of those before, and the worst violators by a
  * histogram of two thousand bins, so that nothing is sorted. */
-#include "kernel/svm/smo_room.h"
+#include "kernel/smo/smo_room.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Inner loop of the dual solver: included by one file per instruction set after its vectors of f32.
  */
-#include "kernel/svm/smo_ops.h"
+#include "kernel/smo/smo_ops.h"
 
 #include <math.h>
 

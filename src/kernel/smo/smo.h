@@ -20,7 +20,7 @@
  * Working sets: Joachims 1999; Zanghirati and Zanni, Parallel Computing 29, 2003. */
 #pragma once
 
-#include "kernel/svm/smo_ops.h"
+#include "kernel/smo/smo_ops.h"
 #include "math/gram/gram_tiles.h"
 
 typedef struct mg_smo {

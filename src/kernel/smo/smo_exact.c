@@ -1,6 +1,6 @@
 /* The last steps, where values in single precision do not get there: two variables at a time, of
  * all of them, with rows of K in f64. */
-#include "kernel/svm/smo_room.h"
+#include "kernel/smo/smo_room.h"
 
 #include <math.h>
 #include <string.h>

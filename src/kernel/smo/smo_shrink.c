@@ -1,5 +1,5 @@
 /* The variables that can still move, as a problem of their own. */
-#include "kernel/svm/smo_room.h"
+#include "kernel/smo/smo_room.h"
 
 enum { LEAST = 1000 /* variables of a problem that is worth it */, LINE = 16 /* of a cache */ };
 

@@ -1,7 +1,7 @@
 /* What the files of the working-set solver share. */
 #pragma once
 
-#include "kernel/svm/smo.h"
+#include "kernel/smo/smo.h"
 
 enum { MG_SMO_MOST = 1024 };
 
