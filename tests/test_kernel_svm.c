@@ -606,6 +606,29 @@ static void test_limits(void **state) {
     sample_free(s);
 }
 
+/* However few the steps, what a limit leaves is not above f = 0, at which each row costs C. */
+static void test_best_of_few_steps(void **state) {
+    (void)state;
+    enum { ROWS = 1500 };
+    sample *s = sample_make(ROWS, 3, 2, 0.3, 29);
+    margin_context *context = support_context(NULL, 2);
+    const margin_data data = sample_data(s, DENSE_F64);
+    double least = (double)INFINITY;
+    for (int steps = 20; steps < 20000; steps *= 2) {
+        char spec[100];
+        margin_report report = {0};
+        snprintf(spec, sizeof spec, "svm(kernel=rbf, C=1000, max_iter=%d)", steps);
+        margin_model *model = fit_text(context, spec, &data, &report);
+        assert_true(report.objective <= 1000.0 * ROWS * (1 + 1e-9));
+        least = fmin(least, report.objective);
+        assert_verified(context, model, &data);
+        margin_model_free(model);
+    }
+    assert_true(least < 900.0 * ROWS);
+    margin_context_free(context);
+    sample_free(s);
+}
+
 static void test_refused(void **state) {
     static const struct {
         const char *spec, *part;
@@ -693,6 +716,7 @@ int main(void) {
         cmocka_unit_test(test_precomputed_matrices),
         cmocka_unit_test(test_not_positive_definite),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_best_of_few_steps),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_no_memory),
     };

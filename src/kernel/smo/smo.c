@@ -164,6 +164,27 @@ static margin_status smo_round(mg_smo *s, mg_smo_room *room, margin_error *error
     return MARGIN_OK;
 }
 
+/* ---- The best so far ------------------------------------------------------------------------- */
+
+static void keep_best(mg_smo *s) {
+    const size_t bytes = (size_t)s->count * sizeof *s->best;
+    if (!s->best) return;
+    mg_smo_measure(s);
+    if (!(s->primal < s->least)) return;
+    s->least = s->primal;
+    memcpy(s->best, s->beta, bytes);
+    memcpy(s->best + s->count, s->f, bytes);
+}
+
+static void go_back_to_best(mg_smo *s) {
+    const size_t bytes = (size_t)s->count * sizeof *s->best;
+    keep_best(s);
+    if (!s->best || !isfinite(s->least)) return;
+    memcpy(s->beta, s->best, bytes);
+    memcpy(s->f, s->best + s->count, bytes);
+    mg_smo_measure(s);
+}
+
 /* ---- All rounds ------------------------------------------------------------------------------ */
 
 bool mg_smo_has_stalled(const mg_smo *s, mg_smo_pace *p) {
@@ -184,7 +205,11 @@ static margin_status smo_rounds(mg_smo *s, mg_smo_room *room, margin_error *erro
     while (!mg_smo_is_done(s)) {
         const margin_status ended = mg_stop_check(s->stop, s->steps);
         if (ended == MARGIN_ERROR_CANCELLED) return mg_fail_cancelled(error);
-        if (ended != MARGIN_OK) return ended;
+        if (ended != MARGIN_OK) {
+            go_back_to_best(s);
+            return ended;
+        }
+        keep_best(s);
         if (mg_smo_has_stalled(s, &p)) break;
         if (s->rounds >= next && mg_smo_can_shrink(s, &active) && active > 1) {
             MG_TRY(mg_smo_shrink(s, active, error));

@@ -51,6 +51,10 @@ typedef struct mg_smo {
 
     /* beta: feasible, from start to end. f = K beta - y on entry, and of this K at the end. */
     double *beta, *f;
+    /* 2 x count: both where the primal was least, the state that a limit leaves, as steps lower the
+     * dual but may raise the primal. NULL: the last one. */
+    double *best;
+    double least; /* that primal; INFINITY on entry */
 
     /* Results. */
     double *right, *left;    /* slopes of each variable at the last measure */

@@ -100,6 +100,7 @@ margin_status mg_smo_shrink(mg_smo *s, int64_t active, margin_error *error) {
     part.point = own.point;
     part.matrix = matrix;
     part.room = matrix - s->spare;
+    part.best = NULL; /* its primal is not that of all */
     /* half of what may be left, as the rows that rest may come back with a little */
     part.gap = 0.5 * (s->gap + s->relative * fabs(s->primal));
     part.relative = 0.0;

@@ -87,6 +87,8 @@ static margin_status machine_new(mg_svm_machine *m) {
                      MG_PIECE(m->diagonal, n), MG_PIECE(m->is_proven, n)));
     for (int64_t v = 0; v < n; v++)
         m->sample[v] = v;
+    if (isfinite(m->stop.deadline) || m->stop.max_iterations >= 0)
+        MG_ARENA_NEW(&m->arena, m->smo.best, 2 * n, purpose, m->fit->error);
     return MARGIN_OK;
 }
 
@@ -155,6 +157,15 @@ margin_status mg_svm_announce(const mg_fit *fit, const mg_kernel *kernel, bool t
     return told ? MARGIN_OK : mg_announce(fit->context, &plan.says, fit->error);
 }
 
+static margin_status take_spare(mg_svm_machine *m, const mg_svm_shared *shared) {
+    m->bytes = shared->spare;
+    m->spare = &shared->spares[mg_worker(m->fit->shared->context)];
+    if (!*m->spare) MG_NEW_BYTES(m->arena.heap, *m->spare, m->bytes, purpose, m->fit->error);
+    m->smo.spare = *m->spare;
+    m->smo.room = m->bytes / (int64_t)sizeof *m->smo.spare;
+    return MARGIN_OK;
+}
+
 static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
     mg_smo *s = &m->smo;
     if (!shared || !shared->gram)
@@ -169,11 +180,7 @@ static margin_status prepare(mg_svm_machine *m, const mg_svm_shared *shared) {
                   .relative = m->options.tolerance};
     MG_TRY(machine_new(m));
     if (shared && shared->gram) {
-        m->bytes = shared->spare;
-        m->spare = &shared->spares[mg_worker(m->fit->shared->context)];
-        if (!*m->spare) MG_NEW_BYTES(m->arena.heap, *m->spare, m->bytes, purpose, m->fit->error);
-        s->spare = *m->spare;
-        s->room = m->bytes / (int64_t)sizeof *s->spare;
+        if (shared->spares) MG_TRY(take_spare(m, shared)); /* folds have a place of their own */
         MG_TRY(order_samples(m, shared));
         m->shared = shared->gram;
         m->type = MARGIN_F32;
@@ -211,6 +218,7 @@ margin_status mg_svm_solve(mg_svm_machine *m, margin_status *ended) {
     double before = (double)INFINITY;
     *ended = MARGIN_OK;
     s->enough = m->options.tolerance / (m->options.penalty.rho * m->factor);
+    s->least = (double)INFINITY;
     if (m->again && mg_svm_is_proven(m)) return MARGIN_OK;
     m->pace = (mg_pace){.asked = mg_clock(), .behind = 1.0};
     m->stop.pace = &m->pace;

@@ -18,8 +18,8 @@ static const struct way {
     double held, function, solving;
     int gigabytes;
     double products, factors;
-} ways[] = {[MG_WAY_ROWS] = {MG_GRAM_ROWS, 85.0, 0.0, 80.0, 4, 3.0, 0.0},
-            [MG_WAY_SHARED] = {MG_GRAM_ROWS, 85.0, 0.0, 80.0, 8, 3.0, 0.0},
+} ways[] = {[MG_WAY_ROWS] = {MG_GRAM_ROWS, 101.0, 0.0, 80.0, 4, 3.0, 0.0},
+            [MG_WAY_SHARED] = {MG_GRAM_ROWS, 101.0, 0.0, 80.0, 8, 3.0, 0.0},
             [MG_WAY_FACTOR] = {MG_GRAM_SQUARE, 48.0, 48.0, 512.0, 4, 0.0, 1.0},
             [MG_WAY_FORM] = {MG_GRAM_SQUARE, 312.0, 48.0, 272.0, 4, 0.0, 4.0},
             [MG_WAY_CONJUGATE] = {MG_GRAM_TRIANGLE, 56.0, 88.0, 536.0, 4, 50.0, 0.0},
