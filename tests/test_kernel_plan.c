@@ -2,6 +2,7 @@
 #include "model_cases.h"
 
 #include "base/context.h"
+#include "learn/announce.h"
 #include "learn/kernels/kernel_plan.h"
 #include "math/gram/gram.h"
 
@@ -247,6 +248,24 @@ static void test_notes(void **state) {
 }
 
 /* Before the fit, once for all parts that take as much. */
+/* Of linear learners the products of many columns, once, and again where they are more. */
+static void test_products_of_columns(void **state) {
+    (void)state;
+    listener to = {0};
+    margin_context *context = open_context(NULL, 1, 0, &to);
+    mg_announce_products(context, 2800);
+    assert_int_equal(margin_context_announced_memory(context), 0);
+    assert_int_equal(to.notes, 0);
+    double *held = mg_new(context->heap, 3000 * 3000, sizeof *held);
+    mg_announce_products(context, 3000);
+    assert_in_range(margin_context_announced_memory(context), 72000000, 80000000);
+    mg_announce_products(context, 3000);
+    assert_int_equal(to.notes, 1);
+    assert_contains(to.text, "the products of 3000 columns take 68.7 MiB of memory");
+    mg_free(context->heap, held);
+    margin_context_free(context);
+}
+
 static void test_note_of_much(void **state) {
     (void)state;
     SUPPORT_LARGE_CASE();
@@ -586,12 +605,13 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_peak),         cmocka_unit_test(test_peak_of_fits_that_meet),
         cmocka_unit_test(test_path_peak),    cmocka_unit_test(test_search_peak),
-        cmocka_unit_test(test_notes),        cmocka_unit_test(test_note_of_much),
-        cmocka_unit_test(test_small_limits), cmocka_unit_test(test_storage),
-        cmocka_unit_test(test_order),        cmocka_unit_test(test_overflow),
-        cmocka_unit_test(test_hours),        cmocka_unit_test(test_perceptron),
-        cmocka_unit_test(test_limits),       cmocka_unit_test(test_advice),
-        cmocka_unit_test(test_stage),        cmocka_unit_test(test_up_to),
+        cmocka_unit_test(test_notes),        cmocka_unit_test(test_products_of_columns),
+        cmocka_unit_test(test_note_of_much), cmocka_unit_test(test_small_limits),
+        cmocka_unit_test(test_storage),      cmocka_unit_test(test_order),
+        cmocka_unit_test(test_overflow),     cmocka_unit_test(test_hours),
+        cmocka_unit_test(test_perceptron),   cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_advice),       cmocka_unit_test(test_stage),
+        cmocka_unit_test(test_up_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -236,7 +236,8 @@ MARGIN_API int margin_context_threads(const margin_context *context);
 MARGIN_API int64_t margin_context_memory(const margin_context *context);
 MARGIN_API int64_t margin_context_peak_memory(const margin_context *context);
 /* The most that a fit said before it began that would be held at once, what was held then included;
- * 0: none did. Fits with a kernel do, and where it is much the log has it, too. */
+ * 0: none did. Fits with a kernel do, and where it is much the log has it, too; linear learners
+ * when they make the products of their columns, from 64 MiB on. */
 MARGIN_API int64_t margin_context_announced_memory(const margin_context *context);
 
 /* ---- Version and capabilities --------------------------------------------------------------- */

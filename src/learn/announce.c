@@ -114,3 +114,11 @@ margin_status mg_announce(margin_context *context, const mg_announcement *a, mar
            late ? instead_of(context, a).text : "");
     return MARGIN_OK;
 }
+
+void mg_announce_products(margin_context *context, int64_t columns) {
+    const int64_t bytes = columns * columns * (int64_t)sizeof(double);
+    if (bytes < (int64_t)NOTE_MEGABYTES << 20 || !mg_heap_announce(context->heap, bytes / 16))
+        return;
+    mg_log(context, MARGIN_LOG_NOTE, "the products of %lld columns take %s of memory",
+           (long long)columns, mg_bytes((uint64_t)bytes).text);
+}

@@ -24,3 +24,5 @@ const char *mg_linear_instead(const char *name, mg_problem_kind kind);
 /* Tells the context, and the log where it is much and more than any fit said before. LIMIT: it does
  * not fit, or would take hours and has no time limit. */
 margin_status mg_announce(margin_context *context, const mg_announcement *a, margin_error *error);
+/* The same of the products of so many columns, that are held already: told where they are many. */
+void mg_announce_products(margin_context *context, int64_t columns);
