@@ -40,20 +40,15 @@ static margin_status curvature_add_block(void *argument, int64_t block, int work
     return MARGIN_OK;
 }
 
-/* All of them are as they are. */
 static void list_rows(curvature_run *run) {
-    const mg_problem *problem = run->c->problem;
-    const double *weights = run->c->weights;
-    run->rows = (mg_row_fours){
-        .rows = problem->index, .count = problem->count, .weights = weights, .vectors = run->v};
-    if (run->count == problem->count) return;
+    const mg_column_curvature *c = run->c;
+    for (int64_t i = 0; i < c->problem->count; i++)
+        if (c->weights[i] > 0.0) {
+            run->list[run->count] = mg_sample_row(c->problem, i);
+            run->weights[run->count++] = c->weights[i];
+        }
     run->rows = (mg_row_fours){
         .rows = run->list, .count = run->count, .weights = run->weights, .vectors = run->v};
-    for (int64_t i = 0, k = 0; i < problem->count; i++)
-        if (weights[i] > 0.0) {
-            run->list[k] = mg_sample_row(problem, i);
-            run->weights[k++] = weights[i];
-        }
 }
 
 static void prepare_product(curvature_run *run, const double *v) {
@@ -133,14 +128,13 @@ margin_status mg_least_curvature(const mg_column_curvature *c, int64_t most, dou
     if (!mg_is_csr(x) || c->problem->count <= n || !(sure < 1.0)) return MARGIN_OK;
     if (bytes > MOST_BYTES || (limit > 0 && bytes > limit / SHARE)) return MARGIN_OK;
     run.add = mg_row_fours_for(x, mg_isa_level());
-    for (int64_t i = 0; i < c->problem->count; i++)
-        run.count += c->weights[i] > 0.0;
     job.seed = seed_of(c);
     mg_arena_init(&arena, c->context->heap);
     MG_GO(MG_PIECES(&arena, "the least eigenvalue", error, MG_PIECE(run.v, n * LANES),
                     MG_PIECE(run.sums, BLOCKS * (n + 1) * LANES),
-                    MG_PIECE(job.work, MG_LEAST_VECTORS * n * LANES), MG_PIECE(run.list, run.count),
-                    MG_PIECE(run.weights, run.count)));
+                    MG_PIECE(job.work, MG_LEAST_VECTORS * n * LANES),
+                    MG_PIECE(run.list, c->problem->count),
+                    MG_PIECE(run.weights, c->problem->count)));
     list_rows(&run);
     status = mg_least_eigenvalue_bound(&job, least, error);
     if (!(*least > sure)) *least = 0.0;
