@@ -197,31 +197,21 @@ static void test_weights_are_copies(void **state) {
     sparse_free(&c);
 }
 
-/* What a report says of a model is true. */
-static void assert_honest(const margin_model *model, const margin_data *data) {
-    margin_report found = {0};
-    margin_error error = {0};
-    assert_int_equal(margin_verify(context, model, data, &found, &error), MARGIN_OK);
-    assert_true(found.gap <= margin_model_report(model)->gap * (1 + 1e-6) + 1e-13);
-}
-
-/* Where a gap rests on a draw, the report says so. There are enough rows to prove it by some. */
+/* Where a gap rests on a draw, the report says so. */
 static void test_draw_is_told(void **state) {
     SUPPORT_LARGE_CASE();
     (void)state;
     static const char *const specs[] = {"least-squares(solver=cg)", "logistic(C=inf, tol=1e-9)",
                                         "ridge(solver=cg)", "logistic"};
-    enum { ROWS = 8000, COLUMNS = 1000 };
-    sparse_case c = sparse_make(ROWS, COLUMNS, 0.005, 9);
+    enum { ROWS = 4000, COLUMNS = 900 };
+    sparse_case c = sparse_make(ROWS, COLUMNS, 0.01, 9);
     const margin_data data = sparse_data(&c);
     uint64_t seed = 10;
     for (int64_t i = 0; i < ROWS; i++)
         c.r.y[i] = support_uniform(&seed) < 0.5;
     for (int k = 0; k < 4; k++) {
         margin_report report = {0};
-        margin_model *model = fit_text(context, specs[k], &data, &report);
-        if (k == 1) assert_honest(model, &data);
-        margin_model_free(model);
+        margin_model_free(fit_text(context, specs[k], &data, &report));
         if (!strstr(report.reason, "one random draw in 5e12") != (k > 1))
             fail_msg("%s: %s", specs[k], report.reason);
     }
@@ -282,6 +272,14 @@ static void test_targets(void **state) {
 }
 
 /* ---- Ends ------------------------------------------------------------------------------------ */
+
+/* What a report says of a model that is not done is true. */
+static void assert_honest(const margin_model *model, const margin_data *data) {
+    margin_report found = {0};
+    margin_error error = {0};
+    assert_int_equal(margin_verify(context, model, data, &found, &error), MARGIN_OK);
+    assert_true(found.gap <= margin_model_report(model)->gap * (1 + 1e-6) + 1e-13);
+}
 
 static void test_max_iter(void **state) {
     (void)state;

@@ -13,10 +13,9 @@ typedef struct curvature_run {
     const mg_column_curvature *c;
     mg_row_fours_add *add;
     mg_row_fours rows;
-    int64_t columns, count, *list; /* the rows that count */
-    double *weights;               /* of them */
-    double *v;                     /* columns x 4, in units of the stored values */
-    double *sums;                  /* BLOCKS x (columns + 1) x 4: of the stored values, and of 1 */
+    int64_t columns;
+    double *v;    /* columns x 4, in units of the stored values */
+    double *sums; /* BLOCKS x (columns + 1) x 4: of the stored values, and of 1 */
 } curvature_run;
 
 static double scale_of(const mg_problem *problem, int64_t j) {
@@ -31,24 +30,13 @@ static double shift_of(const mg_column_curvature *c, int64_t j) {
 static margin_status curvature_add_block(void *argument, int64_t block, int worker) {
     const curvature_run *run = argument;
     const mg_problem *problem = run->c->problem;
-    const int64_t numbers = (run->columns + 1) * LANES, end = run->count * (block + 1) / BLOCKS;
+    const int64_t numbers = (run->columns + 1) * LANES, end = problem->count * (block + 1) / BLOCKS;
     double *sums = run->sums + block * numbers;
     (void)worker;
     memset(sums, 0, (size_t)numbers * sizeof *sums);
-    for (int64_t i = run->count * block / BLOCKS; i < end; i++)
+    for (int64_t i = problem->count * block / BLOCKS; i < end; i++)
         run->add(&problem->x, &run->rows, i, sums);
     return MARGIN_OK;
-}
-
-static void list_rows(curvature_run *run) {
-    const mg_column_curvature *c = run->c;
-    for (int64_t i = 0; i < c->problem->count; i++)
-        if (c->weights[i] > 0.0) {
-            run->list[run->count] = mg_sample_row(c->problem, i);
-            run->weights[run->count++] = c->weights[i];
-        }
-    run->rows = (mg_row_fours){
-        .rows = run->list, .count = run->count, .weights = run->weights, .vectors = run->v};
 }
 
 static void prepare_product(curvature_run *run, const double *v) {
@@ -102,7 +90,7 @@ static uint64_t seed_of(const mg_column_curvature *c) {
     uint64_t rows = 0;
     mg_crc64 crc;
     for (int64_t i = 0; i < c->problem->count; i++)
-        if (c->weights[i] > 0.0) rows = rows * 0x9e3779b97f4a7c15U + mg_sample_hash(c->problem, i);
+        rows = rows * 0x9e3779b97f4a7c15U + mg_sample_hash(c->problem, i);
     mg_crc64_begin(&crc);
     mg_crc64_add(&crc, &rows, sizeof rows);
     mg_crc64_add(&crc, c->norm, c->problem->x.columns * (int64_t)sizeof *c->norm);
@@ -113,7 +101,8 @@ margin_status mg_least_curvature(const mg_column_curvature *c, int64_t most, dou
                                  margin_error *error) {
     const margin_matrix *x = &c->problem->x;
     const int64_t n = x->columns;
-    curvature_run run = {.c = c, .columns = n};
+    curvature_run run = {
+        .c = c, .columns = n, .rows = {.rows = c->problem->index, .weights = c->weights}};
     mg_least_eigenvalue job = {.size = n,
                                .product = curvature_product,
                                .state = &run,
@@ -132,10 +121,8 @@ margin_status mg_least_curvature(const mg_column_curvature *c, int64_t most, dou
     mg_arena_init(&arena, c->context->heap);
     MG_GO(MG_PIECES(&arena, "the least eigenvalue", error, MG_PIECE(run.v, n * LANES),
                     MG_PIECE(run.sums, BLOCKS * (n + 1) * LANES),
-                    MG_PIECE(job.work, MG_LEAST_VECTORS * n * LANES),
-                    MG_PIECE(run.list, c->problem->count),
-                    MG_PIECE(run.weights, c->problem->count)));
-    list_rows(&run);
+                    MG_PIECE(job.work, MG_LEAST_VECTORS * n * LANES)));
+    run.rows.vectors = run.v;
     status = mg_least_eigenvalue_bound(&job, least, error);
     if (!(*least > sure)) *least = 0.0;
 done:

@@ -10,7 +10,7 @@ typedef struct mg_column_curvature {
     margin_context *context;
     const mg_stop *stop;
     const mg_problem *problem;
-    const double *weights;       /* samples: C; those with 0 are left out */
+    const double *weights;       /* samples: C */
     const double *mean, *norm;   /* columns */
     mg_least_equation *equation; /* with this matrix */
 } mg_column_curvature;

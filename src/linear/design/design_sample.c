@@ -21,6 +21,22 @@ margin_status mg_step_row_new(const mg_design *design, const double *shift, bool
     return MARGIN_OK;
 }
 
+margin_status mg_step_row_in_units(const mg_design *design, const double *centre,
+                                   const double *factor, mg_arena *arena, mg_design *units,
+                                   mg_step_row *row, margin_error *error) {
+    double *scale, *shift;
+    MG_TRY(MG_PIECES(arena, "a row", error, MG_PIECE(scale, design->columns),
+                     MG_PIECE(shift, design->columns)));
+    for (int64_t j = 0; j < design->columns; j++) {
+        scale[j] = factor[j] * (design->scale ? design->scale[j] : 1.0);
+        shift[j] = factor[j] * ((design->shift ? design->shift[j] : 0.0) - centre[j]);
+    }
+    *units = *design;
+    units->scale = scale;
+    const bool sparse = mg_is_csr(&design->problem->x) && !design->made;
+    return mg_step_row_new(units, shift, sparse, arena, row, error);
+}
+
 static void read_stored(mg_step_row *row) {
     const mg_design *d = row->design;
     row->stored = mg_sparse_row(&d->problem->x, row->number, row->at, row->room);

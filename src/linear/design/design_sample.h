@@ -24,6 +24,10 @@ typedef struct mg_step_row {
  * data that no stage makes. */
 margin_status mg_step_row_new(const mg_design *design, const double *shift, bool sparse,
                               mg_arena *arena, mg_step_row *row, margin_error *error);
+/* The same with (a_ij - centre_j) factor_j in place of a_ij; units: room, as long as the row is. */
+margin_status mg_step_row_in_units(const mg_design *design, const double *centre,
+                                   const double *factor, mg_arena *arena, mg_design *units,
+                                   mg_step_row *row, margin_error *error);
 void mg_step_row_read(mg_step_row *row, int64_t sample);
 /* Product with w, and w += by row; of a sparse one without the shift. */
 double mg_step_row_dot(const mg_step_row *row, const double *w);

@@ -29,24 +29,17 @@ static margin_status find_block_lengths(const mg_block *block, void *argument) {
 
 static margin_status find_lengths(mg_smooth *s) {
     const int threads = mg_threads(s->design->context);
-    const bool sparse = mg_is_csr(&s->design->problem->x) && !s->design->made;
-    double *scale, *shift;
     length_walk walk;
-    mg_design units = *s->design;
-    MG_SCOPED_ARENA(arena, units.heap);
+    mg_design units;
+    MG_SCOPED_ARENA(arena, s->design->heap);
     MG_ARENA_NEW(&s->arena, s->lengths, s->samples, "lengths of the rows", s->job->error);
-    MG_TRY(MG_PIECES(&arena, "rows", s->job->error, MG_PIECE(walk.rows, threads),
-                     MG_PIECE(scale, s->columns), MG_PIECE(shift, s->columns)));
-    for (int64_t j = 0; j < s->columns; j++) {
-        scale[j] = s->factor[j] * (units.scale ? units.scale[j] : 1.0);
-        shift[j] = s->factor[j] * ((units.shift ? units.shift[j] : 0.0) - s->centre[j]);
-    }
-    units.scale = scale;
+    MG_ARENA_NEW(&arena, walk.rows, threads, "rows", s->job->error);
     walk.lengths = s->lengths;
     for (int k = 0; k < threads; k++)
-        MG_TRY(mg_step_row_new(&units, shift, sparse, &arena, &walk.rows[k], s->job->error));
-    return mg_sweep_each(units.context, s->samples, units.block_rows, find_block_lengths, &walk,
-                         s->job->error);
+        MG_TRY(mg_step_row_in_units(s->design, s->centre, s->factor, &arena, &units, &walk.rows[k],
+                                    s->job->error));
+    return mg_sweep_each(s->design->context, s->samples, s->design->block_rows, find_block_lengths,
+                         &walk, s->job->error);
 }
 
 /* ---- Sample ---------------------------------------------------------------------------------- */

@@ -11,6 +11,11 @@
 /* Columns up to which the Hessian is made. */
 enum { DENSE_COLUMNS = 2048, MOST_INNER = 200 };
 
+static void negative_gradient(const mg_smooth *s, double *out) {
+    for (int64_t j = 0; j < s->size; j++)
+        out[j] = -s->here.gradient[j];
+}
+
 static margin_status find_inexactly(mg_smooth *s) {
     const mg_objective *o = s->objective;
     const int64_t size = s->size, count = (MG_CONJUGATE_VECTORS + 1) * size + s->samples;
@@ -36,15 +41,13 @@ static margin_status find_inexactly(mg_smooth *s) {
                             .residual = s->spare,
                             .direction = s->direction,
                             .work = s->spare + size};
-    for (int64_t j = 0; j < size; j++)
-        m.residual[j] = -g[j];
+    negative_gradient(s, m.residual);
     return mg_conjugate_gradients(&m, &steps, s->job->error);
 }
 
 static margin_status find_by_factor(mg_smooth *s, mg_smooth_base base) {
     MG_TRY(mg_smooth_factor(s, base, s->samples, false));
-    for (int64_t j = 0; j < s->size; j++)
-        s->direction[j] = -s->here.gradient[j];
+    negative_gradient(s, s->direction);
     return mg_smooth_solve(s, s->direction);
 }
 

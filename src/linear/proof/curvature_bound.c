@@ -23,8 +23,7 @@
  *
  * Of many sparse columns without a penalty H is not made: conjugate gradients find g'H^-1 g from
  * below, what is left of g and a bound of the least eigenvalue (learn/exact/least_curvature.h) how
- * far. Some rows will do: H is no less than their part of it, and as the losses of the others are
- * convex, their scores may change as they like. The heaviest ones bound e_i'H^-1 e_i, too.
+ * far; e_i'H^-1 e_i is at most |e_i|^2 over that bound.
  *
  * Without a penalty dependent columns make H singular, and g has nothing in its null space: of them
  * a basis is kept, chosen without rounding (exact_columns.h) and from all rows with a part in g.
@@ -33,9 +32,9 @@
  */
 #include "linear/proof/goal.h"
 
-#include "base/sort.h"
 #include "learn/exact/exact_columns.h"
 #include "learn/exact/least_curvature.h"
+#include "linear/design/design_sample.h"
 #include "linear/proof/newton_matrix.h"
 
 #include "math/products/cholesky.h"
@@ -43,8 +42,9 @@
 #include <float.h>
 #include <string.h>
 
-/* Of the margin; of the error of H, relative to its least eigenvalue. */
-static const double inside = 1e-3, most_error = 0.1;
+/* Of the margin; of the error of H, relative to its least eigenvalue; what products tell of that
+ * where columns of deviation 1 are sparse. */
+static const double inside = 1e-3, most_error = 0.1, usual_least = 0.015;
 enum { BATCH = 8 }; /* most vectors of samples that are solved together */
 static const char purpose[] = "a proof of the optimum";
 
@@ -58,10 +58,11 @@ typedef struct curvature_bound {
     double *solved;                        /* of a batch of samples: blocks x size of the matrix */
     bool *independent;                     /* columns + 1 */
     double primal, error_of_matrix, ratio; /* ratio: of the greatest offset to a deviation, or 1 */
-    double curvature;                      /* of all samples */
     mg_newton_matrix newton;
     bool by_products; /* which has no matrix, but all else; then: */
-    double total;     /* of the weights of the rows that are kept */
+    double total;     /* of the weights */
+    mg_design units;  /* columns in the coordinates of the matrix */
+    mg_step_row row;  /* of them */
     bool too_early;   /* no bound is near */
 } curvature_bound;
 
@@ -116,8 +117,9 @@ static double hidden_step(const curvature_bound *m) {
     const mg_objective *o = m->o;
     const mg_newton_matrix *n = &m->newton;
     const double *shift = o->design->shift;
-    const double share = m->by_products ? n->least / (double)n->size : 1.0; /* of the kept rows */
-    double terms = 0.0, square = 0.0;
+    double curvature = 0.0, terms = 0.0, square = 0.0;
+    for (int64_t i = 0; i < o->samples; i++)
+        curvature += o->functions == 1 ? m->weights[i] : o->c[i];
     for (int64_t k = 0; k < o->functions; k++) {
         double sum = fabs(m->at->b[k]);
         for (int64_t j = 0; j < o->columns; j++) {
@@ -132,7 +134,7 @@ static double hidden_step(const curvature_bound *m) {
     for (int64_t r = 0; r < n->size; r++)
         square += n->scale[r] * n->scale[r];
     return DBL_EPSILON *
-           (slopes * m->ratio * sqrt(square / n->least) + 2.0 * terms * sqrt(m->curvature / share));
+           (slopes * m->ratio * sqrt(square / n->least) + 2.0 * terms * sqrt(curvature));
 }
 
 /* From g'H^-1 g. */
@@ -191,6 +193,13 @@ static double exact_leverage(const curvature_bound *m, const double *solved) {
     return most / (1.0 - m->error_of_matrix);
 }
 
+/* No less than that, by products. */
+static double leverage_by_length(curvature_bound *m, int64_t i) {
+    mg_step_row_read(&m->row, i);
+    return mg_step_row_square(&m->row, m->o->intercept) / (1.0 - m->error_of_matrix) /
+           (m->total * m->newton.least);
+}
+
 /* The squared hinge: takes out the samples that are not well inside the margin. */
 static void keep_inside(curvature_bound *m) {
     const int8_t *sign = m->o->design->problem->sign;
@@ -206,7 +215,7 @@ static double reach(const curvature_bound *m, int64_t i) {
 }
 
 static bool counts(const curvature_bound *m, int64_t i) {
-    return m->o->c[i] > 0.0 && !((m->scores || m->by_products) && m->weights[i] == 0.0);
+    return m->o->c[i] > 0.0 && !(m->scores && m->weights[i] == 0.0);
 }
 
 /* Too many samples of which the curvature alone says too little. */
@@ -252,12 +261,12 @@ static margin_status greatest_leverage(curvature_bound *m, double square, double
         if (i % POLL == POLL - 1 && mg_clock() >= mg_deadline(context)) *most = (double)INFINITY;
         if (!counts(m, i)) continue;
         const double limit = reach(m, i) / square, plain = plain_leverage(m, i);
-        if (plain <= limit)
-            *most = fmax(*most, plain);
-        else if (m->by_products)
-            *most = (double)INFINITY;
-        else
+        if (plain <= limit || m->by_products) {
+            const double own = plain <= limit ? plain : leverage_by_length(m, i);
+            *most = own <= limit ? fmax(*most, own) : (double)INFINITY;
+        } else {
             batch[count++] = i;
+        }
         if (count < room) continue;
         MG_TRY(add_batch(m, batch, count, square, most));
         count = 0;
@@ -284,52 +293,25 @@ static bool is_near(const void *state, double left, double fallen, double least)
     return left / least <= 0.05 * fallen;
 }
 
-/* Of the rows whose own curvature lets them reach far enough; square: s^2, about. */
-static margin_status keep_heaviest(curvature_bound *m, mg_arena *arena, double square) {
-    enum { LEAST = 4, MOST = 6 }; /* rows for each column */
-    static const double spare = 4.0;
-    const mg_objective *o = m->o;
-    double *numbers, least = 0.0;
-    int64_t kept = 0;
-    MG_ARENA_NEW(arena, numbers, o->samples, purpose, m->error);
-    for (int64_t i = 0; i < o->samples; i++) {
-        if (o->loss->kind != MG_LOSS_SQUARED &&
-            !(spare * square * plain_leverage(m, i) <= reach(m, i)))
-            m->weights[i] = 0.0;
-        if (counts(m, i)) numbers[kept++] = m->weights[i];
-    }
-    m->too_early = !m->at->ended && kept < MG_MIN(LEAST * o->columns, o->samples / 2);
-    if (kept > MOST * o->columns) least = mg_select(numbers, kept, kept - MOST * o->columns);
-    for (int64_t i = 0; i < o->samples; i++)
-        if (m->weights[i] < least) m->weights[i] = 0.0;
-    return MARGIN_OK;
-}
-
 /* Means, units and the gradient for the products: columns and the intercept have nothing in common,
  * and the same curvature. */
 static margin_status set_units(curvature_bound *m, mg_arena *arena, double *norm, double *right) {
     const mg_objective *o = m->o;
     mg_newton_matrix *n = &m->newton;
-    double *mean = right, square = 0.0;
+    double *mean = right;
     MG_TRY(mg_design_moments(o->design, true, mean, norm, m->error));
-    for (int64_t j = 0; j < o->columns; j++) {
-        const double part = m->gradient[j] - (o->intercept ? mean[j] * m->sums[0] : 0.0);
-        if (!o->intercept) norm[j] = hypot(mean[j], norm[j]);
-        square += norm[j] > 0.0 ? part * part / (norm[j] * norm[j]) : 0.0;
-    }
-    MG_TRY(keep_heaviest(m, arena, square / m->curvature));
-    if (m->too_early) return MARGIN_OK;
     MG_TRY(mg_objective_gradient(o, m->weights, n->mean, &m->total, m->error));
     const double root = sqrt(m->total);
     for (int64_t j = 0; j < o->columns; j++) {
         n->mean[j] = o->intercept ? n->mean[j] / m->total : 0.0;
-        n->factor[j] = norm[j] > 0.0 ? 1.0 / norm[j] : 0.0;
+        const double deviation = o->intercept ? norm[j] : hypot(mean[j], norm[j]);
+        norm[j] = root * deviation;
+        n->factor[j] = deviation > 0.0 ? 1.0 / deviation : 0.0;
         n->scale[j] = 1.0 / root;
-        norm[j] *= root;
         right[j] = norm[j] > 0.0 ? (m->gradient[j] - n->mean[j] * m->sums[0]) / norm[j] : 0.0;
     }
     n->scale[o->columns] = o->intercept ? 1.0 / root : 0.0;
-    return MARGIN_OK;
+    return mg_step_row_in_units(o->design, n->mean, n->factor, arena, &m->units, &m->row, m->error);
 }
 
 static margin_status step_by_products(curvature_bound *m, mg_arena *arena, double *square) {
@@ -337,11 +319,16 @@ static margin_status step_by_products(curvature_bound *m, mg_arena *arena, doubl
     const mg_objective *o = m->o;
     const mg_stop stop = {
         .context = o->design->context, .deadline = (double)INFINITY, .max_iterations = -1};
-    double *norm, *right, *x, most = (double)INFINITY, *found = &most;
+    double *norm, *right, *x, leverage = 0.0, most = (double)INFINITY, *found = &most;
     MG_TRY(MG_PIECES(arena, purpose, m->error, MG_PIECE(norm, o->columns),
                      MG_PIECE(right, o->columns), MG_PIECE(x, o->columns)));
-    *square = (double)INFINITY;
     MG_TRY(set_units(m, arena, norm, right));
+    *square = mg_vector_ops_for(o->design->isa)->square(right, o->columns); /* about */
+    m->newton.least = usual_least;
+    if (o->loss->kind != MG_LOSS_SQUARED && !m->at->ended)
+        MG_TRY(greatest_leverage(m, *square, &leverage));
+    m->too_early = isinf(leverage);
+    *square = (double)INFINITY;
     if (m->too_early) return MARGIN_OK;
     mg_least_equation equation = {
         .right = right, .x = x, .most = STEPS, .enough = is_near, .state = &found};
@@ -381,25 +368,10 @@ static margin_status squared_step(curvature_bound *m, mg_arena *arena, double *s
     return MARGIN_OK;
 }
 
-static margin_status look_at_point(curvature_bound *m) {
-    const mg_objective *o = m->o;
-    mg_loss_point point = {
-        .scores = m->scores, .gradient = m->gradient, .intercept_gradient = m->sums};
-    *(o->functions == 1 ? &point.curvatures : &point.shares) = m->weights;
-    MG_TRY(mg_objective_pass(o, m->at->w, m->at->b, &point, m->error));
-    m->primal = point.value;
-    m->curvature = 0.0;
-    keep_inside(m);
-    for (int64_t i = 0; i < o->samples; i++)
-        m->curvature += o->functions == 1 ? m->weights[i] : o->c[i];
-    return MARGIN_OK;
-}
-
 static margin_status find_bound(curvature_bound *m, double *above) {
     const mg_objective *o = m->o;
     double square, leverage = 0.0;
     MG_SCOPED_ARENA(arena, o->design->heap);
-    MG_TRY(look_at_point(m));
     MG_TRY(squared_step(m, &arena, &square));
     if (!isfinite(square)) return MARGIN_OK;
     if (o->loss->kind != MG_LOSS_SQUARED && square > 0.0)
@@ -412,6 +384,17 @@ static margin_status find_bound(curvature_bound *m, double *above) {
     return MARGIN_OK;
 }
 
+static margin_status look_at_point(curvature_bound *m) {
+    const mg_objective *o = m->o;
+    mg_loss_point point = {
+        .scores = m->scores, .gradient = m->gradient, .intercept_gradient = m->sums};
+    *(o->functions == 1 ? &point.curvatures : &point.shares) = m->weights;
+    MG_TRY(mg_objective_pass(o, m->at->w, m->at->b, &point, m->error));
+    m->primal = point.value;
+    keep_inside(m);
+    return MARGIN_OK;
+}
+
 margin_status mg_bound_by_curvature(const mg_objective *objective, mg_linear_solution *at,
                                     double *above, margin_error *error) {
     curvature_bound m = {.o = objective, .at = at, .error = error};
@@ -421,6 +404,7 @@ margin_status mg_bound_by_curvature(const mg_objective *objective, mg_linear_sol
         return MARGIN_OK;
     MG_SCOPED_ARENA(arena, objective->design->heap);
     MG_TRY(curvature_memory(&m, &arena));
+    MG_TRY(look_at_point(&m));
     m.by_products = mg_bound_by_products(objective);
     if (m.by_products) MG_TRY(find_bound(&m, above));
     at->drawn = isfinite(*above);

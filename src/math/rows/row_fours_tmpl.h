@@ -12,16 +12,14 @@ MG_INLINE void NAME(four_add)(vec sum[FOUR_PARTS], double value, const double *f
 static void NAME(fours)(const margin_matrix *x, const mg_row_fours *f, int64_t sample,
                         double *sums) {
     const int64_t row = f->rows ? f->rows[sample] : sample;
-    const int64_t later = sample + FOUR_AHEAD < f->count ? sample + FOUR_AHEAD : sample;
-    const int64_t ahead = mg_csr_start(x, f->rows ? f->rows[later] : later);
     const int64_t first = mg_csr_start(x, row), length = mg_csr_start(x, row + 1) - first;
     const REAL *values = (const REAL *)x->values + first;
     const INDEX *columns = (const INDEX *)x->column_indices + first;
     double *total = sums + x->columns * MG_ROW_FOUR;
     const vec weight = vec_set(f->weights[sample]);
     vec sum[SUMS][FOUR_PARTS], z[FOUR_PARTS];
-    mg_fetch((const REAL *)x->values + ahead, 0, length * (int64_t)sizeof(REAL));
-    mg_fetch((const INDEX *)x->column_indices + ahead, 0, length * (int64_t)sizeof(INDEX));
+    mg_fetch(values, FOUR_AHEAD, length * (int64_t)sizeof(REAL));
+    mg_fetch(columns, FOUR_AHEAD / 2, length * (int64_t)sizeof(INDEX));
     for (int s = 0; s < SUMS; s++)
         for (int v = 0; v < FOUR_PARTS; v++)
             sum[s][v] = vec_zero();

@@ -22,7 +22,7 @@ enum { SUMS = 4, PARTS = MG_ROW_LANES / LANES };
         }                                                                                          \
     }
 #else
-enum { FOUR_PARTS = MG_ROW_FOUR / LANES, FOUR_AHEAD = 6 /* rows */ };
+enum { FOUR_PARTS = MG_ROW_FOUR / LANES, FOUR_AHEAD = 2048 /* bytes of values */ };
 #define ROWS_CSR "math/rows/row_fours_tmpl.h"
 #include "math/rows/row_layouts_tmpl.h"
 #define ROW_FOURS_TABLE                                                                            \

@@ -89,7 +89,6 @@ const mg_row_lanes *mg_row_lanes_for(const margin_matrix *x, mg_isa isa);
 enum { MG_ROW_FOUR = 4 };
 typedef struct mg_row_fours {
     const int64_t *rows;   /* of the samples; NULL: in order */
-    int64_t count;         /* samples: rows up to there are fetched ahead */
     const double *weights; /* samples */
     const double *vectors; /* columns x 4 */
     double offset[MG_ROW_FOUR];
