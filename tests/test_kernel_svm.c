@@ -71,9 +71,11 @@ static void test_linear_kernel(void **state) {
  * for the matrix of all classes. */
 static void training_accuracy(int64_t memory_limit) {
     enum { ROWS = 300, COLUMNS = 5, CLASSES = 4 };
-    static const char *const specs[] = {"svm(kernel=rbf, C=0.1)", "svm(kernel=rbf, C=100)",
-                                        "svm(kernel=rbf, multiclass=ovr)", "svm(kernel=laplacian)",
-                                        "minmax | svm(kernel=rbf)"};
+    static const char *const specs[] = {
+        "svm(kernel=rbf, C=0.1)",          "svm(kernel=rbf, C=100)",
+        "svm(kernel=rbf, multiclass=ovr)", "svm(kernel=laplacian)",
+        "minmax | svm(kernel=rbf)",        "svm(kernel=poly, degree=3, gamma=0.001, C=1e-4)",
+        "svm(kernel=poly, C=1e-6)",        "svm(kernel=sigmoid)"};
     const margin_context_options options = {
         .size = sizeof options, .threads = 2, .memory_limit = memory_limit};
     margin_context *context;
@@ -82,8 +84,8 @@ static void training_accuracy(int64_t memory_limit) {
     float *narrow = malloc(ROWS * COLUMNS * sizeof *narrow);
     int64_t labels[ROWS], selection[ROWS];
     uint64_t random = 8;
-    for (int k = 0; k < 20; k++) {
-        const double offset = k % 4 == 3 ? 3e4 : 0.0;
+    for (int k = 0; k < 4 * MG_LENGTH(specs); k++) {
+        const double offset = k % 4 == 3 ? 3e4 : k % 4 == 1 ? 1000.0 : 0.0;
         double right = 0.0;
         for (int i = 0; i < ROWS; i++) {
             const int like = i % 3 == 2 ? i - 2 : i; /* a copy, mostly in another class */

@@ -111,7 +111,8 @@ typedef struct mg_svm_shared {
     int64_t workers;
     int64_t *position;      /* of a row of x, in the gram */
     int64_t *rows, *places; /* of the gram's points */
-    mg_gram_error error;    /* how far its values may be off, by no weights, and */
+    bool known;             /* how far its values are off: */
+    mg_gram_error error;    /* by no weights, and */
     double *off;            /* what its points add */
     bool told;              /* without a gram: all fits were announced */
     /* Pairs that each row's own class wins, and last how many were counted: more than there are

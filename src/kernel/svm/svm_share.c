@@ -124,7 +124,7 @@ static margin_status rough_task(void *argument, int64_t i, int worker) {
 static margin_status svm_rough(const mg_shared *shared, const mg_hypothesis *h,
                                mg_rough_visit *visit, void *argument, margin_error *error) {
     const mg_svm_shared *s = shared->data;
-    const int64_t entries = s->gram ? h->view.expansion.starts[h->functions] : 0;
+    const int64_t entries = s->known ? h->view.expansion.starts[h->functions] : 0;
     rough_work work = {.own = s,
                        .problem = shared->whole,
                        .h = h,
@@ -136,8 +136,8 @@ static margin_status svm_rough(const mg_shared *shared, const mg_hypothesis *h,
                      MG_PIECE(work.places, entries), MG_PIECE(work.rounding, h->functions),
                      MG_PIECE(work.errors, h->functions),
                      MG_PIECE(work.room, 2 * mg_threads(shared->context) * h->functions)));
-    if (s->gram) work.values = mg_gram_values(s->gram, &work.ld);
-    if (s->gram) list_weights(&work);
+    if (s->known) work.values = mg_gram_values(s->gram, &work.ld);
+    if (s->known) list_weights(&work);
     return mg_parallel(shared->context, shared->whole->count, rough_task, &work, NULL);
 }
 
@@ -185,7 +185,8 @@ static margin_status make_gram(mg_shared *shared, mg_svm_shared *s) {
                                      .bytes = plan.says.matrix,
                                      .over = sizes.over};
     MG_TRY(mg_gram_create(shared->context, &request, &s->gram, shared->error));
-    if (mg_gram_error_start(s->gram, &s->error, s->off)) shared->rough = svm_rough;
+    s->known = mg_gram_error_start(s->gram, &s->error, s->off);
+    if (s->known) shared->rough = svm_rough;
     return mg_gram_fill(s->gram, shared->context, shared->error);
 }
 
