@@ -240,3 +240,71 @@ margin_status mg_exact_rows(margin_context *context, const mg_problem *problem,
     mg_modular_fill(run.powers);
     return count_distinct(&run, context, weights, order, group, distinct, error);
 }
+
+/* ---- A combination of columns ---------------------------------------------------------------- */
+
+typedef struct combination {
+    const mg_problem *problem;
+    long double *scaled, shifted; /* columns: factor times scale; the sum of factors times shifts */
+    long double *rows;
+    double *values; /* workers x columns */
+} combination;
+
+static long double combine_stored(const combination *d, int64_t i) {
+    const margin_matrix *x = &d->problem->x;
+    const int64_t row = mg_sample_row(d->problem, i), end = mg_row_start(x, row + 1);
+    long double sum = d->shifted;
+    for (int64_t e = mg_row_start(x, row); e < end; e++)
+        sum += d->scaled[mg_column_index(x, e)] * (long double)mg_stored_value(x, e);
+    return sum;
+}
+
+static long double combine_dense(const combination *d, int64_t i, double *x) {
+    const int64_t n = d->problem->x.columns;
+    long double sum = d->shifted, other = 0.0L; /* one alone would wait for itself */
+    int64_t j = 0;
+    mg_sample_values(d->problem, i, x);
+    for (; j + 1 < n; j += 2) {
+        sum += d->scaled[j] * (long double)x[j];
+        other += d->scaled[j + 1] * (long double)x[j + 1];
+    }
+    if (j < n) sum += d->scaled[j] * (long double)x[j];
+    return sum + other;
+}
+
+static margin_status combine_rows(const mg_block *block, void *argument) {
+    const combination *d = argument;
+    const bool stored = mg_is_csr(&d->problem->x) && !d->problem->maker;
+    double *x = d->values + block->worker * d->problem->x.columns;
+    for (int64_t i = block->first; i < block->first + block->count; i++)
+        d->rows[i] = stored ? combine_stored(d, i) : combine_dense(d, i, x);
+    return MARGIN_OK;
+}
+
+margin_status mg_exact_combination(margin_context *context, const mg_problem *problem,
+                                   bool intercept, const double *weights,
+                                   const long double *factors, long double *rows, double *length,
+                                   margin_error *error) {
+    const int64_t n = problem->x.columns, m = problem->count;
+    combination d = {.problem = problem, .rows = rows};
+    long double total = 0.0L, mean = 0.0L, square = 0.0L;
+    MG_SCOPED_ARENA(arena, context->heap);
+    MG_TRY(MG_PIECES(&arena, "the dependent columns", error, MG_PIECE(d.scaled, n),
+                     MG_PIECE(d.values, mg_threads(context) * n)));
+    for (int64_t j = 0; j < n; j++) {
+        d.scaled[j] = factors[j] * (problem->scale ? (long double)problem->scale[j] : 1.0L);
+        d.shifted += problem->shift ? factors[j] * (long double)problem->shift[j] : 0.0L;
+    }
+    MG_TRY(mg_sweep_each(context, m, mg_block_rows(n * (int64_t)sizeof(double)), combine_rows, &d,
+                         error));
+    for (int64_t i = 0; i < m && intercept; i++) {
+        mean += (long double)weights[i] * rows[i];
+        total += (long double)weights[i];
+    }
+    for (int64_t i = 0; i < m; i++) {
+        if (intercept) rows[i] -= mean / total;
+        square += (long double)weights[i] * rows[i] * rows[i];
+    }
+    *length = (double)sqrtl(square);
+    return MARGIN_OK;
+}
