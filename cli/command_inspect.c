@@ -256,12 +256,12 @@ static void print_model(cli_text *text, const margin_model *model, int64_t chose
     print_centres(text, model);
     text_bayes(text, model);
     for (int64_t k = 0; k < margin_model_score_count(model); k++) {
-        if (!margin_model_weights(model, k) && !has_dual(model)) break;
+        if (isnan(margin_model_intercept(model, k))) break;
         if (chosen >= 0 && k != chosen) continue;
         print_score_title(text, model, k);
         if (margin_model_weights(model, k)) print_weights(text, model, k);
         text_printf(text, "  %-28s ", "(intercept)");
-        text_short(text, margin_model_intercept(model, k));
+        text_short(text, margin_model_intercept(model, k) + 0.0); /* no -0 */
         text_puts(text, "\n");
         if (has_dual(model)) print_dual(text, model, k);
     }

@@ -1,6 +1,6 @@
-/* Reading streams into memory. The text grows as a list of pieces that are joined at the end: no
- * piece moves while it grows, and each is released as soon as it is copied, so the peak is the text
- * and one piece. Where the length is known (a regular file, gzip's trailer) there is one piece. */
+/* Reading streams into memory. The text grows as a list of pieces that are joined at the end, each
+ * released as soon as it is copied, so the peak is the text and one piece. Where the length is
+ * known (a regular file, gzip's trailer) there is one piece, widened once after the first look. */
 #include "data/source/source_stream.h"
 
 #include "data/source/gzip_piece.h"

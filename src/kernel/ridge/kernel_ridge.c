@@ -82,8 +82,9 @@ static margin_status solve_conjugate(mg_ridge_run *run) {
     const mg_kernel_plan direct = plan_of(run, MG_WAY_FACTOR);
     const bool open = run->options->automatic && run->options->max_iterations < 0;
     const bool may_change = open && direct.chosen;
+    const bool anew = run->system.storage == MG_GRAM_NONE;
     const mg_kernel kernel = run->system.kernel;
-    if (open)
+    if (open && (direct.chosen || anew))
         run->stop.max_iterations =
             (direct.chosen ? 1 : 2) * MG_MAX(run->count / STEPS_OF_FACTOR, 50);
     MG_TRY(mg_ridge_conjugate(run));

@@ -169,7 +169,7 @@ static margin_status smo_round(mg_smo *s, mg_smo_room *room, margin_error *error
 static void keep_best(mg_smo *s) {
     const size_t bytes = (size_t)s->count * sizeof *s->best;
     if (!s->best) return;
-    mg_smo_measure(s);
+    if (s->kkt > 0.0) mg_smo_measure(s); /* else it was, after the round */
     if (!(s->primal < s->least)) return;
     s->least = s->primal;
     memcpy(s->best, s->beta, bytes);
@@ -226,6 +226,7 @@ static margin_status smo_rounds(mg_smo *s, mg_smo_room *room, margin_error *erro
 margin_status mg_smo_solve(mg_smo *s, margin_error *error) {
     mg_smo_room room;
     s->stalled = false;
+    s->least = (double)INFINITY;
     margin_status status = room_new(s, &room, error);
     if (status >= 0) {
         mg_smo_measure(s);

@@ -54,7 +54,7 @@ typedef struct mg_smo {
     /* 2 x count: both where the primal was least, the state that a limit leaves, as steps lower the
      * dual but may raise the primal. NULL: the last one. */
     double *best;
-    double least; /* that primal; INFINITY on entry */
+    double least; /* that primal */
 
     /* Results. */
     double *right, *left;    /* slopes of each variable at the last measure */

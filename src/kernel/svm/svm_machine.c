@@ -218,7 +218,6 @@ margin_status mg_svm_solve(mg_svm_machine *m, margin_status *ended) {
     double before = (double)INFINITY;
     *ended = MARGIN_OK;
     s->enough = m->options.tolerance / (m->options.penalty.rho * m->factor);
-    s->least = (double)INFINITY;
     if (m->again && mg_svm_is_proven(m)) return MARGIN_OK;
     m->pace = (mg_pace){.asked = mg_clock(), .behind = 1.0};
     m->stop.pace = &m->pace;

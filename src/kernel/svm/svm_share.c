@@ -37,7 +37,8 @@ static margin_status list_by_class(const mg_problem *p, margin_context *context,
         return mg_fail_cancelled(error);
     for (int64_t i = 0; i < p->count; i++)
         list[i] = (mg_svm_placed){((int64_t)p->code[i] << 32) + words[i], i};
-    mg_sort_few_items(list, p->count, sizeof *list, list + p->count, mg_svm_by_position);
+    if (!mg_sort_items(context, list, p->count, sizeof *list, list + p->count, mg_svm_by_position))
+        return mg_fail_cancelled(error);
     for (int64_t at = 0; at < p->count; at++) {
         const int64_t i = list[at].sample;
         s->rows[at] = mg_point_row(&points, i);

@@ -145,7 +145,8 @@ static double svm_bytes(const mg_kernel_sizes *s, const struct way *w, double ma
     const double scores = fmax(FOUND + DUAL, SCORES + 8.0 * s->threads);
     const double joined = s->samples / HALF * (JOINED + DUAL + scores);
     return rows +
-           fmax(narrow_bytes(s, n + SIDE * s->threads), fmax(found + together * each, joined));
+           fmax(narrow_bytes(s, n + SIDE * s->threads),
+                fmax(found + together * each, joined + together * (double)mg_kernel_spare(s)));
 }
 
 /* Of those that solve equations: what a product or a factor is made by, or the last function;

@@ -139,7 +139,8 @@ static void describe_data(const mg_perceptron_run *run, double radius, margin_st
     if (run->verdict == MG_NOT_SEPARABLE) {
         snprintf(text, capacity, "the data is not separable (proof: margin separable)%s",
                  plain ? "; use variant=pocket or variant=averaged" : "");
-    } else if (mg_perceptron_separable(run) && !isfinite(radius / run->separation_margin)) {
+    } else if (mg_perceptron_separable(run) &&
+               !isfinite(pow(radius / run->separation_margin, 2.0))) {
         snprintf(text, capacity, "the data is separable (how widely: margin separable): %s", more);
     } else if (mg_perceptron_separable(run) && run->options.batch == 0) {
         const double ratio = radius / run->separation_margin;
