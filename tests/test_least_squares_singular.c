@@ -328,22 +328,10 @@ static void test_decimals(void **state) {
     static const char *const specs[] = {"least-squares", "least-squares(solver=qr)",
                                         "standardize | least-squares",
                                         "minmax | least-squares(solver=normal)"};
-    static double values[4 * TABLE_ROWS];
-    static int32_t columns[4 * TABLE_ROWS];
-    int64_t starts[TABLE_ROWS + 1] = {0};
-    for (int k = 0; k < 4 * 4 * 2 * 2; k++) {
-        const bool wrong = k / 16 % 2;
+    for (int k = 0; k < 4 * 4 * 2; k++) {
+        const bool wrong = k >= 16;
         regression r = decimal_table(k / 4 % 4, wrong);
-        margin_data data = regression_data(&r);
-        for (int64_t i = 0; i < TABLE_ROWS; i++) {
-            starts[i + 1] = starts[i];
-            for (int64_t j = 0; j < r.columns; j++) {
-                values[starts[i + 1]] = r.x[i * r.columns + j];
-                columns[starts[i + 1]] = (int32_t)j;
-                starts[i + 1] += r.x[i * r.columns + j] != 0;
-            }
-        }
-        if (k >= 32) data.x = margin_csr_f64(values, columns, starts, TABLE_ROWS, r.columns);
+        const margin_data data = regression_data(&r);
         margin_report report = {0}, found = {0};
         long double w[4];
         margin_model *model = fit_proven(context, specs[k % 4], &data, &report);

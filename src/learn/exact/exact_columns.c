@@ -250,34 +250,21 @@ typedef struct combination {
     double *values; /* workers x columns */
 } combination;
 
-static long double combine_stored(const combination *d, int64_t i) {
-    const margin_matrix *x = &d->problem->x;
-    const int64_t row = mg_sample_row(d->problem, i), end = mg_row_start(x, row + 1);
-    long double sum = d->shifted;
-    for (int64_t e = mg_row_start(x, row); e < end; e++)
-        sum += d->scaled[mg_column_index(x, e)] * (long double)mg_stored_value(x, e);
-    return sum;
-}
-
-static long double combine_dense(const combination *d, int64_t i, double *x) {
-    const int64_t n = d->problem->x.columns;
-    long double sum = d->shifted, other = 0.0L; /* one alone would wait for itself */
-    int64_t j = 0;
-    mg_sample_values(d->problem, i, x);
-    for (; j + 1 < n; j += 2) {
-        sum += d->scaled[j] * (long double)x[j];
-        other += d->scaled[j + 1] * (long double)x[j + 1];
-    }
-    if (j < n) sum += d->scaled[j] * (long double)x[j];
-    return sum + other;
-}
-
 static margin_status combine_rows(const mg_block *block, void *argument) {
     const combination *d = argument;
-    const bool stored = mg_is_csr(&d->problem->x) && !d->problem->maker;
-    double *x = d->values + block->worker * d->problem->x.columns;
-    for (int64_t i = block->first; i < block->first + block->count; i++)
-        d->rows[i] = stored ? combine_stored(d, i) : combine_dense(d, i, x);
+    const int64_t n = d->problem->x.columns;
+    double *x = d->values + block->worker * n;
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        long double sum = d->shifted, other = 0.0L; /* one alone would wait for itself */
+        int64_t j = 0;
+        mg_sample_values(d->problem, i, x);
+        for (; j + 1 < n; j += 2) {
+            sum += d->scaled[j] * (long double)x[j];
+            other += d->scaled[j + 1] * (long double)x[j + 1];
+        }
+        if (j < n) sum += d->scaled[j] * (long double)x[j];
+        d->rows[i] = sum + other;
+    }
     return MARGIN_OK;
 }
 
