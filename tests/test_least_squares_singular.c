@@ -411,35 +411,6 @@ static void test_exact_sums(void **state) {
     assert_false(hold);
 }
 
-/* 3 i + 5 without its mean, behind a scale and a shift. */
-static void test_combination(void **state) {
-    (void)state;
-    enum { ROWS = 20 };
-    static const double scale[2] = {0.5, 2}, shift[2] = {-1, 7};
-    const long double factors[2] = {6, 0.25L};
-    double x[2 * ROWS], weights[ROWS], length;
-    long double rows[ROWS];
-    for (int i = 0; i < ROWS; i++) {
-        x[2 * i] = i;
-        x[2 * i + 1] = 18.5;
-        weights[i] = 4;
-    }
-    const mg_problem problem = {
-        .x = margin_dense_f64(x, ROWS, 2, 2), .count = ROWS, .scale = scale, .shift = shift};
-    for (int intercept = 0; intercept < 2; intercept++) {
-        double square = 0;
-        assert_int_equal(mg_exact_combination(context, &problem, intercept, weights, factors, rows,
-                                              &length, NULL),
-                         0);
-        for (int i = 0; i < ROWS; i++) {
-            const double value = intercept ? 3 * i - 28.5 : 3 * i + 5;
-            assert_true(rows[i] == (long double)value);
-            square += 4 * value * value;
-        }
-        assert_close(length, sqrt(square), 1e-15);
-    }
-}
-
 /* ---- Threads, memory, limits ----------------------------------------------------------------- */
 
 static void test_threads(void **state) {
@@ -506,14 +477,14 @@ static void test_cancel(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ranks),       cmocka_unit_test(test_many_columns),
-        cmocka_unit_test(test_sizes),       cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_shapes),      cmocka_unit_test(test_equal_rows),
-        cmocka_unit_test(test_indicators),  cmocka_unit_test(test_targets),
-        cmocka_unit_test(test_rounded),     cmocka_unit_test(test_exact_sums),
-        cmocka_unit_test(test_decimals),    cmocka_unit_test(test_near_is_not_rounded),
-        cmocka_unit_test(test_combination), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_no_memory),   cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_ranks),      cmocka_unit_test(test_many_columns),
+        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_shapes),     cmocka_unit_test(test_equal_rows),
+        cmocka_unit_test(test_indicators), cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_rounded),    cmocka_unit_test(test_exact_sums),
+        cmocka_unit_test(test_decimals),   cmocka_unit_test(test_near_is_not_rounded),
+        cmocka_unit_test(test_threads),    cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_cancel),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -31,10 +31,3 @@ margin_status mg_exact_sums(margin_context *context, const mg_problem *problem, 
 margin_status mg_exact_rows(margin_context *context, const mg_problem *problem,
                             const double *weights, int64_t *group, int64_t *distinct,
                             margin_error *error);
-/* rows[i] = sum_j factors[j] (scale_j x_ij + shift_j) in extended precision, with an intercept less
- * the weighted mean of all; *length: sqrt(sum weights_i rows_i^2). samples of them. MEMORY,
- * CANCELLED. */
-margin_status mg_exact_combination(margin_context *context, const mg_problem *problem,
-                                   bool intercept, const double *weights,
-                                   const long double *factors, long double *rows, double *length,
-                                   margin_error *error);

@@ -183,23 +183,44 @@ static void find_names(mg_squares *s, const mg_squares_factor *f, bool *takes_pa
 
 /* ---- Sums but for rounding ------------------------------------------------------------------- */
 
+/* The length of sum v_j column_j; c times it, less its mean, to x behind the columns. v, x: columns
+ * + samples. */
+static margin_status combine(mg_squares *s, long double *v, double *x, double *length) {
+    const mg_problem *p = s->problem;
+    long double *rows = v + s->columns, mean = 0.0L, square = 0.0L;
+    for (int64_t i = 0; i < s->samples; i++) {
+        if (mg_cancelled(s->context)) return mg_fail_cancelled(s->error);
+        mg_sample_values(p, i, x);
+        rows[i] = 0.0L;
+        for (int64_t j = 0; j < s->columns; j++)
+            if (v[j] != 0.0L)
+                rows[i] +=
+                    v[j] * ((p->scale ? (long double)p->scale[j] : 1.0L) * (long double)x[j] +
+                            (p->shift ? (long double)p->shift[j] : 0.0L));
+        if (s->intercept) mean += (long double)s->c[i] * rows[i] / (long double)s->total;
+    }
+    for (int64_t i = 0; i < s->samples; i++) {
+        square += (long double)s->c[i] * (rows[i] - mean) * (rows[i] - mean);
+        x[s->columns + i] = s->c[i] * (double)(rows[i] - mean);
+    }
+    *length = (double)sqrtl(square);
+    return MARGIN_OK;
+}
+
 /* Column l less what the first `rank` make of it, corrected by the data in extended precision. A
  * number may be off by a unit of rounding or two, and what was computed from others (centred by a
  * large mean, say) by more, beside how far its column spreads. */
 static margin_status judge_sum(mg_squares *s, const mg_squares_factor *f, int64_t l, long double *v,
-                               long double *rows, double *pulls, bool *holds) {
+                               double *x, bool *holds) {
     enum { MOST = 5 };
     static const double units = 2.0 * 0x1p-53, spread = 64.0;
     const double root = sqrt(s->total), *shift = s->problem->shift;
     double length = 0.0, last = (double)INFINITY, total;
     memset(v, 0, (size_t)s->columns * sizeof *v);
     v[f->column[l]] = 1.0L;
-    for (int64_t k = 0; k < f->rank && f->null.sums; k++)
-        v[f->column[k]] = (long double)-f->null.sums[(l - f->rank) * f->count + k];
     for (int turn = 0;; turn++) {
         double rounding = 0.0;
-        MG_TRY(mg_exact_combination(s->context, s->problem, s->intercept, s->c, v, rows, &length,
-                                    s->error));
+        MG_TRY(combine(s, v, x, &length));
         for (int64_t j = 0; j < s->columns; j++)
             rounding += units * fabs((double)v[j]) *
                         (hypot(s->norm[j], root * s->mean[j]) + spread * s->norm[j] +
@@ -207,9 +228,7 @@ static margin_status judge_sum(mg_squares *s, const mg_squares_factor *f, int64_
         *holds = length <= rounding;
         if (*holds || turn == MOST || !(length < last)) return MARGIN_OK;
         last = 0.5 * length;
-        for (int64_t i = 0; i < s->samples; i++)
-            pulls[i] = s->c[i] * (double)rows[i];
-        MG_TRY(mg_design_gradient(&s->design, pulls, s->gradient, &total, s->error));
+        MG_TRY(mg_design_gradient(&s->design, x + s->columns, s->gradient, &total, s->error));
         for (int64_t j = 0; j < s->columns; j++)
             s->gradient[j] -= s->mean[j] * total;
         solve_basic(s, f, s->gradient, s->step);
@@ -220,14 +239,15 @@ static margin_status judge_sum(mg_squares *s, const mg_squares_factor *f, int64_
 
 margin_status mg_squares_sums_hold(mg_squares *s, const mg_squares_factor *f, int64_t end,
                                    bool *hold) {
-    long double *v, *rows;
-    double *pulls;
+    const int64_t size = s->columns + s->samples;
+    long double *v;
+    double *x;
     MG_SCOPED_ARENA(arena, s->context->heap);
-    MG_TRY(MG_PIECES(&arena, "the dependent columns", s->error, MG_PIECE(v, s->columns),
-                     MG_PIECE(rows, s->samples), MG_PIECE(pulls, s->samples)));
+    MG_TRY(
+        MG_PIECES(&arena, "the dependent columns", s->error, MG_PIECE(v, size), MG_PIECE(x, size)));
     *hold = true;
     for (int64_t l = f->rank; l < end && *hold && !s->out_of_time; l++) {
-        MG_TRY(judge_sum(s, f, l, v, rows, pulls, hold));
+        MG_TRY(judge_sum(s, f, l, v, x, hold));
         MG_TRY(mg_squares_in_time(s, mg_stop_check(&s->stop, 0)));
     }
     return MARGIN_OK;
