@@ -332,7 +332,7 @@ static void test_limit_and_small_penalties(void **state) {
         r.x[k] += 1e9;
     margin_model_free(fit_text(context, "least-squares(tol=1e-15)", &data, &report));
     assert_int_equal(report.status, MARGIN_STOPPED_STALLED);
-    assert_contains(report.reason, "rounding limits the gap");
+    assert_contains(report.reason, "rounding limits the residual");
     regression_free(&r);
 }
 

@@ -89,37 +89,44 @@ static margin_status solve_by(mg_squares *s, const char *solver, int64_t targets
 
 /* ---- Report ---------------------------------------------------------------------------------- */
 
+/* 0, 1 or 2 for more, but for the column of ones that poly and rbf make: beside an intercept it is
+ * no news. */
+static int64_t constant_columns(const mg_squares *s, int64_t *first) {
+    char buffer[32];
+    int64_t count = 0;
+    for (int64_t j = 0; j < s->columns && count < 2; j++)
+        if (!(s->norm[j] > 0.0) &&
+            strcmp(mg_column_name(s->problem->columns, j, buffer), "1") != 0 && ++count == 1)
+            *first = j;
+    return count;
+}
+
 /* What is particular about the columns. */
 static void describe_columns(const mg_squares *s, mg_text *text) {
     char buffer[32];
-    int64_t constant = 0, first = 0;
-    for (int64_t j = 0; j < s->columns && constant < 2; j++) {
-        /* the column of ones that poly and rbf make is no news beside an intercept */
-        const char *name = mg_column_name(s->problem->columns, j, buffer);
-        if (!(s->norm[j] > 0.0) && strcmp(name, "1") != 0 && constant++ == 0) first = j;
-    }
+    int64_t first = 0;
+    const int64_t constant = constant_columns(s, &first);
     if (s->rank >= 0 && s->is_partial)
         mg_text_format(text,
-                       "; to double precision the columns have rank %lld of %lld, but it may be "
-                       "more (%s almost depend on each other)",
-                       (long long)s->rank, (long long)s->columns,
+                       "; to double precision the columns have rank %lld of %lld, but it %s more "
+                       "(%s almost depend on each other)",
+                       (long long)s->rank, (long long)s->columns, s->is_undecided ? "may be" : "is",
                        s->columns_text[0] ? s->columns_text : "rows");
     else if (s->rank >= 0 && s->columns_text[0])
         mg_text_format(text,
-                       "; the columns have rank %lld of %lld (%s depend on each other%s): of all "
+                       "; the columns have rank %lld of %lld (%s depend on each other): of all "
                        "best weights these have the least norm",
-                       (long long)s->rank, (long long)s->columns, s->columns_text,
-                       s->is_rounded ? " but for rounding, which is left out" : "");
+                       (long long)s->rank, (long long)s->columns, s->columns_text);
     else if (s->rank >= 0)
         mg_text_format(text,
                        "; more columns (%lld) than independent rows (%lld): of all best weights "
                        "these have the least norm",
                        (long long)s->columns, (long long)s->rank);
-    if (constant > 0)
-        mg_text_format(text,
-                       constant > 1 ? "; columns %s and others are constant and have weight 0"
-                                    : "; column %s is constant and has weight 0",
-                       mg_column_name(s->problem->columns, first, buffer));
+    const char *name = mg_column_name(s->problem->columns, first, buffer);
+    if (constant > 1)
+        mg_text_format(text, "; columns %s and others are constant and have weight 0", name);
+    else if (constant > 0)
+        mg_text_format(text, "; column %s is constant and has weight 0", name);
 }
 
 /* Why a factor did not do it, and what would help. */
@@ -139,9 +146,12 @@ static void describe_conjugate(const mg_squares *s, margin_status status, mg_tex
                        "without a penalty %s have no bound but 0 for the least objective; ridge "
                        "with a small alpha has one",
                        s->method);
-    mg_text_format(text, " (estimated: %s s a step, %s%s)", step.text,
-                   s->price.fits ? factor.text : "a factor would not fit into memory",
-                   s->price.fits ? " s for a factor" : "");
+    if (s->price.fits)
+        mg_text_format(text, " (estimated: %s s a step, %s s for a factor)", step.text,
+                       factor.text);
+    else
+        mg_text_format(text, " (estimated: %s s a step; a factor would not fit into memory)",
+                       step.text);
 }
 
 static void describe_end(const mg_squares *s, margin_status status, mg_text *text) {
@@ -151,14 +161,16 @@ static void describe_end(const mg_squares *s, margin_status status, mg_text *tex
         mg_text_format(text, "solved by %s", s->method);
     else if (status == MARGIN_STOPPED_TIME)
         mg_text_format(text, "the time limit came before %s ended", s->method);
+    else if (s->penalty.rho > 0.0)
+        mg_text_format(text,
+                       "rounding in the data limits the gap (%s, condition %s): a larger penalty, "
+                       "or columns of similar size (standardize), would be certain",
+                       s->method, mg_about(s->condition).text);
     else
-        mg_text_format(text, "rounding limits the gap (%s, condition %s): %s", s->method,
-                       mg_about(s->condition).text,
-                       s->penalty.rho > 0.0 ? "a larger penalty, or columns of similar size "
-                                              "(standardize), would be certain"
-                       : s->is_partial      ? "leave out columns, or use ridge"
-                                            : "subtract large offsets from the columns "
-                                              "(standardize), leave out columns, or use ridge");
+        mg_text_format(text,
+                       "rounding limits the residual (%s, condition %s): subtract large offsets "
+                       "from the columns (standardize), leave out columns, or use ridge",
+                       s->method, mg_about(s->condition).text);
 }
 
 static margin_status set_reason(mg_squares *s, margin_status status) {

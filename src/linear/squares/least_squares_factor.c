@@ -2,7 +2,7 @@
  * where columns depend on each other. */
 #include "linear/squares/least_squares.h"
 
-#include "base/scoped.h"
+#include "base/random.h"
 #include "learn/exact/exact_columns.h"
 #include "math/products/cholesky.h"
 
@@ -181,95 +181,36 @@ static void find_names(mg_squares *s, const mg_squares_factor *f, bool *takes_pa
     name_columns(s, takes_part);
 }
 
-/* ---- Sums but for rounding ------------------------------------------------------------------- */
-
-/* The length of sum v_j column_j; c times it, less its mean, to x behind the columns. v, x: columns
- * + samples. */
-static margin_status combine(mg_squares *s, long double *v, double *x, double *length) {
-    const mg_problem *p = s->problem;
-    long double *rows = v + s->columns, mean = 0.0L, square = 0.0L;
-    for (int64_t i = 0; i < s->samples; i++) {
-        if (mg_cancelled(s->context)) return mg_fail_cancelled(s->error);
-        mg_sample_values(p, i, x);
-        rows[i] = 0.0L;
-        for (int64_t j = 0; j < s->columns; j++)
-            if (v[j] != 0.0L)
-                rows[i] +=
-                    v[j] * ((p->scale ? (long double)p->scale[j] : 1.0L) * (long double)x[j] +
-                            (p->shift ? (long double)p->shift[j] : 0.0L));
-        if (s->intercept) mean += (long double)s->c[i] * rows[i] / (long double)s->total;
-    }
-    for (int64_t i = 0; i < s->samples; i++) {
-        square += (long double)s->c[i] * (rows[i] - mean) * (rows[i] - mean);
-        x[s->columns + i] = s->c[i] * (double)(rows[i] - mean);
-    }
-    *length = (double)sqrtl(square);
+margin_status mg_squares_exact_rank(mg_squares *s, int64_t *rank) {
+    bool *independent;
+    MG_ARENA_NEW(&s->arena, independent, s->columns + 1, "the dependent columns", s->error);
+    MG_TRY(mg_squares_in_time(s, mg_exact_columns(s->context, s->problem, s->intercept, s->c,
+                                                  independent, rank, s->error)));
+    *rank = s->out_of_time ? s->columns : *rank - s->intercept;
     return MARGIN_OK;
 }
 
-/* Column l less what the first `rank` make of it, corrected by the data in extended precision. A
- * number may be off by a unit of rounding or two, and what was computed from others (centred by a
- * large mean, say) by more, beside how far its column spreads. */
-static margin_status judge_sum(mg_squares *s, const mg_squares_factor *f, int64_t l, long double *v,
-                               double *x, bool *holds) {
-    enum { MOST = 5 };
-    static const double units = 2.0 * 0x1p-53, spread = 64.0;
-    const double root = sqrt(s->total), *shift = s->problem->shift;
-    double length = 0.0, last = (double)INFINITY, total;
-    memset(v, 0, (size_t)s->columns * sizeof *v);
-    v[f->column[l]] = 1.0L;
-    for (int turn = 0;; turn++) {
-        double rounding = 0.0;
-        MG_TRY(combine(s, v, x, &length));
-        for (int64_t j = 0; j < s->columns; j++)
-            rounding += units * fabs((double)v[j]) *
-                        (hypot(s->norm[j], root * s->mean[j]) + spread * s->norm[j] +
-                         (shift ? root * fabs(shift[j]) : 0.0));
-        *holds = length <= rounding;
-        if (*holds || turn == MOST || !(length < last)) return MARGIN_OK;
-        last = 0.5 * length;
-        MG_TRY(mg_design_gradient(&s->design, x + s->columns, s->gradient, &total, s->error));
-        for (int64_t j = 0; j < s->columns; j++)
-            s->gradient[j] -= s->mean[j] * total;
-        solve_basic(s, f, s->gradient, s->step);
-        for (int64_t j = 0; j < s->columns; j++)
-            v[j] -= (long double)s->step[j];
-    }
-}
-
-margin_status mg_squares_sums_hold(mg_squares *s, const mg_squares_factor *f, int64_t end,
-                                   bool *hold) {
-    const int64_t size = s->columns + s->samples;
-    long double *v;
-    double *x;
-    MG_SCOPED_ARENA(arena, s->context->heap);
-    MG_TRY(
-        MG_PIECES(&arena, "the dependent columns", s->error, MG_PIECE(v, size), MG_PIECE(x, size)));
-    *hold = true;
-    for (int64_t l = f->rank; l < end && *hold && !s->out_of_time; l++) {
-        MG_TRY(judge_sum(s, f, l, v, x, hold));
-        MG_TRY(mg_squares_in_time(s, mg_stop_check(&s->stop, 0)));
-    }
-    return MARGIN_OK;
-}
-
-/* What is left out must be nothing but rounding of the numbers: else it may fit the target. */
-static margin_status judge_rank(mg_squares *s, mg_squares_factor *f) {
+/* What is left out must be nothing at all: a direction of rounding's size may fit the target. */
+static margin_status judge_rank(mg_squares *s, const mg_squares_factor *f) {
+    const double little = 4e6; /* multiplications */
+    const double most = (double)MG_MIN(s->samples, s->columns);
     const mg_column_sums sums = {.count = f->count - f->rank,
                                  .terms = f->rank,
                                  .ld = f->count,
                                  .column = f->column,
                                  .factors = f->null.sums};
-    int64_t rows = s->samples;
+    int64_t rank, rows = s->samples;
     bool hold;
     if (s->samples < s->columns)
         MG_TRY(mg_exact_rows(s->context, s->problem, s->c, NULL, &rows, s->error));
     s->is_partial = f->rank < rows - s->intercept;
     if (!s->is_partial) return MARGIN_OK; /* there can be no more */
     MG_TRY(mg_exact_sums(s->context, s->problem, s->intercept, s->c, &sums, &hold, s->error));
-    s->is_rounded = !hold;
-    if (!hold) MG_TRY(mg_squares_sums_hold(s, f, f->count, &hold));
     s->is_partial = !hold;
+    s->is_undecided = most * most * (double)s->columns > little;
+    if (hold || s->is_undecided) return MARGIN_OK;
+    MG_TRY(mg_squares_exact_rank(s, &rank));
+    s->is_partial = rank > f->rank;
     return MARGIN_OK;
 }
 
@@ -283,4 +224,43 @@ margin_status mg_squares_factor_null(mg_squares *s, mg_squares_factor *f) {
     MG_ARENA_NEW(&s->arena, marks, s->columns + 1, "the dependent columns", s->error);
     find_names(s, f, marks);
     return judge_rank(s, f);
+}
+
+/* v: directions that the factor leaves out, in a random mixture, made accurate by the data. */
+static margin_status choose_null(mg_squares *s, const mg_squares_factor *f, int64_t turn,
+                                 double *v) {
+    double *rest = s->gradient;
+    memset(v, 0, (size_t)s->columns * sizeof *v);
+    for (int64_t k = 0; k < f->count; k++) {
+        const uint64_t at = (uint64_t)(turn * f->count + k);
+        v[f->column[k]] = mg_random_below(0, MG_RANDOM_CHECK, at, 2) ? f->scale[k] : -f->scale[k];
+    }
+    memcpy(rest, v, (size_t)s->columns * sizeof *v);
+    MG_TRY(project(s, f, rest));
+    for (int64_t j = 0; j < s->columns; j++)
+        v[j] -= rest[j];
+    MG_TRY(squares_multiply(s, f, v));
+    solve_basic(s, f, f->product, rest);
+    for (int64_t j = 0; j < s->columns; j++)
+        v[j] -= rest[j];
+    return MARGIN_OK;
+}
+
+margin_status mg_squares_factor_check(mg_squares *s, const mg_squares_factor *f, bool *empty) {
+    enum { TURNS = 2 };
+    const double least = mg_squares_blur(s, f);
+    double *v = s->step;
+    *empty = true;
+    for (int64_t turn = 0; turn < TURNS && *empty && !s->out_of_time; turn++) {
+        double square = 0.0, left = 0.0;
+        MG_TRY(choose_null(s, f, turn, v));
+        MG_TRY(squares_multiply(s, f, v));
+        for (int64_t k = 0; k < f->count; k++) {
+            const double own = v[f->column[k]] / f->scale[k];
+            square += own * own;
+            left += v[f->column[k]] * f->product[f->column[k]];
+        }
+        *empty = left <= least * least * square;
+    }
+    return MARGIN_OK;
 }

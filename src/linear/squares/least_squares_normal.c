@@ -3,9 +3,11 @@
  * One pass makes the weighted products of the columns [A y 1], shifted by the means and divided by
  * the deviations of a sample of rows so that little cancels; the shift left over is corrected
  * exactly through the column of ones. Cholesky after scaling to a diagonal of ones, and refinement
- * with residuals from the data, unless the products of well conditioned columns say enough. Where
- * the condition is too large, Cholesky with pivoting tells columns that depend on each other, if
- * there is nothing in between: there the products of rounded numbers cannot tell, and QR does. */
+ * with residuals from the data ("corrected seminormal equations", Björck, "Numerical methods for
+ * least squares problems", 1996, section 6.6.5), unless the products of well conditioned columns
+ * say enough: then no further pass follows. Where the condition is too large for Cholesky, Cholesky
+ * with pivoting tells columns that depend on each other from those that do not, if there is nothing
+ * in between: there the products of rounded numbers cannot tell, and QR does. */
 #include "linear/squares/least_squares.h"
 
 #include "math/products/cholesky.h"
@@ -157,11 +159,12 @@ static margin_status take_rank(mg_squares *s, mg_squares_factor *f, const int *p
     if (ratio_of(f) <= s->condition)
         MG_ARENA_NEW(&s->arena, f->away, s->columns, "the normal equations", s->error);
     MG_TRY(mg_squares_factor_null(s, f));
-    *reliable = !s->out_of_time && !s->is_partial;
-    return MARGIN_OK;
+    *reliable = !s->out_of_time;
+    return s->is_partial && *reliable ? mg_squares_factor_check(s, f, reliable) : MARGIN_OK;
 }
 
-/* Columns that depend on each other: pivots, which fall to rounding all at once. */
+/* Columns that depend on each other: pivots, which fall to rounding all at once, and what the data
+ * says of the directions left out. */
 static margin_status factor_pivoted(mg_squares *s, const products *p, mg_squares_factor *f,
                                     bool *reliable) {
     const double rounding = 1e-11, least = 1e-9;
@@ -276,10 +279,15 @@ static void judge_by_products(mg_squares *s, const products *p) {
 }
 
 /* Of sparse rows products lose digits of columns far from 0, and what is left of a sum of others
- * passes for a direction. */
-static bool is_lost(const mg_squares *s, const mg_squares_factor *f) {
+ * passes for a direction: a rank above that of the data is none. */
+static margin_status check_sparse_rank(mg_squares *s, const mg_squares_factor *f, bool *reliable) {
     const double far = offset_ratio(s), noise = 64.0 * DBL_EPSILON * far * far;
-    return isinf(mg_design_gram_rounding(&s->design)) && least_pivot(f, f->rank) <= noise;
+    int64_t rank;
+    if (!isinf(mg_design_gram_rounding(&s->design)) || least_pivot(f, f->rank) > noise)
+        return MARGIN_OK;
+    MG_TRY(mg_squares_exact_rank(s, &rank));
+    *reliable = f->rank <= rank;
+    return MARGIN_OK;
 }
 
 margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
@@ -303,7 +311,8 @@ margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     else
         MG_TRY(factor_in_order(s, f, norm, &reliable));
     if (!reliable && s->alpha == 0.0 && s->rank < 0) MG_TRY(factor_pivoted(s, &p, f, &reliable));
-    if (!reliable || s->out_of_time || (s->alpha == 0.0 && is_lost(s, f))) return MARGIN_OK;
+    if (reliable && s->alpha == 0.0 && !s->out_of_time) MG_TRY(check_sparse_rank(s, f, &reliable));
+    if (!reliable || s->out_of_time) return MARGIN_OK;
     mg_squares_start(s);
     for (int64_t j = 0; j < s->columns; j++) /* sum c (a - mean) (y - centre) */
         s->gradient[j] =
@@ -312,7 +321,7 @@ margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     mg_squares_move(s, s->step);
     judge_by_products(s, &p);
     MG_TRY(mg_squares_refine(s, mg_squares_factor_correct, f));
-    s->may_doubt = !only;
+    s->may_doubt = !only && !s->is_partial; /* no way tells more of what is left out */
     *doubtful = s->may_doubt && s->now.gap > s->tolerance;
     s->correct = mg_squares_factor_correct;
     s->factor = f;

@@ -1,9 +1,11 @@
 /* Least squares by orthogonal transformations.
  *
- * Blocks of rows of [1 A y], centred and scaled, are folded into a triangle by Householder
- * reflections, and triangles into each other (Demmel, Grigori, Hoemmen, Langou, SIAM J. Sci.
- * Comput. 34, 2012). QR of the triangle with pivoting tells what the columns span to the accuracy
- * of the data itself, in several times the work of the normal equations. */
+ * Blocks of rows of [1 A y], centred and scaled, are folded one after the other into a triangle by
+ * Householder reflections, and triangles are folded into each other (Demmel, Grigori, Hoemmen,
+ * Langou, "Communication-optimal parallel and sequential QR", SIAM J. Sci. Comput. 34, 2012). QR
+ * of the triangle with pivoting tells what the columns span to the accuracy of the data itself:
+ * no product of two columns is ever rounded. Several times the work of the normal equations, so
+ * this is for columns that depend on each other closely. */
 #include "linear/squares/least_squares.h"
 
 #include "math/products/cholesky.h"
@@ -126,15 +128,15 @@ static void copy_triangle(const mg_squares *s, const triangle *t, mg_squares_fac
     }
 }
 
-/* Rounding may pass for a direction: with pivots that small the data is asked. */
+/* Rounding of many rows may pass for a direction: a rank with a pivot that small is at most that of
+ * the data, found without rounding. */
 static margin_status cap_rank(mg_squares *s, mg_squares_factor *f) {
     const double surely = 1e-10, *r = f->matrix;
-    bool hold = true;
-    while (hold && f->rank > 0 && fabs(r[(f->rank - 1) * (f->count + 1)]) <= surely * fabs(r[0])) {
-        f->rank--;
-        MG_TRY(mg_squares_sums_hold(s, f, f->rank + 1, &hold));
-        f->rank += !hold;
-    }
+    int64_t rank;
+    if (f->rank == 0 || fabs(r[(f->rank - 1) * (f->count + 1)]) > surely * fabs(r[0]))
+        return MARGIN_OK;
+    MG_TRY(mg_squares_exact_rank(s, &rank));
+    f->rank = MG_MIN(f->rank, rank);
     return MARGIN_OK;
 }
 

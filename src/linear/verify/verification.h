@@ -19,10 +19,9 @@ typedef struct mg_verification {
     mg_real *v;      /* functions x (columns + 1): sum_i p_ik (a_i, 1), see find_sums */
     mg_real *blur;   /* the same: how far rounding may have moved the training's */
     mg_real *centre; /* columns + 1: what may be taken off each; 0 of some */
-    mg_real *held;   /* columns + 1: in how many rows it is not 0; then as find_sums says */
+    mg_real *held;   /* columns + 1: in how many rows it is not 0 */
     mg_real *far;    /* columns + 1: sum_i c_i size^2; 0 of constants (mg_verify_columns) */
     mg_real objective, rounding;
-    mg_real own;          /* how far the gap may be off that is found here */
     mg_real unit_of_rows; /* of sums over rows (mg_rows_rounding) */
     /* The row at hand: its entries, of which the last one is the 1 of the intercept. */
     int64_t entries, *at;    /* columns + 1: their columns */
@@ -59,10 +58,8 @@ margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real 
 margin_status mg_verify_columns(mg_verification *k);
 /* Least squares without a penalty, solved directly: rank and least norm, from the factor of H
  * (`folded`: made from rows); x: room for f->size. Or, of more columns, that they are not compared.
- * leave_out: f->count becomes a lower rank that is claimed, if the rest is rounding. */
+ */
 bool mg_verify_claims_rank(const mg_verification *k);
-bool mg_verify_leave_out(const mg_verification *k, mg_extended_factor *f, const mg_real *scale,
-                         mg_real *x);
 void mg_verify_dependence(mg_verification *k, const mg_extended_factor *f, const mg_real *scale,
                           bool folded, mg_real *x);
 void mg_verify_many_columns(mg_verification *k);

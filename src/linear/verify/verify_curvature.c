@@ -270,10 +270,7 @@ static margin_status leave_out(curvature *m) {
 static margin_status judge(curvature *m, real *distance, real *moved) {
     real reach;
     MG_TRY(make_factor(m));
-    const bool claims = mg_verify_claims_rank(m->k);
-    if (claims && m->folded && mg_verify_leave_out(m->k, &m->f, m->scale, m->x))
-        MG_TRY(mg_extended_error(m->k->fit->context, &m->f, true, m->k->fit->error));
-    if (claims) mg_verify_dependence(m->k, &m->f, m->scale, m->folded, m->x);
+    if (mg_verify_claims_rank(m->k)) mg_verify_dependence(m->k, &m->f, m->scale, m->folded, m->x);
     if (!(m->f.error <= most_error)) return MARGIN_OK;
     const real square = gradient_length(m), blur = gradient_blur(m);
     *moved = sqrtl(square * blur) + blur + m->lost; /* training did not take them out */
