@@ -297,17 +297,15 @@ static margin_status kernel_ridge_share(mg_shared *shared) {
 static const mg_learner_more more = {.keeps_rows = true};
 
 const mg_learner mg_learner_kernel_ridge = {
-    .info =
-        {.name = "kernel-ridge",
-         .summary =
-             "Ridge over a kernel: a coefficient for every row, by a factor or conjugate gradients",
-         .formula = "minimise sum (f - y)^2 + alpha |f|^2,  f = sum_j a_j k(x_j, x)",
-         .source = "Saunders, Gammerman and Vovk 1998; Kimeldorf and Wahba 1971 (representer "
-                   "theorem)",
-         .page = "docs/kernel-ridge.md",
-         .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE |
-                      MARGIN_CAN_WEIGHTS | MARGIN_CAN_TARGETS | MARGIN_CAN_TRACE,
-         MG_LEARNER_TABLE(option_table)},
+    .info = {.name = "kernel-ridge",
+             .summary = "Ridge over a kernel: a coefficient for every row",
+             .formula = "minimise sum (f - y)^2 + alpha |f|^2,  f = sum_j a_j k(x_j, x)",
+             .source = "Saunders, Gammerman and Vovk 1998; Kimeldorf and Wahba 1971 (representer "
+                       "theorem)",
+             .page = "docs/kernel-ridge.md",
+             .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE |
+                          MARGIN_CAN_WEIGHTS | MARGIN_CAN_TARGETS | MARGIN_CAN_TRACE,
+             MG_LEARNER_TABLE(option_table)},
     .makes = {&mg_hypothesis_expansion},
     .fits = mg_kernel_fits,
     .check = kernel_ridge_check,
