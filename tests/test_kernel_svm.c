@@ -85,7 +85,7 @@ static void training_accuracy(int64_t memory_limit) {
     int64_t labels[ROWS], selection[ROWS];
     uint64_t random = 8;
     for (int k = 0; k < 4 * MG_LENGTH(specs); k++) {
-        const double offset = k % 4 == 3 ? 3e4 : k % 4 == 1 ? 1000.0 : 0.0;
+        const double offset = k % 4 == 1 ? 1000.0 : k % 4 == 3 && k < 20 ? 3e4 : 0.0;
         double right = 0.0;
         for (int i = 0; i < ROWS; i++) {
             const int like = i % 3 == 2 ? i - 2 : i; /* a copy, mostly in another class */
