@@ -1,7 +1,7 @@
 /* How little the squares of a combination of sparse columns can be, without their products. */
 #pragma once
 
-#include "learn/learner.h"
+#include "learn/exact/column_groups.h"
 #include "math/products/least_eigenvalue.h"
 
 /* N'CN with N = (A - mean) / norm, A with the problem's scale and shift; norm 0: the column is left
@@ -10,8 +10,10 @@ typedef struct mg_column_curvature {
     margin_context *context;
     const mg_stop *stop;
     const mg_problem *problem;
-    const double *weights;       /* samples: C */
-    const double *mean, *norm;   /* columns */
+    const double *weights;     /* samples: C */
+    const double *mean, *norm; /* columns */
+    /* Directions that the columns do not see, of which the least eigenvalue is not to be: NULL. */
+    const mg_column_groups *groups;
     mg_least_equation *equation; /* with this matrix */
 } mg_column_curvature;
 /* What a report says of a gap that rests on it. */

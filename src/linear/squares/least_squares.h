@@ -133,6 +133,8 @@ margin_status mg_squares_constant(mg_squares *s);
 margin_status mg_squares_refine(mg_squares *s, mg_squares_correct correct, void *argument);
 /* Solves for another target, that of `fit`, with the factor that is there. */
 margin_status mg_squares_again(mg_squares *s, mg_fit *fit);
+/* columns_text: "x1, x2, x7 and 3 more" */
+void mg_squares_name_columns(mg_squares *s, const bool *takes_part);
 /* least_squares_factor.c: a factor of the equilibrated A'CA + alpha I of columns that vary. Where
  * they depend on each other its first `rank` places have columns that do not, and the others are
  * sums of those. */

@@ -21,8 +21,9 @@ typedef struct conjugate_ways {
     double *diagonal;       /* columns + 1, as those below */
     double *residual, *direction, *work;
     double *slopes; /* samples */
-    int64_t most;   /* steps for a target */
-    double early;   /* gap after TRIAL_FROM of them */
+    mg_column_groups groups;
+    int64_t most; /* steps for a target */
+    double early; /* gap after TRIAL_FROM of them */
 } conjugate_ways;
 
 /* After a quarter of the steps the speed so far is taken for that of the rest, which is rather
@@ -59,7 +60,12 @@ static void judge_by_reach(mg_squares *s) {
     if (s->least > 0.0) mg_squares_judge_by(s, reach_of(s, s->gradient) / s->least);
 }
 
-static margin_status judged_pass(mg_squares *s) {
+/* Of all weights with the same scores those of least norm. */
+static margin_status move_and_judge(mg_squares *s, const conjugate_ways *m) {
+    mg_squares_move(s, m->direction);
+    memset(s->step, 0, (size_t)s->columns * sizeof *s->step);
+    mg_column_groups_add(&m->groups, m->one, -1.0, s->w, 1, s->step);
+    mg_squares_move(s, s->step);
     MG_TRY(mg_squares_pass(s));
     judge_by_reach(s);
     return MARGIN_OK;
@@ -132,8 +138,7 @@ static margin_status conjugate_step(mg_squares *s, conjugate_ways *m, int64_t mo
     m->residual[s->columns] = 0.0;
     MG_TRY(mg_conjugate_gradients(&job, &steps, s->error));
     s->steps += steps;
-    mg_squares_move(s, m->direction);
-    return judged_pass(s);
+    return move_and_judge(s, m);
 }
 
 /* mg_squares_pass where w = 0: the scores are known. Behind one large term thousands of small ones
@@ -187,6 +192,23 @@ static margin_status choose_sums(mg_squares *s) {
     return MARGIN_OK;
 }
 
+/* Categories, which a bound of the least eigenvalue leaves out. */
+static margin_status find_categories(mg_squares *s, conjugate_ways *m) {
+    bool *marks;
+    MG_TRY(mg_column_groups_find(s->context, s->problem, s->intercept, s->c, &s->arena, &m->groups,
+                                 s->error));
+    const int64_t left_out = mg_column_groups_rank(&m->groups, m->one);
+    if (left_out <= 0) return MARGIN_OK;
+    MG_ARENA_NEW(&s->arena, marks, s->columns, "the categories", s->error);
+    s->rank = -left_out;
+    for (int64_t j = 0; j < s->columns; j++) {
+        s->rank += m->one[j] > 0.0;
+        marks[j] = m->one[j] * m->groups.entry[j] != 0.0;
+    }
+    mg_squares_name_columns(s, marks);
+    return MARGIN_OK;
+}
+
 static margin_status conjugate_begin(mg_squares *s, conjugate_ways *m) {
     const int64_t n = s->columns;
     MG_TRY(MG_PIECES(&s->arena, "conjugate gradients", s->error, MG_PIECE(m->one, n),
@@ -223,6 +245,7 @@ static margin_status find_least(mg_squares *s, conjugate_ways *m) {
                                            .weights = s->c,
                                            .mean = s->mean,
                                            .norm = s->norm,
+                                           .groups = &m->groups,
                                            .equation = &equation};
     for (int64_t j = 0; j < s->columns; j++)
         m->residual[j] = s->norm[j] > 0.0 ? s->gradient[j] / s->norm[j] : 0.0;
@@ -232,21 +255,26 @@ static margin_status find_least(mg_squares *s, conjugate_ways *m) {
     s->steps = equation.steps;
     for (int64_t j = 0; j < s->columns; j++)
         m->direction[j] = s->norm[j] > 0.0 ? m->direction[j] / s->norm[j] : 0.0;
-    mg_squares_move(s, m->direction);
-    return judged_pass(s);
+    return move_and_judge(s, m);
 }
 
 margin_status mg_squares_conjugate(mg_squares *s, int64_t most, bool *doubtful) {
     conjugate_ways *m;
     MG_ARENA_NEW(&s->arena, m, 1, "conjugate gradients", s->error);
     m->most = most;
+    m->groups.count = 0;
     snprintf(s->method, sizeof s->method, "conjugate gradients");
     MG_TRY(conjugate_begin(s, m));
     mg_squares_start(s);
     MG_TRY(start_pass(s, m->slopes));
     *doubtful = s->alpha == 0.0 && !s->only;
+    if (s->alpha == 0.0) MG_TRY(find_categories(s, m));
     if (s->alpha == 0.0) MG_TRY(find_least(s, m));
-    if (*doubtful && s->least == 0.0) s->judged = false; /* left to a factor */
+    if (*doubtful && s->least == 0.0) { /* left to a factor */
+        s->judged = false;
+        s->rank = -1;
+        s->columns_text[0] = 0;
+    }
     if (s->out_of_time || !s->judged) return MARGIN_OK;
     MG_TRY(conjugate_go_on(s, m));
     *doubtful = s->now.gap > s->tolerance && !s->out_of_time;

@@ -146,8 +146,7 @@ double mg_squares_blur(const mg_squares *s, const mg_squares_factor *f) {
     return 8.0 * 0x1p-53 * sqrt((double)f->count) * (1.0 + sqrt(s->total) * most);
 }
 
-/* "x1, x2, x7 and 3 more" */
-static void name_columns(mg_squares *s, const bool *takes_part) {
+void mg_squares_name_columns(mg_squares *s, const bool *takes_part) {
     enum { MOST_NAMES = 6 };
     char *text = s->columns_text, buffer[32];
     const size_t room = sizeof s->columns_text - 40;
@@ -178,7 +177,7 @@ static void find_names(mg_squares *s, const mg_squares_factor *f, bool *takes_pa
         for (int64_t i = 0; i < f->rank; i++)
             if (fabs(sum[i]) * f->scale[l] > little * f->scale[i]) takes_part[f->column[i]] = true;
     }
-    name_columns(s, takes_part);
+    mg_squares_name_columns(s, takes_part);
 }
 
 margin_status mg_squares_exact_rank(mg_squares *s, int64_t *rank) {
