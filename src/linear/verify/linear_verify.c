@@ -356,7 +356,7 @@ static margin_status find_gap(mg_verification *k, real *gap, real *moved) {
     const real enough = near / (real)(2 * MG_MAX(k->fit->parts, 1));
     real distance = (real)INFINITY, of_distance = 0.0L;
     MG_TRY(find_sums(k, false)); /* the gradient of the losses */
-    const bool free = penalty->rho == 0.0 && penalty->kappa == 0.0;
+    const bool free = mg_verify_is_free(k);
     const bool square = k->loss->kind == MG_LOSS_SQUARED && penalty->kappa == 0.0;
     *gap = (real)INFINITY;
     *moved = 0.0L;

@@ -48,13 +48,27 @@ margin_status mg_verify_dual(mg_verification *k);
 /* The second derivative of c_i loss_i in the scores k and l. */
 mg_real mg_verify_curvature(const mg_verification *k, int64_t sample, int64_t a, int64_t b);
 
+/* A row of the squared hinge counts if it is so far inside the margin: there the curvature is that
+ * of a square. With G, and all those rows still inside wherever sqrt(d'Hd) <= 2 G, their distance
+ * is at most G^2/2 as well: on the edge of that ball P is not below P(w). The others, whose losses
+ * are convex, may have their part in the gradient; where that leaves the span of H, they are taken
+ * out of it, and as no loss is below 0 they add at most what they have. */
+MG_INLINE double mg_verify_depth(const mg_verification *k, int64_t sample) {
+    return 1.0 - (double)(k->scores[sample] * (mg_real)k->problem->sign[sample]);
+}
+MG_INLINE bool mg_verify_counts(const mg_verification *k, int64_t sample) {
+    const double least = 1e-3;
+    return k->loss->kind != MG_LOSS_SQUARED_HINGE || mg_verify_depth(k, sample) >= least;
+}
+
 /* The bound by curvature (verify_curvature.c): P - P* at most *distance; INFINITY: it says nothing.
  * v is the gradient of the loss at the weights, u the dual variables of the scores. *moved: what
  * k->blur may make of the distance. MEMORY, CANCELLED. */
 margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real *moved);
 
-/* verify_columns.c: constant columns have weight 0, where training solves directly; after the
- * objective and before other sums. CANCELLED. */
+bool mg_verify_is_free(const mg_verification *k); /* of a penalty */
+/* verify_columns.c: constant columns (where there is no penalty, k->far tells them) have weight 0,
+ * where training solves directly; after the objective and before other sums. CANCELLED. */
 margin_status mg_verify_columns(mg_verification *k);
 /* Least squares without a penalty, solved directly: rank and least norm, from the factor of H
  * (`folded`: made from rows); x: room for f->size. Or, of more columns, that they are not compared.
@@ -63,3 +77,18 @@ bool mg_verify_claims_rank(const mg_verification *k);
 void mg_verify_dependence(mg_verification *k, const mg_extended_factor *f, const mg_real *scale,
                           bool folded, mg_real *x);
 void mg_verify_many_columns(mg_verification *k);
+/* Least squares without a penalty: the rank is that, and whether the weights are the least. */
+void mg_verify_rank(mg_verification *k, int64_t rank, bool least);
+
+/* P - P* at most, from G^2 and L^2; INFINITY beyond this L G. */
+static const mg_real mg_verify_most_reach = 1.0L / 3.0L; /* as in proof/curvature_bound.c */
+/* What a sample's part of L^2 may be at most, times G^2: of the squared hinge half the way out. */
+MG_INLINE mg_real mg_verify_most_length(const mg_verification *k, int64_t sample) {
+    if (k->loss->kind != MG_LOSS_SQUARED_HINGE) return mg_verify_most_reach * mg_verify_most_reach;
+    return (mg_real)(mg_verify_depth(k, sample) * mg_verify_depth(k, sample)) / 4.0L;
+}
+mg_real mg_verify_at_reach(mg_real square, mg_real reach);
+/* verify_products.c: mg_verify_distance of more sparse columns than a factor is made of, of one
+ * function without a penalty, and what least squares says of its rank. INFINITY: there is no bound.
+ */
+margin_status mg_verify_by_products(mg_verification *k, mg_real *distance, mg_real *moved);

@@ -29,8 +29,12 @@ static bool is_direct(const mg_verification *k) {
            !mg_is_descent(k->options->solver);
 }
 
+bool mg_verify_is_free(const mg_verification *k) {
+    return k->options->penalty.rho == 0.0 && k->options->penalty.kappa == 0.0;
+}
+
 bool mg_verify_claims_rank(const mg_verification *k) {
-    return is_direct(k) && k->options->penalty.rho == 0.0;
+    return is_direct(k) && mg_verify_is_free(k);
 }
 
 /* k->v and k->held: the value of a column that is not 0, and in how many rows it is that; k->far.
@@ -59,12 +63,13 @@ margin_status mg_verify_columns(mg_verification *k) {
     real rows;
     if (!mg_verify_claims_rank(k) && !isnan(claimed(k, "rank")))
         k->fit->verified.contradiction = "it has a rank, which no fit with these options has";
-    if (!is_direct(k)) return MARGIN_OK;
+    if (!is_direct(k) && !mg_verify_is_free(k)) return MARGIN_OK;
     MG_TRY(read_columns(k, &rows));
     for (int64_t j = 0; j < k->columns; j++) {
         if (k->held[j] != 0.0L && !(k->options->intercept && k->held[j] == rows)) continue;
         k->far[j] = 0.0L;
-        if (k->h->view.linear.weights[j] != 0.0 && mg_column_blur(k->problem, j) == 0.0)
+        const bool is_zero = k->h->view.linear.weights[j] == 0.0;
+        if (is_direct(k) && !is_zero && mg_column_blur(k->problem, j) == 0.0)
             k->fit->verified.contradiction = "a column is constant and its weight is not 0";
     }
     return MARGIN_OK;
@@ -148,6 +153,14 @@ static void tell_unknown(mg_verification *k) {
                                "weights these are is not compared";
 }
 
+static void deny_least(mg_verification *k) {
+    if (may_mix(k))
+        tell_unknown(k);
+    else
+        k->fit->verified.contradiction =
+            "its columns depend on each other, and of all best weights its own are not the least";
+}
+
 void mg_verify_many_columns(mg_verification *k) {
     if (!isnan(claimed(k, "rank")) || (mg_verify_claims_rank(k) && k->columns >= k->samples))
         tell_unknown(k);
@@ -172,10 +185,11 @@ void mg_verify_dependence(mg_verification *k, const mg_extended_factor *f, const
     if (!sure) return;
     if (isnan(was) && !isnan(claimed(k, "condition")) && k->fit->claimed->status == MARGIN_OK)
         k->fit->verified.contradiction = "its columns depend on each other, and it has no rank";
-    if (isnan(was) || is_least(k, f, scale, noise, x)) return;
-    if (may_mix(k))
-        tell_unknown(k);
-    else
-        k->fit->verified.contradiction =
-            "its columns depend on each other, and of all best weights its own are not the least";
+    if (!isnan(was) && !is_least(k, f, scale, noise, x)) deny_least(k);
+}
+
+void mg_verify_rank(mg_verification *k, int64_t rank, bool least) {
+    if (isnan(claimed(k, "rank"))) return;
+    mg_report_claim(&k->fit->report, &k->fit->verified, "rank", (double)rank, 0.0);
+    if (!least) deny_least(k);
 }

@@ -44,23 +44,8 @@ typedef struct curvature {
     bool folded;           /* the factor is made from rows */
 } curvature;
 
-enum { MOST_SIZE = 4096 };                  /* as in the training: MG_NEWTON_MATRIX_SIZE */
-static const real most_reach = 1.0L / 3.0L; /* of L G; as in proof/curvature_bound.c */
-/* A row of the squared hinge counts if it is so far inside the margin: there the curvature is that
- * of a square. With G, and all those rows still inside wherever sqrt(d'Hd) <= 2 G, their distance
- * is at most G^2/2 as well: on the edge of that ball P is not below P(w). The others, whose losses
- * are convex, may have their part in the gradient; where that leaves the span of H, they are taken
- * out of it, and as no loss is below 0 they add at most what they have. */
-static const double least_depth = 1e-3;
+enum { MOST_SIZE = 4096 };           /* as in the training: MG_NEWTON_MATRIX_SIZE */
 static const real most_error = 0.1L; /* of H, relative to its least eigenvalue */
-static double depth(const mg_verification *k, int64_t i) {
-    return 1.0 - (double)(k->scores[i] * (real)k->problem->sign[i]);
-}
-
-static bool counts(const mg_verification *k, int64_t i) {
-    return k->loss->kind != MG_LOSS_SQUARED_HINGE || depth(k, i) >= least_depth;
-}
-
 /* A row, with the 1 of an intercept that is there, less what may be taken off its columns: with b
  * that is another basis of the same functions, in which columns far from 0 keep their digits. */
 static margin_status centred_row(curvature *m, int64_t i) {
@@ -74,7 +59,7 @@ static margin_status centred_row(curvature *m, int64_t i) {
 
 static margin_status add_sample(curvature *m, int64_t i) {
     mg_verification *k = m->k;
-    if (!counts(k, i)) return MARGIN_OK;
+    if (!mg_verify_counts(k, i)) return MARGIN_OK;
     MG_TRY(centred_row(m, i));
     for (int64_t a = 0; a < m->blocks; a++)
         for (int64_t b = 0; b <= a; b++) {
@@ -118,7 +103,9 @@ static margin_status count_columns(curvature *m) {
     MG_ARENA_NEW(&arena, weights, k->samples, "a verification", k->fit->error);
     for (int64_t i = 0; i < k->samples; i++)
         weights[i] =
-            k->c[i] > 0 && (m->apart || !hinge ? counts(k, i) : depth(k, i) > 0) ? 1.0 : 0.0;
+            k->c[i] > 0 && (m->apart || !hinge ? mg_verify_counts(k, i) : mg_verify_depth(k, i) > 0)
+                ? 1.0
+                : 0.0;
     MG_TRY(mg_exact_columns(context, k->problem, k->options->intercept, weights, m->independent,
                             &rank, k->fit->error));
     m->f.count = m->blocks * rank;
@@ -130,7 +117,7 @@ static margin_status fold_rows(curvature *m) {
     const real root = sqrtl((real)k->options->penalty.rho);
     memset(m->f.matrix, 0, (size_t)(m->f.size * m->f.size) * sizeof *m->f.matrix);
     for (int64_t i = 0; i < k->samples + k->columns; i++) {
-        if (i < k->samples && !counts(k, i)) continue;
+        if (i < k->samples && !mg_verify_counts(k, i)) continue;
         memset(m->x, 0, (size_t)m->f.size * sizeof *m->x);
         if (i >= k->samples)
             m->x[i - k->samples] = root;
@@ -219,9 +206,8 @@ static margin_status find_reach(curvature *m, real square, real *reach) {
     *reach = 0.0L;
     if (k->loss->kind == MG_LOSS_SQUARED) return MARGIN_OK;
     for (int64_t i = 0; i < k->samples; i++) {
-        if (!counts(k, i)) continue;
-        const real most =
-            hinge ? (real)(depth(k, i) * depth(k, i)) / 4.0L : most_reach * most_reach;
+        if (!mg_verify_counts(k, i)) continue;
+        const real most = mg_verify_most_length(k, i);
         real length = plain_length(k, i);
         if (!(length * square <= most)) {
             MG_TRY(centred_row(m, i));
@@ -257,8 +243,8 @@ static margin_status leave_out(curvature *m) {
     mg_verification *k = m->k;
     m->apart = true;
     for (int64_t i = 0; i < k->samples; i++) {
-        const real inner = (real)depth(k, i);
-        if (counts(k, i) || !(inner > 0.0L)) continue;
+        const real inner = (real)mg_verify_depth(k, i);
+        if (mg_verify_counts(k, i) || !(inner > 0.0L)) continue;
         m->lost += k->c[i] * inner * inner;
         MG_TRY(mg_verify_row(k, i));
         for (int64_t e = 0; e < k->entries; e++)
@@ -275,13 +261,16 @@ static margin_status judge(curvature *m, real *distance, real *moved) {
     const real square = gradient_length(m), blur = gradient_blur(m);
     *moved = sqrtl(square * blur) + blur + m->lost; /* training did not take them out */
     MG_TRY(find_reach(m, square, &reach));
-    const real t = reach > 0.0L ? sqrtl(reach * square) : 0.0L;
-    if (!(t <= most_reach)) return MARGIN_OK;
-    if (t < 1e-3L) /* the closed form has few digits left; this is a little more */
-        *distance = m->lost + square * (0.5L + t / 6.0L + t * t / 10.0L);
-    else
-        *distance = square * ((1.0L - t) * log1pl(-t) + t) / (t * t);
+    *distance = m->lost + mg_verify_at_reach(square, reach);
     return MARGIN_OK;
+}
+
+mg_real mg_verify_at_reach(mg_real square, mg_real reach) {
+    const real t = reach > 0.0L ? sqrtl(reach * square) : 0.0L;
+    if (!(t <= mg_verify_most_reach)) return (real)INFINITY;
+    if (t < 1e-3L) /* the closed form has few digits left; this is a little more */
+        return square * (0.5L + t / 6.0L + t * t / 10.0L);
+    return square * ((1.0L - t) * log1pl(-t) + t) / (t * t);
 }
 
 /* Of more columns than a factor is made of, least squares without a penalty: no weights tell equal
@@ -313,16 +302,23 @@ static margin_status between_rows(mg_verification *k, real *distance, real *move
     return MARGIN_OK;
 }
 
+static margin_status without_factor(mg_verification *k, real *distance, real *moved) {
+    const bool free = k->options->penalty.rho == 0.0 && k->options->penalty.kappa == 0.0;
+    const mg_loss_kind loss = k->loss->kind;
+    if (free && k->functions == 1) MG_TRY(mg_verify_by_products(k, distance, moved));
+    if (free && loss == MG_LOSS_SQUARED && isinf(*distance))
+        return between_rows(k, distance, moved);
+    return MARGIN_OK;
+}
+
 margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real *moved) {
     curvature m = {.k = k, .blocks = k->functions == 1 ? 1 : k->functions - 1};
     m.block = k->columns + k->options->intercept;
     m.f.size = m.blocks * m.block;
     *distance = (real)INFINITY;
     *moved = 0.0L;
-    if (m.f.size > MOST_SIZE && k->loss->kind == MG_LOSS_SQUARED &&
-        k->options->penalty.rho == 0.0 && k->options->penalty.kappa == 0.0)
-        return between_rows(k, distance, moved);
-    if (!k->loss->self_bounding || m.f.size > MOST_SIZE) return MARGIN_OK;
+    if (!k->loss->self_bounding) return MARGIN_OK;
+    if (m.f.size > MOST_SIZE) return without_factor(k, distance, moved);
     MG_SCOPED_ARENA(arena, k->fit->context->heap);
     MG_TRY(MG_PIECES(&arena, "a verification", k->fit->error,
                      MG_PIECE(m.f.matrix, m.f.size * m.f.size), MG_PIECE(m.scale, m.f.size),
