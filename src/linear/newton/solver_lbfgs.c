@@ -301,6 +301,7 @@ static margin_status smooth_iterate(mg_smooth *s) {
 
 margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solution) {
     MG_SCOPED(mg_smooth, s);
+    MG_TRY(mg_column_recedes(job->objective, &solution->plain, job->error)); /* no bound either */
     MG_TRY(mg_smooth_begin(job, solution, NULL, &s));
     job->stop.deadline -= s.pass; /* the proof takes as long */
     mg_stop_arm(&job->stop);

@@ -112,6 +112,21 @@ static margin_status find_independent(curvature_bound *m) {
                             m->independent, &rank, m->error);
 }
 
+/* All but one column of each run of categories; *any: there are such. */
+static margin_status find_categories(curvature_bound *m, bool *any) {
+    const mg_objective *o = m->o;
+    mg_column_groups groups;
+    MG_SCOPED_ARENA(arena, o->design->heap);
+    MG_TRY(mg_column_groups_find(o->design->context, o->design->problem, o->intercept, o->c, &arena,
+                                 &groups, m->error));
+    for (int64_t j = 0; j <= o->columns; j++)
+        m->independent[j] = j < o->columns || o->intercept;
+    for (int64_t g = !o->intercept; g < groups.count; g++)
+        m->independent[groups.end[g] - 1] = false;
+    *any = groups.count > !o->intercept;
+    return MARGIN_OK;
+}
+
 /* What rounding of the gradient, and of the scores in it, may hide of s. */
 static double hidden_step(const curvature_bound *m) {
     const mg_objective *o = m->o;
@@ -308,7 +323,10 @@ static margin_status set_units(curvature_bound *m, mg_arena *arena, double *norm
         norm[j] = root * deviation;
         n->factor[j] = deviation > 0.0 ? 1.0 / deviation : 0.0;
         n->scale[j] = 1.0 / root;
-        right[j] = norm[j] > 0.0 ? (m->gradient[j] - n->mean[j] * m->sums[0]) / norm[j] : 0.0;
+        const double own = m->gradient[j] - n->mean[j] * m->sums[0];
+        right[j] = norm[j] > 0.0 ? own / norm[j] : 0.0;
+        /* samples that are taken out may have a part in what the others do not see */
+        if (m->scores && !(norm[j] > 0.0) && own != 0.0) right[j] = (double)INFINITY;
     }
     n->scale[o->columns] = o->intercept ? 1.0 / root : 0.0;
     return mg_step_row_in_units(o->design, n->mean, n->factor, arena, &m->units, &m->row, m->error);
@@ -324,12 +342,16 @@ static margin_status step_by_products(curvature_bound *m, mg_arena *arena, doubl
                      MG_PIECE(right, o->columns), MG_PIECE(x, o->columns)));
     MG_TRY(set_units(m, arena, norm, right));
     *square = mg_vector_ops_for(o->design->isa)->square(right, o->columns); /* about */
+    if (!isfinite(*square)) return MARGIN_OK;
     m->newton.least = usual_least;
     if (o->loss->kind != MG_LOSS_SQUARED && !m->at->ended)
         MG_TRY(greatest_leverage(m, *square, &leverage));
     m->too_early = isinf(leverage);
     *square = (double)INFINITY;
     if (m->too_early) return MARGIN_OK;
+    mg_column_groups groups;
+    MG_TRY(mg_column_groups_find(stop.context, o->design->problem, o->intercept, o->c, arena,
+                                 &groups, m->error));
     mg_least_equation equation = {
         .right = right, .x = x, .most = STEPS, .enough = is_near, .state = &found};
     const mg_column_curvature curvature = {.context = o->design->context,
@@ -338,6 +360,7 @@ static margin_status step_by_products(curvature_bound *m, mg_arena *arena, doubl
                                            .weights = m->weights,
                                            .mean = m->newton.mean,
                                            .norm = norm,
+                                           .groups = &groups,
                                            .equation = &equation};
     const margin_status status = mg_least_curvature(&curvature, MOST, &m->newton.least, m->error);
     if (status != MARGIN_OK)
@@ -354,8 +377,14 @@ static margin_status squared_step(curvature_bound *m, mg_arena *arena, double *s
     const mg_vector_ops *v = mg_vector_ops_for(o->design->isa);
     if (m->by_products) return step_by_products(m, arena, square);
     MG_TRY(make_matrix(m, NULL));
-    bool is_sure = is_definite(m);
-    if (!is_sure && o->penalty.rho == 0.0) { /* else each one counts */
+    const bool free = o->penalty.rho == 0.0; /* else each one counts */
+    bool is_sure = is_definite(m), any = false;
+    if (!is_sure && free) MG_TRY(find_categories(m, &any));
+    if (any) {
+        MG_TRY(make_matrix(m, m->independent));
+        is_sure = is_definite(m);
+    }
+    if (!is_sure && free) {
         MG_TRY(find_independent(m));
         MG_TRY(make_matrix(m, m->independent));
         is_sure = is_definite(m);
@@ -400,14 +429,14 @@ margin_status mg_bound_by_curvature(const mg_objective *objective, mg_linear_sol
     curvature_bound m = {.o = objective, .at = at, .error = error};
     *above = (double)INFINITY;
     at->drawn = false;
-    if (!objective->loss->self_bounding || at->plain || !mg_newton_matrix_can(objective))
-        return MARGIN_OK;
+    const bool can = mg_newton_matrix_can(objective);
+    m.by_products = mg_bound_by_products(objective);
+    if (!objective->loss->self_bounding || at->plain || !(can || m.by_products)) return MARGIN_OK;
     MG_SCOPED_ARENA(arena, objective->design->heap);
     MG_TRY(curvature_memory(&m, &arena));
     MG_TRY(look_at_point(&m));
-    m.by_products = mg_bound_by_products(objective);
     if (m.by_products) MG_TRY(find_bound(&m, above));
     at->drawn = isfinite(*above);
     m.by_products = false;
-    return isinf(*above) && !m.too_early ? find_bound(&m, above) : MARGIN_OK;
+    return isinf(*above) && !m.too_early && can ? find_bound(&m, above) : MARGIN_OK;
 }

@@ -21,9 +21,9 @@ margin_status mg_newton_matrix_new(const mg_objective *o, mg_arena *arena, mg_ne
                                    margin_error *error) {
     n->blocks = blocks_of(o);
     n->size = n->blocks * (o->columns + 1);
-    return MG_PIECES(arena, purpose, error, MG_PIECE(n->matrix, n->size * n->size),
-                     MG_PIECE(n->mean, o->columns), MG_PIECE(n->factor, o->columns),
-                     MG_PIECE(n->scale, n->size));
+    if (mg_newton_matrix_can(o)) MG_ARENA_NEW(arena, n->matrix, n->size * n->size, purpose, error);
+    return MG_PIECES(arena, purpose, error, MG_PIECE(n->mean, o->columns),
+                     MG_PIECE(n->factor, o->columns), MG_PIECE(n->scale, n->size));
 }
 
 /* Of a change that all classes share the loss knows nothing, so that it is what the penalty wants:
@@ -251,6 +251,31 @@ static margin_status come_nearer(const mg_objective *o, double *w, double *b, ma
     return MARGIN_OK;
 }
 
+margin_status mg_column_recedes(const mg_objective *o, bool *recedes, margin_error *error) {
+    const mg_problem *problem = o->design->problem;
+    const margin_matrix *x = &problem->x;
+    int64_t *key; /* columns: 0 before the first value, -1 where they do not agree */
+    MG_SCOPED_ARENA(arena, o->design->heap);
+    *recedes = false;
+    if (!mg_is_endless(o) || !mg_is_csr(x) || problem->maker || (problem->shift && !o->intercept))
+        return MARGIN_OK;
+    MG_ARENA_NEW(&arena, key, o->columns, "the columns of classes", error);
+    memset(key, 0, (size_t)o->columns * sizeof *key);
+    for (int64_t i = 0; i < o->samples; i++) {
+        const int64_t row = mg_sample_row(problem, i), end = mg_row_start(x, row + 1);
+        for (int64_t e = mg_row_start(x, row); e < end && o->c[i] > 0.0; e++) {
+            const double value = mg_stored_value(x, e);
+            int64_t *at = key + mg_column_index(x, e);
+            const int64_t own = o->functions > 1 ? 2 * problem->code[i] + 1 + (value > 0.0)
+                                                 : 1 + (value * problem->sign[i] > 0.0);
+            if (value != 0.0) *at = *at == 0 || *at == own ? own : -1;
+        }
+    }
+    for (int64_t j = 0; j < o->columns; j++)
+        *recedes |= key[j] > 0 && !(problem->scale && problem->scale[j] == 0.0);
+    return MARGIN_OK;
+}
+
 margin_status mg_find_recession(const mg_objective *o, const double *w, const double *b,
                                 bool *recedes, bool *separable, margin_error *error) {
     enum { MOST_STEPS = 12 };
@@ -259,8 +284,9 @@ margin_status mg_find_recession(const mg_objective *o, const double *w, const do
     const int64_t weights = o->functions * o->columns;
     double *at, *at_b, *step, *step_b, least, most = (double)INFINITY;
     MG_SCOPED_ARENA(arena, o->design->heap);
-    *recedes = *separable = false;
-    if (!mg_is_endless(o) || !mg_newton_matrix_can(o)) return MARGIN_OK;
+    *separable = false;
+    MG_TRY(mg_column_recedes(o, recedes, error));
+    if (!mg_is_endless(o) || *recedes || !mg_newton_matrix_can(o)) return MARGIN_OK;
     MG_TRY(MG_PIECES(&arena, "Newton's direction", error, MG_PIECE(at, weights),
                      MG_PIECE(at_b, o->functions), MG_PIECE(step, weights + o->functions),
                      MG_PIECE(step_b, o->functions)));
