@@ -10,7 +10,7 @@
 
 /* Several restarts are worth it by default while one pass costs no more than this many
  * differences. */
-static const double cheap_pass = 1e8;
+static const double cheap_pass = 1e6;
 enum { CHEAP_RESTARTS = 10, MOST_CLUSTERS = 1000000 };
 
 static const margin_option options[] = {
@@ -24,7 +24,7 @@ static const margin_option options[] = {
                .low = -(double)INFINITY, .high = (double)INFINITY),
     MG_INTEGER("restarts", "auto",
                "runs from different starts, of which the best is kept; auto: 10 for small data, 1 "
-               "where k x rows x columns is above 10^8",
+               "where k x rows x columns is above 10^6",
                .low = 1, .high = 10000, .choices = "auto"),
     MG_INTEGER("max_iter", "300", "limit on the iterations of a run", .low = 1, .high = 1e9),
     MG_NUMBER(
