@@ -244,6 +244,9 @@ typedef struct mg_learner {
     /* It reads dense rows through mg_sample_values or mg_row_make only (of a design, say), so
      * what a stage just before it makes need not be stored (kept_bytes). */
     bool takes_made_rows;
+    /* Sparse rows are the quicker ones: of dense data that are mostly zeros it gets a sparse copy.
+     */
+    bool prefers_sparse;
     /* It looks at no row at all, so what the last stage makes is made by nobody. */
     bool reads_no_rows;
     /* Whether, with these options on so many rows, it reads those of data by columns through

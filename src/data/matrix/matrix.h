@@ -175,6 +175,11 @@ margin_status mg_matrix_new_dense(mg_heap *heap, int64_t rows, int64_t columns, 
 margin_status mg_matrix_new_csr(mg_heap *heap, int64_t rows, int64_t columns, int64_t stored,
                                 margin_type type, const char *purpose, mg_matrix_buffer *out,
                                 margin_error *error);
+/* A CSR copy of dense data of which at most a share `most` is not 0; else, or where it would take
+ * more than an eighth of the room that is left, nothing is made and out->heap stays NULL. One look
+ * at 64 rows, and only where these are so two passes. MEMORY, CANCELLED. */
+margin_status mg_matrix_sparse_copy(margin_context *context, const margin_matrix *x, double most,
+                                    mg_matrix_buffer *out, margin_error *error);
 /* Copy of chosen rows: same layout, value type and index type; stride = columns, i64 starts from 0.
  * Of data by columns: dense rows. */
 margin_status mg_matrix_gather(mg_heap *heap, const margin_matrix *x, const int64_t *rows,

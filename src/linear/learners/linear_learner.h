@@ -46,8 +46,8 @@ margin_status mg_linear_fit_penalties(mg_fit *fits, int64_t count,
 /* What is the same in all of them. */
 #define MG_LINEAR_LEARNER(of_family, of_check, of_fit)                                             \
     .makes = {&mg_hypothesis_linear}, .takes_affine = true, .takes_made_rows = true,               \
-    .takes_columns = mg_linear_takes_columns, .verify = mg_linear_verify_one,                      \
-    .family = (of_family), .check = (of_check), .fit = (of_fit)
+    .prefers_sparse = true, .takes_columns = mg_linear_takes_columns,                              \
+    .verify = mg_linear_verify_one, .family = (of_family), .check = (of_check), .fit = (of_fit)
 /* mg_linear_fit_one for least squares, which is solved directly without |w|_1 and without the word
  * of a textbook solver. */
 margin_status mg_squares_fit_one(mg_fit *fit);

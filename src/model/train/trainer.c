@@ -169,6 +169,22 @@ static margin_status keep_starts(mg_trainer *trainer, mg_reduction reduction, ma
     return MARGIN_OK;
 }
 
+/* Indicators of categories, say: a pass over the rows costs what is stored. */
+static margin_status take_sparse(mg_trainer *t, margin_context *context, margin_error *error) {
+    enum { FEWEST = 1 << 18 }; /* numbers, for which it is worth a look */
+    static const double most = 0.1;
+    mg_matrix_buffer made = {0};
+    mg_staged *staged = &t->staged;
+    if (staged->maker.stage || staged->x.rows < FEWEST / MG_MAX(staged->x.columns, 1))
+        return MARGIN_OK;
+    MG_TRY(mg_matrix_sparse_copy(context, &staged->x, most, &made, error));
+    if (!made.heap) return MARGIN_OK;
+    mg_matrix_buffer_free(&staged->buffer);
+    staged->buffer = made;
+    staged->x = made.view;
+    return MARGIN_OK;
+}
+
 /* ---- Entry ----------------------------------------------------------------------------------- */
 
 margin_status mg_trainer_open(margin_context *context, const margin_spec *spec,
@@ -188,6 +204,7 @@ margin_status mg_trainer_open(margin_context *context, const margin_spec *spec,
     MG_GO(mg_pipeline_fit(context, spec, data, &t->samples, model, &t->staged, error));
     if (!(learner->info->abilities & MARGIN_CAN_SPARSE))
         MG_GO(mg_staged_densify(context, &t->staged, learner->info->name, error));
+    if (learner->learner->prefers_sparse) MG_GO(take_sparse(t, context, error));
     return MARGIN_OK;
 done:
     mg_trainer_close(t);
