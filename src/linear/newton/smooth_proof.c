@@ -55,8 +55,8 @@ static void explain_limit(mg_smooth *s) {
         !mg_newton_matrix_can(s->objective))
         snprintf(out->why, sizeof out->why,
                  "no more progress; without a penalty the proof needs (classes - 1) (columns + 1) "
-                 "<= %d, and memory for three square matrices of so many rows: give C a finite "
-                 "value",
+                 "<= %d, and memory for three square matrices of so many rows, or sparse columns "
+                 "of two classes far from depending on each other: give C a finite value",
                  MG_NEWTON_MATRIX_SIZE);
 }
 

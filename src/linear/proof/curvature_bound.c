@@ -296,15 +296,15 @@ bool mg_bound_by_products(const mg_objective *o) {
     static const double price = 15e3; /* of a product, in steps of a factor, for a stored value */
     const mg_problem *problem = o->design->problem;
     const double n = (double)o->columns;
-    return mg_is_csr(&problem->x) && !o->design->made && o->functions == 1 &&
-           o->penalty.rho == 0.0 && o->design->shift == problem->shift &&
-           n * n * n > price * mg_row_length(&problem->x) * (double)o->samples;
+    const bool can = mg_is_csr(&problem->x) && !o->design->made && o->functions == 1 &&
+                     o->penalty.rho == 0.0 && o->design->shift == problem->shift;
+    if (can && !mg_newton_matrix_can(o)) return true;
+    return can && n * n * n > price * mg_row_length(&problem->x) * (double)o->samples;
 }
 
-/* Between steps: g'H^-1 g is below this. */
+/* Between steps: g'H^-1 g is at most fallen + left / least. */
 static bool is_near(const void *state, double left, double fallen, double least) {
-    double *const *most = state;
-    **most = fallen + left / least;
+    (void)state;
     return left / least <= 0.05 * fallen;
 }
 
@@ -323,10 +323,7 @@ static margin_status set_units(curvature_bound *m, mg_arena *arena, double *norm
         norm[j] = root * deviation;
         n->factor[j] = deviation > 0.0 ? 1.0 / deviation : 0.0;
         n->scale[j] = 1.0 / root;
-        const double own = m->gradient[j] - n->mean[j] * m->sums[0];
-        right[j] = norm[j] > 0.0 ? own / norm[j] : 0.0;
-        /* samples that are taken out may have a part in what the others do not see */
-        if (m->scores && !(norm[j] > 0.0) && own != 0.0) right[j] = (double)INFINITY;
+        right[j] = norm[j] > 0.0 ? (m->gradient[j] - n->mean[j] * m->sums[0]) / norm[j] : 0.0;
     }
     n->scale[o->columns] = o->intercept ? 1.0 / root : 0.0;
     return mg_step_row_in_units(o->design, n->mean, n->factor, arena, &m->units, &m->row, m->error);
@@ -337,12 +334,11 @@ static margin_status step_by_products(curvature_bound *m, mg_arena *arena, doubl
     const mg_objective *o = m->o;
     const mg_stop stop = {
         .context = o->design->context, .deadline = (double)INFINITY, .max_iterations = -1};
-    double *norm, *right, *x, leverage = 0.0, most = (double)INFINITY, *found = &most;
+    double *norm, *right, *x, leverage = 0.0;
     MG_TRY(MG_PIECES(arena, purpose, m->error, MG_PIECE(norm, o->columns),
                      MG_PIECE(right, o->columns), MG_PIECE(x, o->columns)));
     MG_TRY(set_units(m, arena, norm, right));
     *square = mg_vector_ops_for(o->design->isa)->square(right, o->columns); /* about */
-    if (!isfinite(*square)) return MARGIN_OK;
     m->newton.least = usual_least;
     if (o->loss->kind != MG_LOSS_SQUARED && !m->at->ended)
         MG_TRY(greatest_leverage(m, *square, &leverage));
@@ -352,8 +348,7 @@ static margin_status step_by_products(curvature_bound *m, mg_arena *arena, doubl
     mg_column_groups groups;
     MG_TRY(mg_column_groups_find(stop.context, o->design->problem, o->intercept, o->c, arena,
                                  &groups, m->error));
-    mg_least_equation equation = {
-        .right = right, .x = x, .most = STEPS, .enough = is_near, .state = &found};
+    mg_least_equation equation = {.right = right, .x = x, .most = STEPS, .enough = is_near};
     const mg_column_curvature curvature = {.context = o->design->context,
                                            .stop = &stop,
                                            .problem = o->design->problem,
@@ -367,6 +362,7 @@ static margin_status step_by_products(curvature_bound *m, mg_arena *arena, doubl
         return status == MARGIN_ERROR_CANCELLED ? mg_fail_cancelled(m->error) : status;
     m->newton.least = fmin(m->newton.least, 1.0); /* that of the intercept */
     if (!is_definite(m)) return MARGIN_OK;
+    const double most = equation.fallen + equation.left / m->newton.least;
     *square = square_of(m, most + (o->intercept ? m->sums[0] * m->sums[0] / m->total : 0.0));
     return MARGIN_OK;
 }

@@ -192,11 +192,10 @@ static margin_status choose_sums(mg_squares *s) {
     return MARGIN_OK;
 }
 
-/* Categories, which a bound of the least eigenvalue leaves out. */
-static margin_status find_categories(mg_squares *s, conjugate_ways *m) {
+/* What a bound of the least eigenvalue says of categories, which it leaves out: nothing else
+ * depends on each other. */
+static margin_status take_rank(mg_squares *s, const conjugate_ways *m) {
     bool *marks;
-    MG_TRY(mg_column_groups_find(s->context, s->problem, s->intercept, s->c, &s->arena, &m->groups,
-                                 s->error));
     const int64_t left_out = mg_column_groups_rank(&m->groups, m->one);
     if (left_out <= 0) return MARGIN_OK;
     MG_ARENA_NEW(&s->arena, marks, s->columns, "the categories", s->error);
@@ -239,6 +238,8 @@ static margin_status find_least(mg_squares *s, conjugate_ways *m) {
                                   .most = m->most,
                                   .enough = is_enough,
                                   .state = &ahead};
+    MG_TRY(mg_column_groups_find(s->context, s->problem, s->intercept, s->c, &s->arena, &m->groups,
+                                 s->error));
     const mg_column_curvature curvature = {.context = s->context,
                                            .stop = &s->stop,
                                            .problem = s->problem,
@@ -268,13 +269,9 @@ margin_status mg_squares_conjugate(mg_squares *s, int64_t most, bool *doubtful) 
     mg_squares_start(s);
     MG_TRY(start_pass(s, m->slopes));
     *doubtful = s->alpha == 0.0 && !s->only;
-    if (s->alpha == 0.0) MG_TRY(find_categories(s, m));
     if (s->alpha == 0.0) MG_TRY(find_least(s, m));
-    if (*doubtful && s->least == 0.0) { /* left to a factor */
-        s->judged = false;
-        s->rank = -1;
-        s->columns_text[0] = 0;
-    }
+    if (s->least > 0.0) MG_TRY(take_rank(s, m));
+    if (*doubtful && s->least == 0.0) s->judged = false; /* left to a factor */
     if (s->out_of_time || !s->judged) return MARGIN_OK;
     MG_TRY(conjugate_go_on(s, m));
     *doubtful = s->now.gap > s->tolerance && !s->out_of_time;

@@ -18,7 +18,8 @@ typedef struct by_products {
     double *mean, *norm, *one, *x; /* columns */
     real total;
     mg_column_groups groups;
-    double least, square; /* square: the columns' part of G^2, at most */
+    double least;
+    real square; /* the columns' part of G^2, at most */
 } by_products;
 
 static margin_status read_moments(by_products *p) {
@@ -57,18 +58,17 @@ static real gradient_entry(const by_products *p, int64_t j, bool blurred) {
     return p->norm[j] > 0.0 ? value / (real)p->norm[j] : 0.0L;
 }
 
-/* Rows that are left out may have a part in what the others do not see. */
+/* Columns of which nothing is left in the rows that count: others may have a part in them. */
 static bool has_lost(const by_products *p) {
     bool lost = false;
-    for (int64_t j = 0; j < p->k->columns && p->k->loss->kind == MG_LOSS_SQUARED_HINGE; j++)
-        lost |= !(p->norm[j] > 0.0) && p->k->v[j] != 0.0L;
+    for (int64_t j = 0; j < p->k->columns; j++)
+        lost |= !(p->norm[j] > 0.0) && p->k->far[j] > 0.0L;
     return lost;
 }
 
 /* Of the columns' part of G^2; it ends near enough. */
 static bool is_near(const void *state, double left, double fallen, double least) {
-    double *const *most = state;
-    **most = fallen + left / least;
+    (void)state;
     return left / least <= 0.05 * fallen;
 }
 
@@ -77,14 +77,13 @@ static margin_status find_least(by_products *p) {
     mg_verification *k = p->k;
     margin_context *context = k->fit->context;
     const mg_stop stop = {.context = context, .deadline = (double)INFINITY, .max_iterations = -1};
-    double *right, *most = &p->square;
+    double *right;
     MG_ARENA_NEW(&p->arena, right, k->columns, "a verification", k->fit->error);
     for (int64_t j = 0; j < k->columns; j++)
         right[j] = (double)gradient_entry(p, j, false);
     MG_TRY(mg_column_groups_find(context, k->problem, k->options->intercept, p->own, &p->arena,
                                  &p->groups, k->fit->error));
-    mg_least_equation equation = {
-        .right = right, .x = p->x, .most = STEPS, .enough = is_near, .state = &most};
+    mg_least_equation equation = {.right = right, .x = p->x, .most = STEPS, .enough = is_near};
     const mg_column_curvature curvature = {.context = context,
                                            .stop = &stop,
                                            .problem = k->problem,
@@ -95,6 +94,7 @@ static margin_status find_least(by_products *p) {
                                            .equation = &equation};
     const margin_status status =
         mg_least_curvature(&curvature, MOST_PRODUCTS, &p->least, k->fit->error);
+    p->square = (real)equation.fallen + (real)equation.left / (real)p->least;
     return status == MARGIN_ERROR_CANCELLED ? mg_fail_cancelled(k->fit->error) : status;
 }
 
@@ -166,7 +166,7 @@ static margin_status judge(by_products *p, real *distance, real *moved) {
     if (has_lost(p)) return MARGIN_OK;
     MG_TRY(find_least(p));
     if (!(p->least > 0.0)) return MARGIN_OK;
-    const real square = (real)p->square + square_of_intercept(p, k->v);
+    const real square = p->square + square_of_intercept(p, k->v);
     *moved = find_moved(p, square);
     MG_TRY(find_reach(p, square, &reach));
     *distance = mg_verify_at_reach(square, reach);

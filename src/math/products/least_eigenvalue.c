@@ -95,6 +95,8 @@ margin_status mg_least_eigenvalue_bound(const mg_least_eigenvalue *m, double *le
     e->steps = 0;
     for (int64_t k = 0;; k++) {
         *least = look_at_lanes(e, &g);
+        e->left = g.rest[DRAWN];
+        e->fallen = g.fallen;
         if (!g.sound || k == m->most || (*least > 0.0 && !g.open[DRAWN])) return MARGIN_OK;
         const margin_status status = m->product(m->state, q, image, error);
         if (status != MARGIN_OK) return status;

@@ -25,7 +25,8 @@ typedef struct mg_least_equation {
     /* Whether |right - H x|^2 = left is little enough; with `least` the bound that is there, and
      * x'Hx - 2 right.x = -fallen. */
     bool (*enough)(const void *state, double left, double fallen, double least);
-    const void *state; /* of enough */
+    const void *state;   /* of enough */
+    double left, fallen; /* of x, at the end */
 } mg_least_equation;
 
 typedef struct mg_least_eigenvalue {
