@@ -374,6 +374,7 @@ const mg_neighbors_ops TABLE = {
     .scan = search_scan,
     .tile = {.rows = TILE_ROWS,
              .columns = 2 * FLANES,
+             .pack = tile_pack,
              .product = tile_product,
              .within = tile_within},
 };

@@ -42,3 +42,43 @@ static uint32_t tile_within(const float *values, float threshold) {
     return fvec_bits(fvec_load(values), threshold) |
            fvec_bits(fvec_load(values + FLANES), threshold) << FLANES;
 }
+
+/* Columns j ... j + count - 1 of LANES points: lanes of their lines, and the sums of squares. */
+MG_INLINE vec tile_square(const mg_neighbors *index, const int64_t *at, int64_t j, int64_t count,
+                          bool single, float *line, vec sum) {
+    vec y[LANES];
+#pragma GCC unroll 8
+    for (int l = 0; l < LANES; l++)
+        y[l] = single ? vec_widen_part((const float *)index->points + at[l] + j, count)
+                      : vec_load_part((const double *)index->points + at[l] + j, count);
+    vec_turn(y);
+#pragma GCC unroll 8
+    for (int k = 0; k < LANES; k++, line += 2 * FLANES) {
+        if (k >= count) break;
+        double scaled[LANES];
+        y[k] =
+            vec_multiply(vec_subtract(y[k], vec_set(index->centre[j + k])), vec_set(index->scale));
+        sum = vec_fma(y[k], y[k], sum);
+        vec_store(scaled, y[k]);
+        for (int l = 0; l < LANES; l++)
+            line[l] = (float)scaled[l];
+    }
+    return sum;
+}
+
+static void tile_pack(const mg_neighbors *index, int64_t first, float *panel, double *square) {
+    for (int64_t l = 0; l < 2 * FLANES; l += LANES) {
+        vec sum = vec_zero();
+        int64_t at[LANES], j = 0;
+        for (int k = 0; k < LANES; k++)
+            at[k] = MG_MIN(first + l + k, index->rows - 1) * index->columns;
+        for (; j + LANES <= index->columns; j += LANES)
+            sum = index->single
+                      ? tile_square(index, at, j, LANES, true, panel + j * 2 * FLANES + l, sum)
+                      : tile_square(index, at, j, LANES, false, panel + j * 2 * FLANES + l, sum);
+        if (j < index->columns)
+            sum = tile_square(index, at, j, index->columns - j, index->single,
+                              panel + j * 2 * FLANES + l, sum);
+        vec_store(square + l, sum);
+    }
+}

@@ -21,12 +21,14 @@
 #include <string.h>
 
 enum {
-    QUERIES = 96,       /* of a block */
+    QUERIES = 96,       /* of a block, */
+    ONE_BLOCK = 132,    /* and of the only one */
     HALF_QUERIES = 256, /* the same in bfloat16 */
     DEPTH = 272,        /* columns of a part of a panel: it stays in the first cache */
     HALF_DEPTH = 2048,  /* the same in bfloat16, of which both panels stay in the second */
     MOST_TILE = 1024,   /* numbers of a tile */
-    MOST_ROWS = 32,
+    MOST_ROWS = 32,     /* and its sides */
+    MOST_COLUMNS = 32,
     FEW = 16,           /* ranks that are found by insertion */
     HALF_LINES = 32,    /* bfloat16 lines are in blocks */
     PROBES = 32,        /* queries that say whether bfloat16 is sharp enough */
@@ -49,10 +51,11 @@ typedef struct packed {
     int64_t lines;                /* of a panel: the columns, and in bfloat16 zeros behind them */
     int64_t number_size;          /* of a number in a panel */
     int64_t queries;              /* of a block */
-    char *panel;                  /* panels x lines x ops->columns numbers */
-    float *start, *share;         /* one a point: |y|^2 - e, e */
-    double unit;                  /* e = unit |y|^2 */
-    int64_t room;                 /* candidates of a query */
+    char *panel;          /* panels x lines x ops->columns numbers; NULL: each is packed where
+                             it is needed, as one block of queries needs it once */
+    float *start, *share; /* one a point: |y|^2 - e, e */
+    double unit;          /* e = unit |y|^2 */
+    int64_t room;         /* candidates of a query */
     int64_t blocks, slices;
     mg_neighbor *merged; /* slices x queries x k, if there are several slices */
     int64_t *found;
@@ -61,6 +64,7 @@ typedef struct packed {
 
 typedef struct scratch {
     char *panel;   /* queries x lines numbers */
+    char *points;  /* lines x ops->columns numbers: where no panels are kept */
     float *tile;   /* queries / rows tiles */
     float *sorted; /* room */
     float threshold[HALF_QUERIES + MOST_ROWS];
@@ -91,20 +95,16 @@ static uint16_t half_of(double value) {
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/* Puts line j of point l into its panel. */
+/* Puts line j of point l into its panel in bfloat16. */
 static void put_point(const packed *p, char *panel, int64_t j, int64_t l, double y) {
-    enum { SIDE = 16 }; /* points side by side in bfloat16 */
-    if (!p->ops->half) {
-        ((float *)(void *)panel)[j * p->ops->columns + l] = (float)y;
-        return;
-    }
+    enum { SIDE = 16 }; /* points side by side */
     const int64_t block = j / HALF_LINES * p->ops->columns + l / SIDE * SIDE;
     ((uint16_t *)(void *)
          panel)[block * HALF_LINES + j % HALF_LINES / 2 * 2 * SIDE + l % SIDE * 2 + j % 2] =
         half_of(y);
 }
 
-/* The same for query l of a panel of queries. */
+/* Puts line j of query l into its panel of queries. */
 static void put_query(const packed *p, char *panel, int64_t j, int64_t l, double y) {
     if (!p->ops->half)
         ((float *)(void *)panel)[j * p->ops->rows + l] = (float)y;
@@ -117,24 +117,35 @@ static float share_of(const packed *p, double square) {
     return (float)(p->unit * square * (1 + 0x1p-20) + 0x1p-80);
 }
 
+static void pack_half(const packed *p, int64_t first, char *out, double *square) {
+    const mg_neighbors *index = p->batch->index;
+    const int64_t count = MG_MIN(p->ops->columns, index->rows - first);
+    memset(out, 0, (size_t)(p->lines * p->ops->columns * p->number_size));
+    for (int64_t l = 0; l < count; l++)
+        for (int64_t j = 0; j < index->columns; j++) {
+            const double y = mg_neighbors_scaled(index, first + l, j);
+            put_point(p, out, j, l, y);
+            square[l] += y * y;
+        }
+}
+
+static void pack_points(const packed *p, int64_t number, char *out) {
+    const int64_t first = number * p->ops->columns;
+    double square[MOST_COLUMNS] = {0};
+    if (p->ops->half)
+        pack_half(p, first, out, square);
+    else
+        p->ops->pack(p->batch->index, first, (float *)(void *)out, square);
+    for (int64_t l = 0, row = first; l < p->ops->columns; l++, row++) {
+        p->share[row] = share_of(p, square[l]);
+        p->start[row] = row < p->batch->index->rows ? (float)square[l] - p->share[row] : FLT_MAX;
+    }
+}
+
 static margin_status pack_panel(void *argument, int64_t number, int worker) {
     const packed *p = argument;
-    const mg_neighbors *index = p->batch->index;
-    const int64_t width = p->ops->columns, bytes = p->lines * width * p->number_size;
-    char *out = p->panel + number * bytes;
     (void)worker;
-    memset(out, 0, (size_t)bytes);
-    for (int64_t l = 0; l < width; l++) {
-        const int64_t row = number * width + l;
-        double square = 0;
-        for (int64_t j = 0; row < index->rows && j < index->columns; j++) {
-            const double y = mg_neighbors_scaled(index, row, j);
-            put_point(p, out, j, l, y);
-            square += y * y;
-        }
-        p->share[row] = share_of(p, square);
-        p->start[row] = row < index->rows ? (float)square - p->share[row] : FLT_MAX;
-    }
+    pack_points(p, number, p->panel + number * p->lines * p->ops->columns * p->number_size);
     return MARGIN_OK;
 }
 
@@ -261,10 +272,15 @@ static void collect(const packed *p, scratch *s, int64_t i, int64_t panel, const
 static void cross_panel(const packed *p, scratch *s, int64_t first, int64_t count, int64_t panel) {
     const mg_tile_ops *ops = p->ops;
     const int64_t tile = p->parts > 1 ? ops->rows * ops->columns : 0, size = p->number_size;
+    const char *points = s->points;
+    if (p->panel)
+        points = p->panel + panel * p->lines * ops->columns * size;
+    else
+        pack_points(p, panel, s->points);
     for (int64_t part = 0; part < p->parts; part++) {
         const int64_t begin = part * p->depth, depth = MG_MIN(p->depth, p->lines - begin);
         const bool last = part == p->parts - 1;
-        const char *b = p->panel + (panel * p->lines + begin) * ops->columns * size;
+        const char *b = points + begin * ops->columns * size;
         for (int64_t i = 0; i < count; i += ops->rows) {
             float *out = s->tile + i / ops->rows * tile;
             unsigned hits =
@@ -389,7 +405,8 @@ static void shape_numbers(packed *p) {
     p->unit = p->ops->half ? 0x1.02p-7 + 2 * chain : chain;
     p->queries = p->ops->half
                      ? MG_MAX(rows, MG_MIN(HALF_QUERIES, (1 << 18) / p->lines / rows * rows))
-                     : QUERIES;
+                 : p->batch->count <= ONE_BLOCK ? ONE_BLOCK
+                                                : QUERIES;
 }
 
 static void shape(packed *p) {
@@ -398,7 +415,7 @@ static void shape(packed *p) {
     const int threads = mg_threads(p->context);
     shape_numbers(p);
     p->panels = (index->rows + width - 1) / width;
-    p->room = MG_MAX(4 * p->batch->k + 16, 112) + width;
+    p->room = MG_MAX(4 * p->batch->k + 16, 48) + width;
     p->blocks = (p->batch->count + p->queries - 1) / p->queries;
     /* few queries: the points are shared out; the answer does not depend on it */
     p->slices = MG_MIN((2 * threads + p->blocks - 1) / p->blocks,
@@ -416,8 +433,9 @@ static margin_status tiles_make_room(packed *p, mg_arena *arena, margin_error *e
     const mg_neighbors_batch *b = p->batch;
     const int64_t points = p->panels * p->ops->columns, size = p->number_size;
     const int threads = mg_threads(p->context);
+    const bool keep = p->blocks > 1 || p->ops->half; /* some queries are tried beforehand */
     bool failed = false;
-    p->panel = piece_of(arena, points * p->lines, (size_t)size, &failed);
+    if (keep) p->panel = piece_of(arena, points * p->lines, (size_t)size, &failed);
     p->start = piece_of(arena, points, sizeof(float), &failed);
     p->share = piece_of(arena, points, sizeof(float), &failed);
     p->scratch = piece_of(arena, threads, sizeof *p->scratch, &failed);
@@ -425,6 +443,7 @@ static margin_status tiles_make_room(packed *p, mg_arena *arena, margin_error *e
         scratch *s = &p->scratch[t];
         s->ranked = 0;
         s->panel = piece_of(arena, p->queries * p->lines, (size_t)size, &failed);
+        if (!keep) s->points = piece_of(arena, p->lines * p->ops->columns, (size_t)size, &failed);
         s->tile = piece_of(arena, p->queries * p->ops->columns + MOST_TILE, sizeof(float), &failed);
         s->sorted = piece_of(arena, p->room, sizeof(float), &failed);
         s->candidates = piece_of(arena, p->queries * p->room, sizeof(candidate), &failed);
@@ -467,7 +486,7 @@ static margin_status run_packed(packed *p, mg_arena *arena, bool doubt, bool *co
     *coarse = false;
     shape(p);
     MG_TRY(tiles_make_room(p, arena, error));
-    status = mg_parallel(p->context, p->panels, pack_panel, p, NULL);
+    status = mg_parallel(p->context, p->panel ? p->panels : 0, pack_panel, p, NULL);
     if (status >= 0 && doubt) status = too_coarse(p, coarse);
     if (*coarse) return MARGIN_OK;
     if (status >= 0) status = mg_parallel(p->context, p->blocks * p->slices, cross_block, p, NULL);
