@@ -200,6 +200,10 @@ typedef struct mg_tile_ops {
 } mg_tile_ops;
 
 typedef struct mg_neighbors_ops {
+    /* The most |x - centre| of `count` rows, which are `stride` numbers apart; not finite if one of
+     * the numbers is not. */
+    double (*farthest)(const void *x, bool single, int64_t count, int64_t columns, int64_t stride,
+                       const double *centre);
     void (*search)(const mg_neighbors *index, mg_search *search);
     void (*search_together)(const mg_neighbors *index, mg_search *searches, int count);
     void (*scan)(const mg_neighbors *index, mg_search *search, int64_t first, int64_t count);
