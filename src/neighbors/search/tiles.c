@@ -425,7 +425,7 @@ static void shape(packed *p) {
     const int threads = mg_threads(p->context);
     shape_numbers(p);
     p->panels = (index->rows + width - 1) / width;
-    p->room = MG_MAX(4 * p->batch->k + 16, 48) + width;
+    p->room = 4 * p->batch->k + 16 + width;
     p->blocks = (p->batch->count + p->queries - 1) / p->queries;
     /* few queries: the points are shared out; the answer does not depend on it */
     p->slices = MG_MIN((2 * threads + p->blocks - 1) / p->blocks,
