@@ -29,7 +29,7 @@ target_compile_options(margin_warnings INTERFACE
     # members of public structs are int32_t and not enumerations; gcc looks for the other changes of sign
     $<$<C_COMPILER_ID:Clang>:-Wno-sign-conversion> $<$<BOOL:${MARGIN_WERROR}>:-Werror>)
 
-# Files named *_avx2.c, *_avx512.c, *_vnni.c and *_amx.c hold kernels for one instruction set; nothing else may use it.
+# Files named *_avx2.c, *_avx512.c, *_vnni.c, *_bf16.c and *_amx.c hold kernels for one instruction set; nothing else may use it.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
     set(MARGIN_X86 ON)
 else()
@@ -40,6 +40,7 @@ set(MARGIN_FLAGS_AVX512 ${MARGIN_FLAGS_AVX2} -mavx512f -mavx512bw -mavx512dq -ma
 
 set(MARGIN_FLAGS_AMX ${MARGIN_FLAGS_AVX512})
 set(MARGIN_FLAGS_VNNI ${MARGIN_FLAGS_AVX512})
+set(MARGIN_FLAGS_BF16 ${MARGIN_FLAGS_AVX512})
 if(MARGIN_X86)
     include(CheckCCompilerFlag)
     check_c_compiler_flag("-mamx-tile -mamx-bf16" MARGIN_HAS_AMX)
@@ -49,6 +50,10 @@ if(MARGIN_X86)
     check_c_compiler_flag("-mavx512vnni" MARGIN_HAS_VNNI)
     if(MARGIN_HAS_VNNI)
         list(APPEND MARGIN_FLAGS_VNNI -mavx512vnni)
+    endif()
+    check_c_compiler_flag("-mavx512bf16" MARGIN_HAS_BF16)
+    if(MARGIN_HAS_BF16)
+        list(APPEND MARGIN_FLAGS_BF16 -mavx512bf16)
     endif()
 endif()
 
@@ -63,6 +68,8 @@ function(margin_isa_flags target)
                 COMPILE_OPTIONS "${MARGIN_FLAGS_AVX512}")
         elseif(source MATCHES "_vnni\\.c$")
             set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${MARGIN_FLAGS_VNNI}")
+        elseif(source MATCHES "_bf16\\.c$")
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${MARGIN_FLAGS_BF16}")
         elseif(source MATCHES "_amx\\.c$")
             set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${MARGIN_FLAGS_AMX}")
         endif()

@@ -429,8 +429,7 @@ static double plain_score(const margin_model *model, const margin_data *data, co
     double sum = 0, total = 0;
     for (int64_t i = 0; i < asked; i++) {
         const int64_t from = i * count / asked, length = (i + 1) * count / asked - from;
-        const uint64_t drawn = mg_random_u64(0, MG_RANDOM_SAMPLE, (uint64_t)i);
-        const int64_t row = kept[from + (int64_t)(drawn % (uint64_t)length)];
+        const int64_t at = mg_scored_row(count, 1000, asked, i), row = kept[at];
         const double y = ((const double *)data->y.values)[row];
         const double w = data->weights.values ? ((const double *)data->weights.values)[row] : 1;
         const margin_matrix x =
@@ -439,6 +438,8 @@ static double plain_score(const margin_model *model, const margin_data *data, co
         double value = 0;
         if (classes) assert_int_equal(margin_predict(model, &x, &label, NULL), MARGIN_OK);
         if (!classes) assert_int_equal(margin_predict_values(model, &x, &value, NULL), MARGIN_OK);
+        assert_true(from <= at && at < from + length);
+        assert_int_equal(at, mg_scored_row(count, 1000, 1000, mg_scored_stretch(asked, i, 1000)));
         sum += w * (classes ? (double)((double)label == y) : (value - y) * (value - y));
         total += w;
     }

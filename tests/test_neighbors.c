@@ -158,12 +158,13 @@ static void take_and_compare(void *argument, int64_t query, const double *q, mg_
 /* The tiles in bfloat16, by plain C and by matrix registers: with the choice of f32 instead, and
  * where they are made to do it all the same. */
 static void compare_half(margin_context *context, const mg_neighbors_batch *batch, expectation *e) {
-    const mg_tile_ops *ops[2] = {&tiles_half, NULL};
+    const mg_tile_ops *ops[3] = {&tiles_half, NULL, NULL};
 #if defined(__x86_64__)
     if (mg_tile_ops_amx.product && mg_has_matrix_registers()) ops[1] = &mg_tile_ops_amx;
+    if (mg_tile_ops_bf16.product && mg_has_half_products()) ops[2] = &mg_tile_ops_bf16;
 #endif
     if (!mg_neighbors_tiles_pay(batch)) return;
-    for (int n = 0; n < 4; n++) {
+    for (int n = 0; n < 6; n++) {
         if (!ops[n / 2]) continue;
         const size_t used = strlen(e->what);
         snprintf(e->what + used, sizeof e->what - used, ", half %d", n);

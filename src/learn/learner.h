@@ -162,6 +162,7 @@ typedef struct mg_fit {
      * does not claim (NaN) need not be looked for. */
     const margin_report *claimed;
     int64_t parts; /* that the model is made of; 0: as 1 */
+    bool judged;   /* its classes of training rows will be asked for, of the rows as it sees them */
     /* What a fit with other options found on this problem: where an iteration may begin. Changes
      * the way to the optimum and not what is proven of it. NULL: none. */
     const mg_hypothesis *start;
@@ -176,8 +177,9 @@ typedef struct mg_fit {
     /* results; on failure nothing is left behind */
     mg_hypothesis *hypothesis; /* attached */
     margin_report report;      /* initialised; the learner sets status, objective, gap, tolerance,
-                                  iterations, formula, reason, items; of two classes the training
-                                  accuracy, if it knows what prediction would say of each row */
+                                  iterations, formula, reason, items; of two classes, or with
+                                  `scored`, the training accuracy, if it knows what prediction
+                                  would say of each of these rows */
     mg_verified verified;      /* of `verify` */
 } mg_fit;
 

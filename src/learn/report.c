@@ -1,6 +1,7 @@
 /* Filling in and joining reports. */
 #include "learn/report.h"
 
+#include "base/random.h"
 #include "learn/learner.h"
 
 #include <math.h>
@@ -151,4 +152,18 @@ void mg_trace_note(const mg_trace *trace, margin_trace_step step) {
     step.subproblem = trace->subproblem;
     step.subproblems = trace->subproblems;
     if (trace->step(&step, trace->user)) margin_context_cancel(trace->context);
+}
+
+int64_t mg_scored_stretch(int64_t stretches, int64_t k, int64_t finer) {
+    for (; stretches < finer; stretches *= 2)
+        k = 2 * k + (int64_t)(mg_random_u64(1, MG_RANDOM_SAMPLE, (uint64_t)(stretches + k)) & 1);
+    return k;
+}
+
+int64_t mg_scored_row(int64_t count, int64_t finest, int64_t stretches, int64_t k) {
+    const int64_t at = mg_scored_stretch(stretches, k, finest);
+    const int64_t first = count / finest * at + count % finest * at / finest;
+    const int64_t end = count / finest * (at + 1) + count % finest * (at + 1) / finest;
+    const uint64_t drawn = mg_random_u64(0, MG_RANDOM_SAMPLE, (uint64_t)at);
+    return first + (int64_t)(drawn % (uint64_t)(end - first));
 }

@@ -22,6 +22,12 @@ void mg_report_reason(margin_report *report, const char *format, ...) MG_PRINTF(
  * many of them, spread evenly, the report's accuracy, rmse and r2 are; NaN: nothing is known of
  * any. */
 #define MG_SCORED_ROWS "scored_rows"
+/* Which ones: of stretches of equal length, `finest` of them or half as many and so on, each stands
+ * for one of its halves, drawn, and in the end for a row, drawn, as rows may be in turns. So those
+ * of few stretches are among those of more. The stretch of `finer` in number k of `stretches`; and
+ * its row, of `count` >= finest. */
+int64_t mg_scored_stretch(int64_t stretches, int64_t k, int64_t finer);
+int64_t mg_scored_row(int64_t count, int64_t finest, int64_t stretches, int64_t k);
 /* Joins the report of the next sub-problem to that of those before it (the first one is simply
  * copied): objectives, iterations and counts of sub-problems add up, and so do the distances from
  * the optimum, so that gap is that of the sum: sum_k gap_k max(1, P_k) / max(1, sum_k P_k), NaN if

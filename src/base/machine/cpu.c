@@ -40,6 +40,7 @@ mg_isa mg_isa_level(void) {
 enum {
     ASK_FOR_STATE = 0x1023, /* ARCH_REQ_XCOMP_PERM */
     TILE_DATA = 18,         /* XFEATURE_XTILEDATA */
+    AVX512_BF16 = 1 << 5,
     AMX_BF16 = 1 << 22,
     AMX_TILE = 1 << 24
 };
@@ -51,8 +52,17 @@ bool mg_has_matrix_registers(void) {
     if (!(d & AMX_BF16) || !(d & AMX_TILE)) return false;
     return syscall(SYS_arch_prctl, ASK_FOR_STATE, TILE_DATA) == 0;
 }
+
+bool mg_has_half_products(void) {
+    unsigned a, b, c, d;
+    return mg_isa_level() == MG_ISA_AVX512 && __get_cpuid_count(7, 1, &a, &b, &c, &d) &&
+           (a & AVX512_BF16) != 0;
+}
 #else
 bool mg_has_matrix_registers(void) {
+    return false;
+}
+bool mg_has_half_products(void) {
     return false;
 }
 #endif

@@ -19,6 +19,9 @@ mg_isa mg_isa_level(void);
  * MARGIN_ISA is not set. As cheap as mg_isa_level. */
 bool mg_has_matrix_registers(void);
 
+/* Products of bfloat16 in vectors (AVX-512 BF16), with AVX-512. */
+bool mg_has_half_products(void);
+
 /* Products of bytes (AVX-512 VNNI), with AVX-512. */
 bool mg_has_byte_products(void);
 

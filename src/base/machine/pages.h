@@ -2,7 +2,8 @@
  *
  * First touch of fresh memory costs 5 times less with 2 MB pages than with 4 KB ones, and every
  * pass afterwards misses the TLB less. malloc cannot give that: it aligns large blocks to 16 bytes
- * behind a page boundary. A block can grow in place or by moving page tables, without a copy. */
+ * behind a page boundary. What no huge page holds, at the end, is there from the start. A block can
+ * grow in place or by moving page tables, without a copy. */
 #pragma once
 
 #include <stdbool.h>

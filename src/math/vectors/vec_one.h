@@ -42,6 +42,9 @@ MG_INLINE vec vec_absolute(vec a) {
 MG_INLINE vec vec_max(vec a, vec b) { /* b where one is a NaN */
     return a > b ? a : b;
 }
+MG_INLINE void vec_turn(vec a[LANES]) { /* a square: rows become columns */
+    (void)a;
+}
 MG_INLINE double vec_sum(vec a) {
     return a;
 }

@@ -1,7 +1,6 @@
 /* What a finished model is worth on the rows it was trained on. */
 #include "model/predict/fit_score.h"
 
-#include "base/random.h"
 #include "base/scoped.h"
 #include "model/measure/outcome.h"
 #include "model/predict/predict.h"
@@ -28,18 +27,14 @@ static margin_status find_labels(margin_context *context, const margin_matrix *x
     return mg_cancelled(context) ? mg_fail_cancelled(error) : MARGIN_OK; /* where no row was left */
 }
 
-/* `count` of the samples, fewer than all: of as many stretches of equal length one each, drawn, as
- * rows may be in turns. */
-static margin_status choose_scored(const mg_samples *all, int64_t count, mg_samples *scored,
-                                   margin_error *error) {
+/* `count` of the samples, fewer than all. */
+static margin_status choose_scored(const mg_samples *all, int64_t most, int64_t count,
+                                   mg_samples *scored, margin_error *error) {
     *scored = (mg_samples){.heap = all->heap, .count = count};
     MG_NEW(all->heap, scored->owned_rows, count, "the rows to answer for", error);
     if (all->weights) MG_NEW(all->heap, scored->weights, count, "their weights", error);
     for (int64_t k = 0; k < count; k++) {
-        const int64_t first = all->count / count * k + all->count % count * k / count;
-        const int64_t end = all->count / count * (k + 1) + all->count % count * (k + 1) / count;
-        const uint64_t drawn = mg_random_u64(0, MG_RANDOM_SAMPLE, (uint64_t)k);
-        const int64_t i = first + (int64_t)(drawn % (uint64_t)(end - first));
+        const int64_t i = mg_scored_row(all->count, most, count, k);
         scored->owned_rows[k] = mg_samples_row(all, i);
         if (all->weights) scored->weights[k] = all->weights[i];
     }
@@ -134,7 +129,7 @@ margin_status mg_fit_score(margin_context *context, const margin_data *data,
     if (!isnan(told) && !known && count > 0 && samples->count > count) {
         while ((double)(count / 2) >= told && count > model->learner->scored_least)
             count /= 2;
-        MG_TRY(choose_scored(samples, count, &scored, error));
+        MG_TRY(choose_scored(samples, model->learner->scored, count, &scored, error));
         mg_report_set(report, MG_SCORED_ROWS, (double)scored.count);
         samples = &scored;
     }

@@ -78,7 +78,8 @@ static margin_status score(margin_context *context, const margin_data *data,
         model->task == MARGIN_REGRESS
             ? model->stage_count == 0 && model->target.count == 1 && !isnan(report->train_rmse) &&
                   !isnan(report->train_r2)
-            : as_seen && model->decision == MG_DECIDE_SIGN && !isnan(report->train_accuracy);
+            : as_seen && (model->decision == MG_DECIDE_SIGN || model->learner->scored > 0) &&
+                  !isnan(report->train_accuracy);
     mg_context_extend(context);
     if (known && !mg_cancelled(context)) return MARGIN_OK;
     report->train_rmse = report->train_r2 = report->train_accuracy = (double)NAN; /* of a part */

@@ -93,6 +93,7 @@ static margin_status group_make(const part_run *run, margin_context *context, in
                                   .claimed = run->verify ? &run->model->report : NULL,
                                   .trace = run->trace ? trace : NULL,
                                   .parts = run->split->parts,
+                                  .judged = run->split->labels != NULL,
                                   .start = started ? run->starts->parts[first + k] : NULL,
                                   .kept = keeps ? &run->starts->kept : NULL,
                                   .seed = context->options.seed,

@@ -1,6 +1,7 @@
 /* Making an index: where the coordinates are, which method, and why. */
 #include "neighbors/learner/index.h"
 
+#include "base/sort.h"
 #include "base/text/number_text.h"
 #include "neighbors/tree/tree_build.h"
 
@@ -10,13 +11,14 @@
 enum {
     PIECES = 64,
     SAMPLE = 127,
-    PROBES = 64,
-    SURE_COLUMNS = 8, /* up to here the tree wins whatever the data are */
-    SURE_ROWS = 128,  /* below, nothing matters */
-    PART = 4,         /* of so many rows one is in the part that is tried first, */
-    FIRST = 16,       /* and of so many in the part before, for */
-    FEW = 64,         /* fewer neighbours than this, */
-    PART_ROWS = 1024, /* if it has as many */
+    PROBES = 64,       /* of a tree of all or of a quarter; */
+    FIRST_PROBES = 16, /* of a sixteenth, which decides if nearly all of it is visited */
+    SURE_COLUMNS = 8,  /* up to here the tree wins whatever the data are */
+    SURE_ROWS = 128,   /* below, nothing matters */
+    PART = 4,          /* of so many rows one is in the part that is tried first, */
+    FIRST = 16,        /* and of so many in the part before, for */
+    FEW = 64,          /* fewer neighbours than this, */
+    PART_ROWS = 1024,  /* if it has as many */
     LARGEST_ROWS = INT32_MAX - 64
 };
 
@@ -25,6 +27,7 @@ enum {
 typedef struct survey {
     const mg_neighbors_plan *plan;
     const double *centre;
+    double size;         /* the most |centre| */
     double most[PIECES]; /* |x - centre| */
     int64_t bad[PIECES], column[PIECES];
 } survey;
@@ -41,33 +44,41 @@ static double plan_value(const mg_neighbors_plan *plan, int64_t i, int64_t j) {
 static double middle_of(const mg_neighbors_plan *plan, int64_t j) {
     double values[SAMPLE];
     const int64_t count = MG_MIN(plan->rows, SAMPLE);
-    for (int64_t i = 0; i < count; i++) {
-        const double value = plan_value(plan, plan->rows * i / count, j);
-        int64_t at = i;
-        for (; at > 0 && values[at - 1] > value; at--)
-            values[at] = values[at - 1];
-        values[at] = value;
-    }
-    return values[count / 2];
+    for (int64_t i = 0; i < count; i++)
+        values[i] = plan_value(plan, plan->rows * i / count, j);
+    return mg_select(values, count, count / 2);
+}
+
+/* One by one: where some are not as they should be. */
+static void survey_each(survey *s, int64_t piece, int64_t first, int64_t end) {
+    const mg_neighbors_plan *plan = s->plan;
+    for (int64_t i = first; i < end && s->bad[piece] < 0; i++)
+        for (int64_t j = 0; j < plan->x->columns && s->bad[piece] < 0; j++)
+            if (!(fabs(plan_value(plan, i, j)) <= MG_NEIGHBORS_LARGEST)) {
+                s->bad[piece] = i;
+                s->column[piece] = j;
+            }
 }
 
 static margin_status survey_piece(void *argument, int64_t piece, int worker) {
     survey *s = argument;
     const mg_neighbors_plan *plan = s->plan;
-    const int64_t end = plan->rows * (piece + 1) / PIECES;
+    const margin_matrix *x = plan->x;
+    const int64_t first = plan->rows * piece / PIECES, end = plan->rows * (piece + 1) / PIECES;
+    const int64_t together = plan->index ? 1 : end - first;
+    const bool single = x->value_type == MARGIN_F32;
+    const mg_neighbors_ops *ops = mg_neighbors_ops_for(mg_isa_level());
     double most = 0;
     (void)worker;
+    for (int64_t i = first; i < end; i += together) {
+        const int64_t at = plan_row(plan, i) * x->stride;
+        const double far = ops->farthest((const char *)x->values + at * (single ? 4 : 8), single,
+                                         together, x->columns, x->stride, s->centre);
+        most = far > most ? far : most;
+    }
     s->bad[piece] = -1;
-    for (int64_t i = plan->rows * piece / PIECES; i < end; i++)
-        for (int64_t j = 0; j < plan->x->columns; j++) {
-            const double value = plan_value(plan, i, j), far = fabs(value - s->centre[j]);
-            most = far > most ? far : most;
-            if (MG_UNLIKELY(!(fabs(value) <= MG_NEIGHBORS_LARGEST)) && s->bad[piece] < 0) {
-                s->bad[piece] = i;
-                s->column[piece] = j;
-            }
-        }
     s->most[piece] = most;
+    if (!(most + s->size < MG_NEIGHBORS_LARGEST / 2)) survey_each(s, piece, first, end);
     return MARGIN_OK;
 }
 
@@ -87,6 +98,7 @@ static margin_status find_frame(margin_context *context, const mg_neighbors_plan
     for (int64_t j = 0; j < plan->x->columns; j++) {
         centre[j] = middle_of(plan, j);
         if (!(fabs(centre[j]) <= MG_NEIGHBORS_LARGEST)) centre[j] = 0; /* refused below */
+        s.size = fmax(s.size, fabs(centre[j]));
     }
     MG_TRY(mg_parallel(context, PIECES, survey_piece, &s, error));
     for (int piece = 0; piece < PIECES; piece++) {
@@ -187,14 +199,14 @@ double mg_neighbors_make_price(const mg_neighbors *index) {
 
 /* Counts what queries of the tree visit: rows of the plan spread evenly, each of which finds itself
  * and k others. */
-static void probe(const mg_hypothesis *h, const mg_neighbors_plan *plan,
+static void probe(const mg_hypothesis *h, const mg_neighbors_plan *plan, int64_t count,
                   mg_neighbors_choice *choice) {
     mg_neighbor list[MG_NEIGHBORS_LIST];
     double q[MG_TREE_COLUMNS], visits = 0;
     const int64_t k = MG_MIN(MG_MIN(plan->k + 1, plan->rows), MG_NEIGHBORS_LIST);
-    for (int64_t i = 0; i < PROBES && visits <= PROBES * choice->break_even; i++) {
+    for (int64_t i = 0; i < count && visits <= (double)count * choice->break_even; i++) {
         for (int64_t j = 0; j < plan->x->columns; j++)
-            q[j] = plan_value(plan, plan->rows * i / PROBES, j);
+            q[j] = plan_value(plan, plan->rows * i / count, j);
         mg_search search = mg_search_nearest(q, k, list);
         mg_neighbors_find(mg_neighbors_view(h), &search);
         visits += (double)search.visits + 0.5 * (double)search.ranked / MG_LEAF;
@@ -222,7 +234,7 @@ static margin_status try_part(margin_context *context, const mg_neighbors_plan *
     MG_GO(new_index(context, &part, &h, error));
     MG_GO(add_tree(context, &part, h, error));
     choice->probes = 0;
-    probe(h, &part, choice);
+    probe(h, &part, parts == FIRST ? FIRST_PROBES : PROBES, choice);
     choice->whole = mg_neighbors_view(h)->tree->nodes + mg_neighbors_view(h)->tree->leaves;
     if (choice->visits > choice->break_even ||
         (parts == FIRST && choice->visits > 0.9 * (double)choice->whole))
@@ -263,7 +275,7 @@ static margin_status index_choose(margin_context *context, const mg_neighbors_pl
     MG_TRY(add_tree(context, plan, *h, error));
     choice->tree = true;
     if (sure) return MARGIN_OK;
-    probe(*h, plan, choice);
+    probe(*h, plan, PROBES, choice);
     if (choice->visits <= choice->break_even) return MARGIN_OK;
     choice->tree = false;
     mg_hypothesis_free(*h);

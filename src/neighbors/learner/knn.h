@@ -20,6 +20,12 @@ void mg_knn_no_answer(double *out, int64_t functions);
 bool mg_knn_take(mg_tally *t, const mg_neighbor *list, int64_t count);
 /* Votes become shares, and sums means. */
 void mg_knn_divide(const mg_tally *t, int64_t functions);
+/* Scores from the neighbours of q: shares of the votes by class, or the mean target. The row of
+ * weight w counts as w rows one behind the other; the last one takes part with what is left of k.
+ * `list` holds the first `count` neighbours in order and has room for `room`; where they do not
+ * suffice, more are looked for. */
+void mg_knn_vote(const mg_neighbors *index, int64_t functions, const double *q, mg_neighbor *list,
+                 int64_t count, int64_t room, double *out);
 margin_status mg_knn_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
                             int64_t count, double *out);
 margin_status mg_knn_scores_batch(margin_context *context, const mg_hypothesis *h,

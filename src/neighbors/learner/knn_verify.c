@@ -1,5 +1,6 @@
 /* The claim of a fit, and its proof: the rows that the model keeps are those of the data, and for a
- * sample of them the neighbours are found once by the model's own method and once by plain loops.
+ * sample of them, some of those that the training accuracy is of, the neighbours are found once by
+ * the model's own method and once by plain loops.
  * What it answers without neighbours is computed again. Coordinates that stages made may have been
  * rounded otherwise by another instruction set, so kept rows are the data's to rounding; the plain
  * loops go over kept rows, with the distance of metric.h. So a row at the radius, or as far as
@@ -13,8 +14,14 @@ static int64_t checked_rows(const mg_problem *problem) {
     return MG_MIN(problem->count, CHECKED);
 }
 
+/* Where the stretch of a checked row begins, the least number of stretches being cut. */
+static int64_t checked_stretch(int64_t number) {
+    return MG_KNN_LEAST * number / CHECKED;
+}
+
 static int64_t checked_row(const mg_problem *problem, int64_t number) {
-    return problem->count * number / checked_rows(problem);
+    if (problem->count <= MG_KNN_SCORED) return problem->count * number / checked_rows(problem);
+    return mg_scored_row(problem->count, MG_KNN_SCORED, MG_KNN_LEAST, checked_stretch(number));
 }
 
 static void knn_verify_read_row(const mg_problem *problem, int64_t sample, double *out) {
@@ -41,11 +48,20 @@ static void set_report(mg_fit *fit, double sum, double differing) {
 
 /* The rows that are asked for, and what is found. */
 typedef struct claim {
+    mg_fit *fit;
     const mg_neighbors *index;
-    double *q; /* CHECKED rows */
-    double last[CHECKED];
+    int64_t count, functions;
+    int64_t scored;   /* rows of the training accuracy, all of which are asked for; 0: CHECKED */
+    double *q, *last; /* count rows, and distances of the last that takes part */
+    double *scores;   /* count x functions, if they are of the training accuracy */
     double visits, found; /* sums: nodes and leaves, neighbours */
 } claim;
+
+static int64_t asked_row(const claim *c, int64_t i) {
+    const mg_problem *problem = c->fit->problem;
+    return c->scored ? mg_scored_row(problem->count, MG_KNN_SCORED, c->scored, i)
+                     : checked_row(problem, i);
+}
 
 static void claim_find(claim *c, mg_search *search) {
     mg_neighbors_find(c->index, search);
@@ -54,11 +70,11 @@ static void claim_find(claim *c, mg_search *search) {
 }
 
 /* Distance of the last row that takes part: the one at which the weight reaches k. */
-static double last_distance(const margin_context *context, claim *c, const double *q) {
+static double last_distance(claim *c, const double *q) {
     const mg_neighbors *index = c->index;
     mg_neighbor list[MG_NEIGHBORS_LIST];
     mg_search search = mg_search_within(q, index->reach, index->radius, list);
-    search.context = context;
+    search.context = c->fit->context;
     double taken = 0, last = 0;
     claim_find(c, &search);
     while (search.count > 0) {
@@ -76,59 +92,108 @@ static double last_distance(const margin_context *context, claim *c, const doubl
 
 static void take_last(void *argument, int64_t query, const double *q, mg_neighbor *list,
                       int64_t count, int64_t room) {
-    claim *c = argument;
-    (void)q, (void)room;
-    if (count > 0) c->last[query] = list[count - 1].distance;
-    if (query == 0) c->found = (double)(CHECKED * count);
+    const claim *c = argument;
+    c->last[query] = count > 0 ? list[count - 1].distance : 0;
+    if (c->scores)
+        mg_knn_vote(c->index, c->functions, q, list, count, room, c->scores + query * c->functions);
 }
 
 /* All at once where every row counts once: a scan of many costs little more than of one. */
-static margin_status ask(mg_fit *fit, claim *c, int64_t count) {
+static bool asks_together(const mg_neighbors *index) {
+    return !index->tree && !index->weight && index->k == (double)index->reach;
+}
+
+static margin_status ask(claim *c) {
     const mg_neighbors *index = c->index;
-    if (!index->tree && !index->weight && index->k == (double)index->reach) {
+    margin_context *context = c->fit->context;
+    if (asks_together(index)) {
         const mg_neighbors_batch batch = {.index = index,
                                           .queries = c->q,
-                                          .count = count,
+                                          .count = c->count,
                                           .stride = index->columns,
                                           .k = index->reach,
                                           .radius = index->radius,
                                           .take = take_last,
                                           .argument = c};
-        return mg_neighbors_run(fit->context, &batch, fit->error);
+        return mg_neighbors_run(context, &batch, c->fit->error);
     }
-    for (int64_t i = 0; i < count && !mg_cancelled(fit->context); i++)
-        c->last[i] = last_distance(fit->context, c, c->q + i * index->columns);
-    return mg_cancelled(fit->context) ? mg_fail_cancelled(fit->error) : MARGIN_OK;
+    for (int64_t i = 0; i < c->count && !mg_cancelled(context); i++)
+        c->last[i] = last_distance(c, c->q + i * index->columns);
+    return mg_cancelled(context) ? mg_fail_cancelled(c->fit->error) : MARGIN_OK;
 }
 
 /* The most training rows, halved until answering for them costs no more than the index, or little.
  */
-static int64_t scored_rows(const claim *c) {
+static int64_t scored_rows(const mg_neighbors *index, double each) {
     static const double little = 1e6; /* nanoseconds */
-    const double limit = fmax(mg_neighbors_make_price(c->index), little);
-    const double each =
-        mg_neighbors_price(c->index, c->visits / (double)CHECKED, c->found / (double)CHECKED);
+    const double limit = fmax(mg_neighbors_make_price(index), little);
     int64_t rows = MG_KNN_SCORED;
     while (rows > MG_KNN_LEAST && (double)rows * each > limit)
         rows /= 2;
     return rows;
 }
 
+/* Whether the rows of the accuracy are asked for here, so that points are packed once: not where it
+ * takes long, as a time limit would then leave no model in place of one whose accuracy is not
+ * known. */
+static void choose_asked(claim *c) {
+    static const double brief = 5e7; /* nanoseconds */
+    const mg_problem *problem = c->fit->problem;
+    const double each = mg_neighbors_price(c->index, 0, c->index->k);
+    c->count = checked_rows(problem);
+    if (!asks_together(c->index) || problem->count <= MG_KNN_SCORED) return;
+    const int64_t rows = scored_rows(c->index, each);
+    mg_report_set(&c->fit->report, MG_SCORED_ROWS, (double)rows);
+    if (c->fit->judged && problem->kind == MG_ARGMAX && (double)rows * each < brief)
+        c->count = c->scored = rows;
+}
+
+/* Of equal scores the first. */
+static double claim_accuracy(const claim *c) {
+    const mg_problem *problem = c->fit->problem;
+    int64_t right = 0;
+    for (int64_t i = 0; i < c->count; i++) {
+        const double *scores = c->scores + i * c->functions;
+        int64_t best = 0;
+        for (int64_t f = 1; f < c->functions; f++)
+            if (scores[f] > scores[best]) best = f;
+        right += best == problem->code[asked_row(c, i)];
+    }
+    return (double)right / (double)c->count;
+}
+
+static margin_status claim_make_room(claim *c, mg_arena *arena) {
+    margin_error *error = c->fit->error;
+    if (c->scored)
+        MG_ARENA_NEW(arena, c->scores, c->count * c->functions, "shares of the votes", error);
+    MG_ARENA_NEW(arena, c->last, c->count, "distances", error);
+    MG_ARENA_NEW(arena, c->q, c->count * c->index->columns, "rows of the data", error);
+    return MARGIN_OK;
+}
+
 margin_status mg_knn_claim(mg_fit *fit, const mg_hypothesis *h) {
     const mg_problem *problem = fit->problem;
-    const int64_t count = checked_rows(problem);
-    claim c = {.index = mg_neighbors_view(h)};
+    claim c = {.fit = fit, .index = mg_neighbors_view(h), .functions = h->functions};
     double sum = 0;
     MG_SCOPED_ARENA(arena, fit->context->heap);
-    MG_ARENA_NEW(&arena, c.q, count * h->columns, "rows of the data", fit->error);
-    for (int64_t i = 0; i < count; i++)
-        knn_verify_read_row(problem, checked_row(problem, i), c.q + i * h->columns);
-    MG_TRY(ask(fit, &c, count));
-    for (int64_t i = 0; i < count; i++)
-        sum += mg_sample_weight(problem, checked_row(problem, i)) * c.last[i];
+    choose_asked(&c);
+    MG_TRY(claim_make_room(&c, &arena));
+    for (int64_t i = 0; i < c.count; i++)
+        knn_verify_read_row(problem, asked_row(&c, i), c.q + i * h->columns);
+    MG_TRY(ask(&c));
+    for (int64_t i = 0; i < checked_rows(problem); i++) {
+        const int64_t at =
+            c.scored ? mg_scored_stretch(MG_KNN_LEAST, checked_stretch(i), c.scored) : i;
+        sum += mg_sample_weight(problem, checked_row(problem, i)) * c.last[at];
+    }
     set_report(fit, sum, 0);
-    if (problem->count > MG_KNN_SCORED)
-        mg_report_set(&fit->report, MG_SCORED_ROWS, (double)scored_rows(&c));
+    if (c.scored)
+        fit->report.train_accuracy = claim_accuracy(&c);
+    else if (problem->count > MG_KNN_SCORED && !asks_together(c.index))
+        mg_report_set(
+            &fit->report, MG_SCORED_ROWS,
+            (double)scored_rows(c.index, mg_neighbors_price(c.index, c.visits / (double)CHECKED,
+                                                            c.found / (double)CHECKED)));
     return MARGIN_OK;
 }
 

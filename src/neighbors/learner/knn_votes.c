@@ -65,12 +65,8 @@ static void answer_empty(mg_tally *t, int64_t functions, const double *q) {
     }
 }
 
-/* Scores from the neighbours of q: shares of the votes by class, or the mean target. The row of
- * weight w counts as w rows one behind the other; the last one takes part with what is left of k.
- * `list` holds the first `count` neighbours in order and has room for `room`; where they do not
- * suffice, more are looked for. */
-static void take_vote(const mg_neighbors *index, int64_t functions, const double *q,
-                      mg_neighbor *list, int64_t count, int64_t room, double *out) {
+void mg_knn_vote(const mg_neighbors *index, int64_t functions, const double *q, mg_neighbor *list,
+                 int64_t count, int64_t room, double *out) {
     mg_tally t = {.index = index, .out = out};
     memset(out, 0, (size_t)functions * sizeof *out);
     if (count == 0) {
@@ -98,7 +94,7 @@ margin_status mg_knn_scores(const mg_hypothesis *h, const margin_matrix *x, int6
         }
         mg_search search = mg_search_within(q, index->reach, index->radius, list);
         mg_neighbors_find(index, &search);
-        take_vote(index, h->functions, q, list, search.count, index->reach, out);
+        mg_knn_vote(index, h->functions, q, list, search.count, index->reach, out);
     }
     return MARGIN_OK;
 }
@@ -115,7 +111,7 @@ static void answer_query(void *argument, int64_t query, const double *q, mg_neig
     if (count < 0 || !has_targets(mg_neighbors_view(v->h)))
         mg_knn_no_answer(out, v->h->functions);
     else
-        take_vote(mg_neighbors_view(v->h), v->h->functions, q, list, count, room, out);
+        mg_knn_vote(mg_neighbors_view(v->h), v->h->functions, q, list, count, room, out);
 }
 
 margin_status mg_knn_scores_batch(margin_context *context, const mg_hypothesis *h,

@@ -186,6 +186,9 @@ bool mg_neighbors_tiles_pay(const mg_neighbors_batch *batch);
 typedef struct mg_tile_ops {
     int rows, columns;
     bool half;
+    /* Points first ... first + columns - 1 as a panel, the last one again behind it, and the
+     * squares of their lengths. NULL with `half`: in plain C. */
+    void (*pack)(const mg_neighbors *index, int64_t first, void *panel, double *square);
     /* c (rows x columns, continued unless `start` is given: then it begins as start[columns]) plus
      * a'b over `depth` lines. With `threshold` (rows numbers, the last part): the bit of each row
      * that has a number at or below its threshold; c is stored only if there is one. */
@@ -197,6 +200,10 @@ typedef struct mg_tile_ops {
 } mg_tile_ops;
 
 typedef struct mg_neighbors_ops {
+    /* The most |x - centre| of `count` rows, which are `stride` numbers apart; not finite if one of
+     * the numbers is not. */
+    double (*farthest)(const void *x, bool single, int64_t count, int64_t columns, int64_t stride,
+                       const double *centre);
     void (*search)(const mg_neighbors *index, mg_search *search);
     void (*search_together)(const mg_neighbors *index, mg_search *searches, int count);
     void (*scan)(const mg_neighbors *index, mg_search *search, int64_t first, int64_t count);
@@ -206,5 +213,6 @@ typedef struct mg_neighbors_ops {
 const mg_neighbors_ops *mg_neighbors_ops_for(mg_isa isa);
 MG_ISA_TABLES(mg_neighbors_ops, mg_neighbors_ops);
 #if defined(__x86_64__)
-extern const mg_tile_ops mg_tile_ops_amx; /* product NULL: the compiler did not know them */
+/* product NULL: the compiler did not know them */
+extern const mg_tile_ops mg_tile_ops_amx, mg_tile_ops_bf16;
 #endif

@@ -1,15 +1,7 @@
 /* The search for neighbours with AVX-512. */
 #include "math/vectors/fvec_avx512.h"
 #include "neighbors/search/lanes_eight.h"
-
-enum { TILE_ROWS = 12 };
-
-MG_INLINE unsigned fvec_within(fvec a, fvec b, float limit) { /* not 0 if one is <= limit */
-    return _mm512_cmp_ps_mask(_mm512_min_ps(a, b), _mm512_set1_ps(limit), _CMP_LE_OQ);
-}
-MG_INLINE uint32_t fvec_bits(fvec a, float limit) { /* a bit for each a <= limit */
-    return _mm512_cmp_ps_mask(a, _mm512_set1_ps(limit), _CMP_LE_OQ);
-}
+#include "neighbors/search/tile_avx512.h"
 
 #define TABLE mg_neighbors_ops_avx512
 #include "neighbors/search/search_tmpl.h"

@@ -368,12 +368,35 @@ static void search_scan(const mg_neighbors *index, mg_search *s, int64_t first, 
 #include "neighbors/search/packet_tmpl.h"
 #include "neighbors/search/tile_tmpl.h"
 
+/* ---- Range ----------------------------------------------------------------------------------- */
+
+static double farthest(const void *x, bool single, int64_t count, int64_t columns, int64_t stride,
+                       const double *centre) {
+    vec most = vec_zero(), sum = vec_zero();
+    double lane[LANES], found = 0;
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t j = 0; j < columns; j += LANES) {
+            const int64_t at = i * stride + j, n = MG_MIN(LANES, columns - j);
+            const vec value = single ? vec_widen_part((const float *)x + at, n)
+                                     : vec_load_part((const double *)x + at, n);
+            const vec far = vec_absolute(vec_subtract(value, vec_load_part(centre + j, n)));
+            most = vec_max(far, most);
+            sum = vec_add(sum, far);
+        }
+    vec_store(lane, most);
+    for (int l = 0; l < LANES; l++)
+        found = lane[l] > found ? lane[l] : found;
+    return isfinite(vec_sum(sum)) ? found : (double)INFINITY;
+}
+
 const mg_neighbors_ops TABLE = {
+    .farthest = farthest,
     .search = search_query,
     .search_together = search_together,
     .scan = search_scan,
     .tile = {.rows = TILE_ROWS,
              .columns = 2 * FLANES,
+             .pack = tile_pack,
              .product = tile_product,
              .within = tile_within},
 };

@@ -9,29 +9,34 @@
  * value v has T - 2 e_x - e_q <= v <= T + e_q: the k-th least v + 2 e_x + 2 e_q is a threshold for
  * v.
  *
- * With matrix registers the coordinates are rounded to bfloat16, by a relative 2^-8 each: that adds
- * 2 (2^-7 + 2^-16) |y_x| |y_q| <= (2^-7 + 2^-16) (|y_x|^2 + |y_q|^2), which e_x and e_q hold, and
- * about twice as many rows remain to be ranked; where it would be many more (tight clusters, far
- * apart), f32 is taken. */
+ * With matrix registers, or vectors of it, the coordinates are rounded to bfloat16, by a relative
+ * 2^-8 each: that adds 2 (2^-7 + 2^-16) |y_x| |y_q| <= (2^-7 + 2^-16) (|y_x|^2 + |y_q|^2), which
+ * e_x and e_q hold, and about twice as many rows remain to be ranked; where it would be many more
+ * (tight clusters, far apart), f32 is taken. */
 #include "neighbors/search/neighbor_list.h"
 
 #include "base/sort.h"
 
 #include <float.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum {
-    QUERIES = 96,       /* of a block */
+    QUERIES = 96,       /* of a block, */
+    ONE_BLOCK = 132,    /* and of the only one */
     HALF_QUERIES = 256, /* the same in bfloat16 */
     DEPTH = 272,        /* columns of a part of a panel: it stays in the first cache */
     HALF_DEPTH = 2048,  /* the same in bfloat16, of which both panels stay in the second */
     MOST_TILE = 1024,   /* numbers of a tile */
-    MOST_ROWS = 32,
-    FEW = 16,           /* ranks that are found by insertion */
-    HALF_LINES = 32,    /* bfloat16 lines are in blocks */
-    PROBES = 32,        /* queries that say whether bfloat16 is sharp enough */
-    DOUBTFUL = 24,      /* rows ranked for each neighbour at which it is not */
-    LEAST_QUERIES = 24, /* fewer are scanned */
+    MOST_ROWS = 32,     /* and its sides */
+    MOST_COLUMNS = 32,
+    FEW = 16,            /* ranks that are found by insertion */
+    HALF_LINES = 32,     /* bfloat16 lines are in blocks */
+    PROBES = 32,         /* queries that say whether bfloat16 is sharp enough */
+    DOUBTFUL = 24,       /* rows ranked for each neighbour at which it is not */
+    HALF_NEIGHBORS = 32, /* for more it takes as long as f32 with vectors, */
+    HALF_COLUMNS = 8,    /* and for fewer columns */
+    LEAST_QUERIES = 24,  /* fewer are scanned */
     LEAST_COLUMNS = 4,
     SOME_PANELS = 8 /* one in so many says where the k nearest will end, if k is FEW or more */
 };
@@ -49,18 +54,23 @@ typedef struct packed {
     int64_t lines;                /* of a panel: the columns, and in bfloat16 zeros behind them */
     int64_t number_size;          /* of a number in a panel */
     int64_t queries;              /* of a block */
-    char *panel;                  /* panels x lines x ops->columns numbers */
-    float *start, *share;         /* one a point: |y|^2 - e, e */
-    double unit;                  /* e = unit |y|^2 */
-    int64_t room;                 /* candidates of a query */
+    char *panel;          /* panels x lines x ops->columns numbers; NULL: each is packed where
+                             it is needed, as one block of queries needs it once */
+    float *start, *share; /* one a point: |y|^2 - e, e */
+    double unit;          /* e = unit |y|^2 */
+    int64_t room;         /* candidates of a query */
     int64_t blocks, slices;
     mg_neighbor *merged; /* slices x queries x k, if there are several slices */
     int64_t *found;
+    int64_t doubtful; /* of one block: rows ranked before its end at which bfloat16 is given up; 0:
+                         none */
+    _Atomic bool coarse;
     struct scratch *scratch;
 } packed;
 
 typedef struct scratch {
     char *panel;   /* queries x lines numbers */
+    char *points;  /* lines x ops->columns numbers: where no panels are kept */
     float *tile;   /* queries / rows tiles */
     float *sorted; /* room */
     float threshold[HALF_QUERIES + MOST_ROWS];
@@ -91,20 +101,16 @@ static uint16_t half_of(double value) {
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/* Puts line j of point l into its panel. */
+/* Puts line j of point l into its panel in bfloat16. */
 static void put_point(const packed *p, char *panel, int64_t j, int64_t l, double y) {
-    enum { SIDE = 16 }; /* points side by side in bfloat16 */
-    if (!p->ops->half) {
-        ((float *)(void *)panel)[j * p->ops->columns + l] = (float)y;
-        return;
-    }
+    enum { SIDE = 16 }; /* points side by side */
     const int64_t block = j / HALF_LINES * p->ops->columns + l / SIDE * SIDE;
     ((uint16_t *)(void *)
          panel)[block * HALF_LINES + j % HALF_LINES / 2 * 2 * SIDE + l % SIDE * 2 + j % 2] =
         half_of(y);
 }
 
-/* The same for query l of a panel of queries. */
+/* Puts line j of query l into its panel of queries. */
 static void put_query(const packed *p, char *panel, int64_t j, int64_t l, double y) {
     if (!p->ops->half)
         ((float *)(void *)panel)[j * p->ops->rows + l] = (float)y;
@@ -117,24 +123,35 @@ static float share_of(const packed *p, double square) {
     return (float)(p->unit * square * (1 + 0x1p-20) + 0x1p-80);
 }
 
+static void pack_half(const packed *p, int64_t first, char *out, double *square) {
+    const mg_neighbors *index = p->batch->index;
+    const int64_t count = MG_MIN(p->ops->columns, index->rows - first);
+    memset(out, 0, (size_t)(p->lines * p->ops->columns * p->number_size));
+    for (int64_t l = 0; l < count; l++)
+        for (int64_t j = 0; j < index->columns; j++) {
+            const double y = mg_neighbors_scaled(index, first + l, j);
+            put_point(p, out, j, l, y);
+            square[l] += y * y;
+        }
+}
+
+static void pack_points(const packed *p, int64_t number, char *out) {
+    const int64_t first = number * p->ops->columns;
+    double square[MOST_COLUMNS] = {0};
+    if (p->ops->pack)
+        p->ops->pack(p->batch->index, first, out, square);
+    else
+        pack_half(p, first, out, square);
+    for (int64_t l = 0, row = first; l < p->ops->columns; l++, row++) {
+        p->share[row] = share_of(p, square[l]);
+        p->start[row] = row < p->batch->index->rows ? (float)square[l] - p->share[row] : FLT_MAX;
+    }
+}
+
 static margin_status pack_panel(void *argument, int64_t number, int worker) {
     const packed *p = argument;
-    const mg_neighbors *index = p->batch->index;
-    const int64_t width = p->ops->columns, bytes = p->lines * width * p->number_size;
-    char *out = p->panel + number * bytes;
     (void)worker;
-    memset(out, 0, (size_t)bytes);
-    for (int64_t l = 0; l < width; l++) {
-        const int64_t row = number * width + l;
-        double square = 0;
-        for (int64_t j = 0; row < index->rows && j < index->columns; j++) {
-            const double y = mg_neighbors_scaled(index, row, j);
-            put_point(p, out, j, l, y);
-            square += y * y;
-        }
-        p->share[row] = share_of(p, square);
-        p->start[row] = row < index->rows ? (float)square - p->share[row] : FLT_MAX;
-    }
+    pack_points(p, number, p->panel + number * p->lines * p->ops->columns * p->number_size);
     return MARGIN_OK;
 }
 
@@ -241,7 +258,7 @@ static void tiles_settle(const packed *p, scratch *s, int64_t i, const double *q
     s->count[i] = kept;
 }
 
-static void collect(const packed *p, scratch *s, int64_t i, int64_t panel, const float *values,
+static void collect(packed *p, scratch *s, int64_t i, int64_t panel, const float *values,
                     const double *q) {
     candidate *list = s->candidates + i * p->room;
     const int64_t width = p->ops->columns;
@@ -255,16 +272,23 @@ static void collect(const packed *p, scratch *s, int64_t i, int64_t panel, const
     if (count <= p->room - width) return;
     compact(p, s, i);
     if (s->count[i] > p->room - width) tiles_settle(p, s, i, q);
+    if (p->doubtful && s->ranked > p->doubtful) p->coarse = true;
 }
 
 /* One panel against all queries of the block. */
-static void cross_panel(const packed *p, scratch *s, int64_t first, int64_t count, int64_t panel) {
+static void cross_panel(packed *p, scratch *s, int64_t first, int64_t count, int64_t panel) {
     const mg_tile_ops *ops = p->ops;
     const int64_t tile = p->parts > 1 ? ops->rows * ops->columns : 0, size = p->number_size;
+    const char *points = s->points;
+    if (p->panel)
+        points = p->panel + panel * p->lines * ops->columns * size;
+    else
+        pack_points(p, panel, s->points);
     for (int64_t part = 0; part < p->parts; part++) {
-        const int64_t begin = part * p->depth, depth = MG_MIN(p->depth, p->lines - begin);
+        const int64_t begin = part * p->depth;
+        const int64_t depth = MG_MIN(p->depth, p->batch->index->columns - begin);
         const bool last = part == p->parts - 1;
-        const char *b = p->panel + (panel * p->lines + begin) * ops->columns * size;
+        const char *b = points + begin * ops->columns * size;
         for (int64_t i = 0; i < count; i += ops->rows) {
             float *out = s->tile + i / ops->rows * tile;
             unsigned hits =
@@ -318,10 +342,10 @@ static int64_t guess_rank(int64_t k) {
     return MG_MIN(k, (int64_t)(mean + 3.5 * sqrt(mean)) + 1);
 }
 
-static bool cross_panels(const packed *p, scratch *s, int64_t first, int64_t count, int64_t begin,
+static bool cross_panels(packed *p, scratch *s, int64_t first, int64_t count, int64_t begin,
                          int64_t end) {
     bool cancelled = false;
-    const int64_t k = p->batch->k, some = k >= FEW && !p->ops->half ? SOME_PANELS : 0;
+    const int64_t k = p->batch->k, some = k >= FEW && !p->ops->begin ? SOME_PANELS : 0;
     if (p->ops->begin) p->ops->begin();
     s->rank = some ? guess_rank(k) : k;
     for (int64_t panel = begin; panel < end && some && !cancelled; panel += some) {
@@ -331,7 +355,7 @@ static bool cross_panels(const packed *p, scratch *s, int64_t first, int64_t cou
     for (int64_t i = 0; i < count && some; i++)
         if (s->count[i] >= 0) compact(p, s, i);
     s->rank = k;
-    for (int64_t panel = begin; panel < end && !cancelled; panel++) {
+    for (int64_t panel = begin; panel < end && !cancelled && !p->coarse; panel++) {
         if (some && (panel - begin) % some == 0) continue;
         cancelled = mg_cancelled(p->context);
         if (!cancelled) cross_panel(p, s, first, count, panel);
@@ -349,8 +373,10 @@ static margin_status cross_block(void *argument, int64_t task, int worker) {
     const int64_t begin = p->panels * slice / p->slices;
     const int64_t end = p->panels * (slice + 1) / p->slices;
     const int64_t width = p->ops->columns, rows = b->index->rows;
+    s->ranked = 0;
     pack_queries(p, s, first, count);
     if (!cross_panels(p, s, first, count, begin, end)) return MARGIN_ERROR_CANCELLED;
+    if (p->coarse) return MARGIN_OK;
     for (int64_t i = 0; i < count; i++) {
         const double *q = b->queries + (first + i) * b->stride;
         if (mg_cancelled(p->context)) return MARGIN_ERROR_CANCELLED; /* a list may be long */
@@ -388,8 +414,9 @@ static void shape_numbers(packed *p) {
     if (p->ops->half) p->depth = (p->depth + HALF_LINES - 1) / HALF_LINES * HALF_LINES;
     p->unit = p->ops->half ? 0x1.02p-7 + 2 * chain : chain;
     p->queries = p->ops->half
-                     ? MG_MAX(rows, MG_MIN(HALF_QUERIES, (1 << 18) / p->lines / rows * rows))
-                     : QUERIES;
+                     ? MG_MAX(rows, MG_MIN(HALF_QUERIES, (1 << 18) / p->lines) / rows * rows)
+                 : p->batch->count <= ONE_BLOCK ? ONE_BLOCK
+                                                : QUERIES;
 }
 
 static void shape(packed *p) {
@@ -398,7 +425,7 @@ static void shape(packed *p) {
     const int threads = mg_threads(p->context);
     shape_numbers(p);
     p->panels = (index->rows + width - 1) / width;
-    p->room = MG_MAX(4 * p->batch->k + 16, 112) + width;
+    p->room = 4 * p->batch->k + 16 + width;
     p->blocks = (p->batch->count + p->queries - 1) / p->queries;
     /* few queries: the points are shared out; the answer does not depend on it */
     p->slices = MG_MIN((2 * threads + p->blocks - 1) / p->blocks,
@@ -416,15 +443,16 @@ static margin_status tiles_make_room(packed *p, mg_arena *arena, margin_error *e
     const mg_neighbors_batch *b = p->batch;
     const int64_t points = p->panels * p->ops->columns, size = p->number_size;
     const int threads = mg_threads(p->context);
+    const bool keep = p->blocks > 1;
     bool failed = false;
-    p->panel = piece_of(arena, points * p->lines, (size_t)size, &failed);
+    if (keep) p->panel = piece_of(arena, points * p->lines, (size_t)size, &failed);
     p->start = piece_of(arena, points, sizeof(float), &failed);
     p->share = piece_of(arena, points, sizeof(float), &failed);
     p->scratch = piece_of(arena, threads, sizeof *p->scratch, &failed);
     for (int t = 0; t < threads && !failed; t++) {
         scratch *s = &p->scratch[t];
-        s->ranked = 0;
         s->panel = piece_of(arena, p->queries * p->lines, (size_t)size, &failed);
+        if (!keep) s->points = piece_of(arena, p->lines * p->ops->columns, (size_t)size, &failed);
         s->tile = piece_of(arena, p->queries * p->ops->columns + MOST_TILE, sizeof(float), &failed);
         s->sorted = piece_of(arena, p->room, sizeof(float), &failed);
         s->candidates = piece_of(arena, p->queries * p->room, sizeof(candidate), &failed);
@@ -445,11 +473,14 @@ static void take_nothing(void *argument, int64_t query, const double *q, mg_neig
     (void)argument, (void)query, (void)q, (void)list, (void)count, (void)room;
 }
 
+static int64_t most_ranked(const packed *p) {
+    return DOUBTFUL * (p->batch->k + 4) * p->batch->count;
+}
+
 /* Are the tiles so coarse that many rows must be ranked? Asked of queries spread evenly, and
  * answered by counting. The points are packed. */
 static margin_status too_coarse(packed *p, bool *coarse) {
     mg_neighbors_batch sample = *p->batch;
-    const int64_t ranked = p->scratch[0].ranked;
     packed probe = *p;
     sample.count = MG_MIN(PROBES, p->batch->count);
     sample.stride *= p->batch->count / sample.count;
@@ -457,7 +488,7 @@ static margin_status too_coarse(packed *p, bool *coarse) {
     probe.batch = &sample;
     probe.blocks = probe.slices = 1;
     MG_TRY(cross_block(&probe, 0, 0));
-    *coarse = (p->scratch[0].ranked - ranked) / sample.count > DOUBTFUL * (p->batch->k + 4);
+    *coarse = p->scratch[0].ranked > most_ranked(&probe);
     return MARGIN_OK;
 }
 
@@ -466,12 +497,14 @@ static margin_status run_packed(packed *p, mg_arena *arena, bool doubt, bool *co
     margin_status status;
     *coarse = false;
     shape(p);
+    if (doubt && p->blocks == 1) p->doubtful = most_ranked(p);
     MG_TRY(tiles_make_room(p, arena, error));
-    status = mg_parallel(p->context, p->panels, pack_panel, p, NULL);
-    if (status >= 0 && doubt) status = too_coarse(p, coarse);
+    status = mg_parallel(p->context, p->panel ? p->panels : 0, pack_panel, p, NULL);
+    if (status >= 0 && doubt && p->panel) status = too_coarse(p, coarse);
     if (*coarse) return MARGIN_OK;
     if (status >= 0) status = mg_parallel(p->context, p->blocks * p->slices, cross_block, p, NULL);
-    if (status >= 0 && p->slices > 1)
+    *coarse = p->coarse;
+    if (status >= 0 && p->slices > 1 && !*coarse)
         status = mg_parallel(p->context, p->blocks, merge_block, p, NULL);
     return status < 0 ? mg_fail_cancelled(error) : MARGIN_OK;
 }
@@ -495,6 +528,10 @@ margin_status mg_neighbors_run_tiles(margin_context *context, const mg_neighbors
 #if defined(__x86_64__)
     if (batch->index->isa == MG_ISA_AVX512 && mg_tile_ops_amx.product && mg_has_matrix_registers())
         ops = &mg_tile_ops_amx;
+    else if (batch->k <= HALF_NEIGHBORS && batch->index->columns >= HALF_COLUMNS &&
+             batch->index->isa == MG_ISA_AVX512 && mg_tile_ops_bf16.product &&
+             mg_has_half_products())
+        ops = &mg_tile_ops_bf16;
 #endif
     return mg_neighbors_run_tiles_by(context, batch, ops, true, error);
 }

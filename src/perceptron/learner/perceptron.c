@@ -136,7 +136,18 @@ static void set_up(mg_perceptron_run *run, mg_fit *fit) {
     run->separation_margin = (double)NAN;
 }
 
+/* Plain passes over rows of weight 1 show NaN, of which a row is misclassified and makes weights
+ * NaN, and infinity, which does so or makes the length of a row infinite. */
+static bool shows_infinite(const mg_perceptron_run *run) {
+    const mg_perceptron_options *o = &run->options;
+    return run->form == &mg_perceptron_two_class && o->variant == MG_PLAIN && o->batch == 0 &&
+           (o->order == MG_SEQUENTIAL || o->order == MG_SHUFFLED) && !run->problem->weight &&
+           !run->fit->trace;
+}
+
 static margin_status train(mg_perceptron_run *run) {
+    run->unchecked = run->problem->unchecked;
+    if (!shows_infinite(run)) MG_TRY(mg_perceptron_check_data(run));
     if (run->options.dual) MG_TRY(mg_perceptron_announce(run));
     MG_TRY(start_state(run));
     MG_TRY(mg_perceptron_order_begin(run));
@@ -192,7 +203,7 @@ static margin_status fits(const margin_component *info, const mg_problem *proble
         .options = mg_perceptron_option_table, .option_count = MG_PERCEPTRON_OPTION_COUNT          \
     }
 
-static const mg_learner_more more = {.walks = true};
+static const mg_learner_more more = {.finds_infinite = true, .walks = true};
 
 /* The model is a sum of kernels. */
 static const mg_learner perceptron_kernel = {

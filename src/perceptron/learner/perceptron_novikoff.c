@@ -47,6 +47,7 @@ static bool is_out_of_reach(const mg_perceptron_run *run) {
 
 static margin_status separate_columns(mg_perceptron_run *run) {
     mg_separation found;
+    MG_TRY(mg_perceptron_check_data(run));
     const margin_status status = mg_separate(run->context, run->problem, MG_SEPARATE_UNIT,
                                              work_left(run), &found, run->fit->error);
     if (status < 0) return status;

@@ -274,21 +274,34 @@ static margin_status choose_state(mg_perceptron_run *run, margin_status *ended,
     return MARGIN_ERROR_INTERNAL;
 }
 
-static margin_status check_finite(const mg_perceptron_run *run, const mg_perceptron_state *state) {
-    for (int64_t k = 0; k < run->length; k++)
-        MG_REQUIRE(isfinite(state->numbers[k]), run->fit->error, MG_DATA(OVERFLOW),
+margin_status mg_perceptron_check_data(mg_perceptron_run *run) {
+    if (run->unchecked)
+        MG_TRY(mg_problem_check_finite(run->context, run->problem, false, run->fit->error));
+    run->unchecked = false;
+    return MARGIN_OK;
+}
+
+margin_status mg_perceptron_check_weights(mg_perceptron_run *run,
+                                          const mg_perceptron_state *state) {
+    int64_t k = 0;
+    while (k < run->length && isfinite(state->numbers[k]))
+        k++;
+    if (k == run->length) return MARGIN_OK;
+    MG_TRY(mg_perceptron_check_data(run));
+    return mg_fail(run->fit->error, MG_DATA(OVERFLOW),
                    "the weights grew beyond double precision; scale the columns first (minmax | "
                    "perceptron(...))");
-    return MARGIN_OK;
 }
 
 margin_status mg_perceptron_result(mg_perceptron_run *run, margin_status ended) {
     mg_perceptron_state state;
     mg_perceptron_judgement judged;
     MG_TRY(choose_state(run, &ended, &state));
-    MG_TRY(check_finite(run, &state));
+    MG_TRY(mg_perceptron_check_weights(run, &state));
     if (run->options.expansion) MG_TRY(mg_perceptron_dual_refresh(run, &state));
     MG_TRY(mg_perceptron_judge(run, &state, true, &judged));
+    if (!isfinite(judged.square)) MG_TRY(mg_perceptron_check_data(run));
+    run->unchecked = false;
     MG_TRY(fill_report(run, &state, &judged, ended));
     mg_gram_free(run->gram); /* the model takes its room */
     run->gram = NULL;

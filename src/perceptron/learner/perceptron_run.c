@@ -318,6 +318,7 @@ margin_status mg_perceptron_passes(mg_perceptron_run *run) {
         margin_status status = one_pass(run, &clean);
         if (status != MARGIN_OK) return status;
         run->passes++;
+        if (run->unchecked && run->passes == 1) MG_TRY(mg_perceptron_check_weights(run, &run->now));
         if (clean && run->form->confirm) MG_TRY(run->form->confirm(run, &clean));
         if (clean) return MARGIN_OK;
         if (pocket) MG_TRY(mg_perceptron_pocket_settle(run));

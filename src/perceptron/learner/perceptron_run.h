@@ -100,6 +100,7 @@ struct mg_perceptron_run {
     mg_gram *gram;    /* dual form */
     int64_t gram_bytes;
     double *scores;  /* dual: of every sample, without intercept; argmax: of one sample */
+    bool unchecked;  /* nobody has looked for NaN and infinity yet */
     bool goes_on;    /* begins where an earlier fit ended, so that there is no bound */
     double *scratch; /* `scratch_size` numbers per thread, for scores of rows */
     int64_t scratch_size;
@@ -127,6 +128,12 @@ enum { MG_PASSES_BEFORE_PROOF = 16 };
 enum { MG_FEW_NUMBERS = 1000 * 1000 };
 /* Visits until nothing is misclassified (OK), a limit is met (above 0), or a failure. */
 margin_status mg_perceptron_passes(mg_perceptron_run *run);
+
+/* ---- perceptron_result.c */
+/* Refuses NaN and infinity, if nobody has looked for them. */
+margin_status mg_perceptron_check_data(mg_perceptron_run *run);
+/* Refuses weights that are not finite, and what made them so. */
+margin_status mg_perceptron_check_weights(mg_perceptron_run *run, const mg_perceptron_state *state);
 
 /* ---- perceptron_order.c */
 margin_status mg_perceptron_order_begin(mg_perceptron_run *run);

@@ -328,6 +328,8 @@ margin_status mg_perceptron_verify(mg_fit *fit, const mg_hypothesis *hypothesis)
                       .h = hypothesis,
                       .least = (double)INFINITY,
                       .constant = options.constant};
+    if (v.problem->unchecked)
+        MG_TRY(mg_problem_check_finite(fit->context, v.problem, false, fit->error));
     v.radius_square = v.constant;
     for (int64_t f = 0; v.constant == 0.0 && f < hypothesis->functions; f++)
         if (intercept_of(hypothesis, f) != 0.0)
