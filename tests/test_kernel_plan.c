@@ -247,7 +247,6 @@ static void test_notes(void **state) {
     table_free(&t);
 }
 
-/* Before the fit, once for all parts that take as much. */
 /* Of linear learners the products of many columns, once, and again where they are more. */
 static void test_products_of_columns(void **state) {
     (void)state;
@@ -266,6 +265,7 @@ static void test_products_of_columns(void **state) {
     margin_context_free(context);
 }
 
+/* Before the fit, once for all parts that take as much. */
 static void test_note_of_much(void **state) {
     (void)state;
     SUPPORT_LARGE_CASE();
@@ -506,16 +506,21 @@ static int64_t bytes_behind(const char *text, const char *before) {
     return (int64_t)(value * (unit == 'K' ? 1024.0 : 1048576.0));
 }
 
-static margin_status fit_within(const char *text, const margin_data *data, int threads,
-                                int64_t limit, margin_error *error) {
+static margin_status report_within(const char *text, const margin_data *data, int threads,
+                                   int64_t limit, margin_report *report, margin_error *error) {
     margin_context *context = open_context(NULL, threads, limit, NULL);
     margin_spec *spec = parse_text(context, text);
     margin_model *model = NULL;
-    const margin_status status = margin_fit(context, spec, data, &model, NULL, error);
+    const margin_status status = margin_fit(context, spec, data, &model, report, error);
     margin_model_free(model);
     margin_spec_free(spec);
     margin_context_free(context);
     return status;
+}
+
+static margin_status fit_within(const char *text, const margin_data *data, int threads,
+                                int64_t limit, margin_error *error) {
+    return report_within(text, data, threads, limit, NULL, error);
 }
 
 /* Few rows: what is not refused before it begins ends, and what a refusal advises does. */
@@ -562,6 +567,56 @@ static void test_small_limits(void **state) {
     assert_true(fit_within(specs[4], &large.data, 1, (int64_t)64e9, &error) < 0);
     assert_non_null(strstr(error.text, "which no limit raises: let solver=cg do without"));
     table_free(&large);
+}
+
+static int64_t settings_within(const table *t, int threads, int64_t limit) {
+    margin_context *context = open_context(NULL, threads, limit, NULL);
+    margin_spec *spec =
+        parse_text(context, "kernel-ridge(gamma=0.02, alpha={1e-8..100 log 6}, intercept=yes)");
+    const margin_split_options folds = {.size = sizeof folds, .folds = 3, .in_order = 1};
+    margin_splits *splits;
+    margin_search_result *found;
+    int64_t done = 0;
+    assert_int_equal(margin_split(context, &t->data, &folds, &splits, NULL), 0);
+    if (margin_search(context, spec, &t->data, splits, NULL, &found, NULL) >= 0) {
+        done = found->count - found->failed;
+        margin_search_result_free(found);
+    }
+    margin_splits_free(splits);
+    margin_spec_free(spec);
+    margin_context_free(context);
+    return done;
+}
+
+/* Where memory is too little for all threads, fewer run: how many there are decides no fit. */
+static void test_fewer_threads(void **state) {
+    (void)state;
+    static const char *const specs[] = {"svm(kernel=rbf)", "kernel-ridge(task=classify)",
+                                        "kernel-logistic", "svm(kernel=laplacian, multiclass=ovr)",
+                                        "perceptron(kernel=rbf, passes=3)"};
+    int done = 0, refused = 0;
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        table t = table_make(400, 4, 2 + k % 2, F64);
+        for (int64_t limit = 300000; limit < 4000000; limit += limit / 5) {
+            margin_report one = {.size = sizeof one}, more = one;
+            margin_error error = {0};
+            const margin_status alone =
+                report_within(specs[k], &t.data, 1, limit, &one, &(margin_error){0});
+            for (int threads = 3; threads < 20; threads += 8)
+                if (report_within(specs[k], &t.data, threads, limit, &more, &error) != alone ||
+                    (alone >= 0 && (one.gap != more.gap || one.objective != more.objective ||
+                                    strcmp(one.reason, more.reason) != 0)))
+                    fail_msg("%s in %lld bytes: %d threads: %s", specs[k], (long long)limit,
+                             threads, error.text);
+            *(alone < 0 ? &refused : &done) += 1;
+        }
+        table_free(&t);
+    }
+    assert_true(done > 20 && refused > 5);
+    table t = table_make(200, 5, 0, F64);
+    for (int64_t limit = 800000; limit < 6000000; limit += limit / 4)
+        assert_int_equal(settings_within(&t, 8, limit), settings_within(&t, 1, limit));
+    table_free(&t);
 }
 
 /* Which rows support is not known: where a model of all of them is the most, that is said. */
@@ -611,7 +666,7 @@ int main(void) {
         cmocka_unit_test(test_overflow),     cmocka_unit_test(test_hours),
         cmocka_unit_test(test_perceptron),   cmocka_unit_test(test_limits),
         cmocka_unit_test(test_advice),       cmocka_unit_test(test_stage),
-        cmocka_unit_test(test_up_to),
+        cmocka_unit_test(test_up_to),        cmocka_unit_test(test_fewer_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,6 +102,7 @@ margin_status mg_announce(margin_context *context, const mg_announcement *a, mar
     const double left = mg_deadline(context) - mg_clock();
     const double seconds = a->seconds * (double)MG_MAX(a->problems, 1);
     const bool late = a->seconds > left;
+    if (a->threads > 0) context->options.threads = a->threads;
     if (!a->fits) return refuse_memory(context, a, error);
     MG_REQUIRE(a->work <= most_work || left < (double)INFINITY, error, MARGIN_ERROR_LIMIT,
                "%s: set a time limit, at which it ends with the best until then, or take %s",

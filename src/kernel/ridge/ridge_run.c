@@ -105,6 +105,7 @@ mg_ridge_run mg_ridge_run_of(mg_fit *fits, int64_t targets, margin_context *cont
                         .stop = mg_stop_make(context, options->max_iterations),
                         .count = fits[0].problem->count,
                         .targets = targets,
+                        .room = mg_context_room(context, INT64_MAX),
                         .condition = (double)NAN,
                         .iteration_name = "solves",
                         .method = "no step was made"};

@@ -214,8 +214,7 @@ static mg_kernel_plan plan_with(const margin_context *context, const mg_kernel_s
     const int64_t share = dual ? 1 : 2, most_matrix = ((int64_t)w->gigabytes << 30) / share;
     const int64_t room = share * mg_context_room(context, most_matrix),
                   left = 2 * mg_context_room(context, INT64_MAX);
-    const double known =
-        dual ? fmax(bytes, model / 2.0) : (matrix > 0 ? 17.0 / 16.0 : 1.0) * fmax(bytes, model);
+    const double known = dual ? fmax(bytes, model / 2.0) : 17.0 / 16.0 * fmax(bytes, model);
     mg_kernel_plan plan = {storage,
                            false,
                            {.learner = s->learner,
@@ -227,6 +226,7 @@ static mg_kernel_plan plan_with(const margin_context *context, const mg_kernel_s
                             .waves = mg_kernel_has_waves(s->kernel),
                             .strict = storage == MG_GRAM_SQUARE,
                             .most = dual && model > bytes,
+                            .threads = s->threads,
                             .work = work,
                             .seconds = work / a_second / s->threads}};
     memcpy(plan.says.words, s->words.text, sizeof plan.says.words);
@@ -236,7 +236,8 @@ static mg_kernel_plan plan_with(const margin_context *context, const mg_kernel_s
     return plan;
 }
 
-/* Threads do not choose, as ways and few rows decide bits. Rows are fewer by halves where what is
+/* Threads do not choose, as ways and few rows decide bits: there are fewer where all need too much.
+ * Rows are fewer by halves where what is
  * beside them needs the room; at least two. */
 mg_kernel_plan mg_kernel_plan_make(const margin_context *context, const mg_kernel_sizes *s,
                                    mg_kernel_way way) {
@@ -257,7 +258,10 @@ mg_kernel_plan mg_kernel_plan_make(const margin_context *context, const mg_kerne
         bytes = 0;
     }
     const bool chosen = plan.says.fits;
-    plan = plan_with(context, s, w, storage, bytes);
+    planned.threads = s->threads;
+    do
+        plan = plan_with(context, &planned, w, storage, bytes);
+    while (!plan.says.fits && --planned.threads > 0);
     plan.chosen = chosen;
     return plan;
 }

@@ -13,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+#define SPARE (17.0 / 16.0) /* of a limit: what the estimate misses */
+
 /* Beside the matrix. How many rows take part in the model is not known: said is what it takes if
  * all do, where that is more than the training, whose matrix is gone by then. Rows of the matrix
  * are fewer where what is beside them needs the room; at least two. */
@@ -28,14 +30,14 @@ static void set_bytes(const mg_perceptron_run *run, const mg_kernel_sizes *sizes
     double model = both + LISTS * m;
     if (run->options.expansion) model += mg_kernel_model_bytes(sizes);
     a->room = 2 * mg_context_room(run->context, INT64_MAX);
-    const double most =
-        fmin((double)mg_context_room(run->context, MG_PERCEPTRON_GRAM), (double)a->room - beside);
+    const double most = fmin((double)mg_context_room(run->context, MG_PERCEPTRON_GRAM),
+                             (double)a->room / SPARE - beside);
     const int64_t row = mg_gram_bytes(run->count, MARGIN_F64, 1);
     const int64_t rows = (int64_t)fmin(fmax(most / (double)row, 2.0), m);
     a->matrix = mg_gram_bytes(run->count, MARGIN_F64, rows);
     a->most = model > (double)a->matrix + beside;
     a->bytes = (int64_t)fmin(fmax((double)a->matrix + beside, model), 9e18);
-    a->fits = a->bytes <= a->room;
+    a->fits = SPARE * (double)a->bytes <= (double)a->room;
 }
 
 /* The time is that of all kernel values, once. */
@@ -44,7 +46,7 @@ margin_status mg_perceptron_announce(mg_perceptron_run *run) {
     static const double a_second = 2e9; /* of a thread */
     const int64_t m = run->count;
     MG_TRY(mg_kernel_of_fit(run->fit, &run->options.choice, "perceptron", &run->kernel));
-    const mg_kernel_sizes sizes = mg_kernel_sizes_of(run->fit, &run->kernel, 1);
+    mg_kernel_sizes sizes = mg_kernel_sizes_of(run->fit, &run->kernel, 1);
     mg_announcement a = {.learner = "perceptron",
                          .rows = m,
                          .whole = mg_gram_bytes(m, MARGIN_F64, m),
@@ -54,6 +56,11 @@ margin_status mg_perceptron_announce(mg_perceptron_run *run) {
                          .waves = mg_kernel_has_waves(run->kernel.kind)};
     memcpy(a.words, sizes.words.text, sizeof a.words);
     set_bytes(run, &sizes, &a);
+    while (!a.fits && sizes.threads > 1) {
+        sizes.threads--;
+        set_bytes(run, &sizes, &a);
+    }
+    a.threads = sizes.threads;
     a.work = (double)m * (double)m * (mg_row_length(&run->problem->x) + OF_A_VALUE);
     a.seconds = a.work / a_second / sizes.threads;
     run->gram_bytes = a.matrix;
