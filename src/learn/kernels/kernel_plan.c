@@ -127,12 +127,13 @@ static double round_bytes(const mg_kernel_sizes *s, const struct way *w, double 
                               w->solving * n + square_bytes(s) + threads * scratch_bytes(s));
 }
 
-/* Several side by side, and half of the samples of those that are done as their support; then these
- * together, with scores of the rows. Or one after the other, which gives its matrix back before it
- * lists its support. */
-static double svm_bytes(const mg_kernel_sizes *s, const struct way *w, double matrix) {
-    enum { SLOTS = 64, LIST = 48, ENDS = 1 << 17, SCORES = 16, HALF = 2, SIDE = 480 };
-    const double n = (double)s->count, found = s->samples / HALF * (FOUND + DUAL);
+/* Several side by side, and such a share of the samples of those that are done as their support;
+ * then these together, with scores of the rows. Or one after the other, which gives its matrix back
+ * before it lists its support. */
+static double svm_bytes(const mg_kernel_sizes *s, const struct way *w, double matrix,
+                        double share) {
+    enum { SLOTS = 64, LIST = 48, ENDS = 1 << 17, SCORES = 16, SIDE = 480 };
+    const double n = (double)s->count, found = share * s->samples * (FOUND + DUAL);
     const double rows = matrix + SLOTS * n + ENDS;
     if (w == &ways[MG_WAY_ROWS])
         return found * (1.0 - n / s->samples) +
@@ -143,7 +144,7 @@ static double svm_bytes(const mg_kernel_sizes *s, const struct way *w, double ma
     const double together = fmin((double)s->functions, s->threads);
     const double each = round_bytes(&one, w, matrix, 1.0) + (double)mg_kernel_spare(s);
     const double scores = fmax(FOUND + DUAL, SCORES + 8.0 * s->threads);
-    const double joined = s->samples / HALF * (JOINED + DUAL + scores);
+    const double joined = share * s->samples * (JOINED + DUAL + scores);
     return rows +
            fmax(narrow_bytes(s, n + SIDE * s->threads),
                 fmax(found + together * each, joined + together * (double)mg_kernel_spare(s)));
@@ -181,11 +182,12 @@ double mg_kernel_model_bytes(const mg_kernel_sizes *s) {
     return model_bytes(s, true);
 }
 
-static double peak_of(const mg_kernel_sizes *s, const struct way *w, double matrix) {
+static double peak_of(const mg_kernel_sizes *s, const struct way *w, double matrix, double share) {
     const bool squares = mg_kernel_basis_of(s->kernel) == MG_OF_SQUARES;
     const bool decides = !s->definite && s->count <= MG_MOST_DECIDED;
     const double m = (double)s->count, factor = decides ? m * (8.0 * m + 640.0) : 0.0; /* in f64 */
-    const double bytes = (w->storage == MG_GRAM_ROWS ? svm_bytes : equations_bytes)(s, w, matrix);
+    const double bytes =
+        w->storage == MG_GRAM_ROWS ? svm_bytes(s, w, matrix, share) : equations_bytes(s, w, matrix);
     return fmax(bytes, factor) + 8.0 * ((squares ? (double)s->x.rows : 0.0) + m) +
            s->threads * scratch_bytes(s);
 }
@@ -205,16 +207,18 @@ static double work_of(const mg_kernel_sizes *s, const struct way *w, mg_gram_sto
 static mg_kernel_plan plan_with(const margin_context *context, const mg_kernel_sizes *s,
                                 const struct way *w, mg_gram_storage storage, int64_t matrix) {
     static const double a_second = 2e9; /* of a thread */
+    static const double usual = 0.75;   /* support of several classes; all are to have room */
     const bool dual = w->storage == MG_GRAM_ROWS;
     /* how many rows svm supports is not known: said are all, if there may be room for them */
-    const double model = model_bytes(s, dual), bytes = peak_of(s, w, (double)matrix),
+    const double model = model_bytes(s, dual), bytes = peak_of(s, w, (double)matrix, usual),
                  work = work_of(s, w, storage, matrix);
     /* rows that stay take half of what is left, as fewer will do; equations all but what they miss
      * in this estimate */
     const int64_t share = dual ? 1 : 2, most_matrix = ((int64_t)w->gigabytes << 30) / share;
     const int64_t room = share * mg_context_room(context, most_matrix),
                   left = 2 * mg_context_room(context, INT64_MAX);
-    const double known = dual ? fmax(bytes, model / 2.0) : 17.0 / 16.0 * fmax(bytes, model);
+    const double known = dual ? fmax(peak_of(s, w, (double)matrix, 1.0), model / 2.0)
+                              : 17.0 / 16.0 * fmax(bytes, model);
     mg_kernel_plan plan = {storage,
                            false,
                            {.learner = s->learner,

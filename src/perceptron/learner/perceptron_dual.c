@@ -13,8 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-#define SPARE (17.0 / 16.0) /* of a limit: what the estimate misses */
-
 /* Beside the matrix. How many rows take part in the model is not known: said is what it takes if
  * all do, where that is more than the training, whose matrix is gone by then. Rows of the matrix
  * are fewer where what is beside them needs the room; at least two. */
@@ -22,7 +20,7 @@ static void set_bytes(const mg_perceptron_run *run, const mg_kernel_sizes *sizes
                       mg_announcement *a) {
     /* of a row: states and scores, beside the matrix, the lists of a model */
     enum { STATE = 24, MORE_STATES = 16, BESIDE = 56, LISTS = 48 };
-    enum { ENDS = 1 << 15, OF_A_THREAD = 1 << 13 };
+    enum { ENDS = 1 << 15, OF_A_THREAD = 1 << 13, MISSED = 1 << 15 };
     const double m = (double)run->count, threads = sizes->threads;
     const double state = STATE + (run->options.variant == MG_PLAIN ? 0.0 : MORE_STATES);
     const double both = state * m + ENDS + OF_A_THREAD * threads;
@@ -30,14 +28,15 @@ static void set_bytes(const mg_perceptron_run *run, const mg_kernel_sizes *sizes
     double model = both + LISTS * m;
     if (run->options.expansion) model += mg_kernel_model_bytes(sizes);
     a->room = 2 * mg_context_room(run->context, INT64_MAX);
-    const double most = fmin((double)mg_context_room(run->context, MG_PERCEPTRON_GRAM),
-                             (double)a->room / SPARE - beside);
+    const double left = 16.0 / 17.0 * (double)a->room - MISSED * (threads - 1.0);
+    const double most =
+        fmin((double)mg_context_room(run->context, MG_PERCEPTRON_GRAM), left - beside);
     const int64_t row = mg_gram_bytes(run->count, MARGIN_F64, 1);
     const int64_t rows = (int64_t)fmin(fmax(most / (double)row, 2.0), m);
     a->matrix = mg_gram_bytes(run->count, MARGIN_F64, rows);
     a->most = model > (double)a->matrix + beside;
     a->bytes = (int64_t)fmin(fmax((double)a->matrix + beside, model), 9e18);
-    a->fits = SPARE * (double)a->bytes <= (double)a->room;
+    a->fits = (double)a->bytes <= left;
 }
 
 /* The time is that of all kernel values, once. */
