@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Bytes a sample: to the end, and for each function; while it solves. Gigabytes that the matrix may
- * have. Products with it and factors that are expected. */
+ * have. Products with it (of conjugate gradients: work_of) and factors that are expected. */
 static const struct way {
     mg_gram_storage storage;
     double held, function, solving;
@@ -22,7 +22,7 @@ static const struct way {
             [MG_WAY_SHARED] = {MG_GRAM_ROWS, 101.0, 0.0, 80.0, 8, 3.0, 0.0},
             [MG_WAY_FACTOR] = {MG_GRAM_SQUARE, 48.0, 48.0, 512.0, 4, 0.0, 1.0},
             [MG_WAY_FORM] = {MG_GRAM_SQUARE, 312.0, 48.0, 272.0, 4, 0.0, 4.0},
-            [MG_WAY_CONJUGATE] = {MG_GRAM_TRIANGLE, 56.0, 88.0, 536.0, 4, 50.0, 0.0},
+            [MG_WAY_CONJUGATE] = {MG_GRAM_TRIANGLE, 56.0, 88.0, 536.0, 4, 0.0, 0.0},
             [MG_WAY_PATH] = {MG_GRAM_SQUARE, 1000.0, 0.0, 0.0, 4, 0.0, 30.0},
             [MG_WAY_NEWTON_FACTOR] = {MG_GRAM_SQUARE, 144.0, 0.0, 512.0, 4, 0.0, 10.0},
             [MG_WAY_NEWTON] = {MG_GRAM_TRIANGLE, 248.0, 0.0, 0.0, 4, 100.0, 0.0}};
@@ -195,11 +195,15 @@ static double peak_of(const mg_kernel_sizes *s, const struct way *w, double matr
 static double work_of(const mg_kernel_sizes *s, const struct way *w, mg_gram_storage storage,
                       int64_t matrix) {
     enum { OF_A_VALUE = 8, AGAIN = 4, NARROW = 4 }; /* f32 is so much faster */
-    const double m = (double)s->count, value = mg_row_length(&s->x) + OF_A_VALUE;
+    enum { OF_A_TILE = 32, TOGETHER = 10 };         /* values that are summed where they are made */
+    enum { STEPS = 5, OF_A_COLUMN = 2, MOST = 40 }; /* pivots stand for rows of few columns */
+    const double m = (double)s->count, length = mg_row_length(&s->x), value = length + OF_A_VALUE;
+    const double products =
+        w == &ways[MG_WAY_CONJUGATE] ? fmin(STEPS + OF_A_COLUMN * length, MOST) : w->products;
     const double times = matrix < mg_system_bytes(storage, s->count) ? AGAIN : 1.0;
     if (storage == MG_GRAM_ROWS) return m * m / NARROW * (times * value + w->products);
-    if (storage == MG_GRAM_NONE) return w->products * m * m * value;
-    return m * m * (0.5 * value + w->products + w->factors * m / 3.0);
+    if (storage == MG_GRAM_NONE) return products * m * m * (length + OF_A_TILE) / TOGETHER;
+    return m * m * (0.5 * value + products + w->factors * m / 3.0);
 }
 
 /* ---- The plan -------------------------------------------------------------------------------- */
