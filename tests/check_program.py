@@ -996,7 +996,11 @@ def kernels_are_told(d):
     expect(run('fit', 'svm(task=regress)', same).returncode == 0, 'which works')
     refuses(2, 'fit', 'logistic', same, says=('two classes (ridge,',))
     refuses(2, 'fit', 'svm(kernel=precomputed)', gap, says=('gap.csv:3', 'Gram matrix', 'compute it'))
-    refuses(2, 'fit', 'svm(kernel=precomputed, task=one-class)', gap, says=('compute with; leave it out (', '--ignore y leaves it out'))
+    whole = d / 'whole.csv'
+    whole.write_text('a,b,y\n2,1,u\n1,2,v\n')
+    refuses(2, 'fit', 'svm(kernel=precomputed, task=one-class)', whole, says=('compute with; leave it out (', '--ignore y leaves it out'))
+    for spec, alike in (('svm(kernel=sigmoid)', True), ('svm(kernel=rbf)', False), ('svm(kernel=rbf, C=1e-3)', False)):
+        expect(('the kernel hardly tells the rows apart' in run('fit', spec, iris).stderr) == alike, f'{spec}: rows told apart')
     refuses(1, 'fit', 'svm(epsilon=0.1)', few, says=('add task=regress',))
     expect(answer('fit', 'svm(kernel=rbf, epsilon=0.1)', few).get('task') == 'regression', 'errors that cost nothing are of numbers')
     refuses(2, 'fit', 'svm(kernel=rbf, epsilon=0.1)', iris, says=('epsilon belongs to regression', 'has categories: leave epsilon out'))

@@ -76,8 +76,7 @@ static margin_status refuse_categories(const margin_data *data, const mg_samples
         given ? "" : spec->text + place);
 }
 
-/* What the stages made must be finite before `what` sees it. The row is named as the user counts
- * it. */
+/* What the stages made must be finite before `what` sees it; the row is as the user counts. */
 static margin_status check_made(margin_context *context, const mg_staged *staged,
                                 const mg_samples *samples, bool allow_nan, const char *what,
                                 margin_error *error) {
