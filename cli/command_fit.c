@@ -107,7 +107,7 @@ static void note_kernel(const cli_session *session, const margin_report *report,
     const double support = margin_report_item_value(report, "support_vectors");
     int64_t most = 0, all = 0, *counts = NULL;
     if (margin_report_item_value(report, "bounded_vectors") == support &&
-        !isnan(report->train_accuracy))
+        !isnan(margin_report_item_value(report, "gamma")) && !isnan(report->train_accuracy))
         counts = new_counts(model, data);
     for (int64_t c = 0; counts && c < margin_model_class_count(model); c++) {
         most = counts[c] > most ? counts[c] : most;
