@@ -16,7 +16,7 @@ typedef struct announcement_text {
 
 static announcement_text describe(const margin_context *context, const mg_announcement *a) {
     const long long rows = (long long)a->rows;
-    const int threads = mg_threads(context);
+    const int threads = a->threads > 0 ? a->threads : mg_threads(context);
     announcement_text to;
     char part[64] = "", all[64] = "", time[64] = "less than a second";
     if (a->problems > 1)
@@ -105,8 +105,8 @@ margin_status mg_announce(margin_context *context, const mg_announcement *a, mar
     const double left = mg_deadline(context) - mg_clock();
     const double seconds = a->seconds * (double)MG_MAX(a->problems, 1);
     const bool late = a->seconds > left;
-    if (a->threads > 0) context->options.threads = a->threads;
     if (!a->fits) return refuse_memory(context, a, error);
+    if (a->threads > 0) context->options.threads = a->threads;
     MG_REQUIRE(a->work <= most_work || left < (double)INFINITY, error, MARGIN_ERROR_LIMIT,
                "%s: set a time limit, at which it ends with the best until then, or take %s",
                describe(context, a).text, instead_of(context, a).text);
