@@ -144,7 +144,7 @@ static int64_t first_categories(const margin_data *data) {
 void cli_advise_data(cli_session *session, const margin_data *data, const char *file) {
     margin_error *error = &session->error;
     const int64_t j = first_categories(data);
-    const bool categories = j < data->x.columns && strstr(error->text, "leave it out or encode it");
+    const bool categories = j < data->x.columns && strstr(error->text, "; leave it out");
     const bool row = file && error->row > 0 && error->line == 0;
     cli_text more = {0}, mixed = {0};
     if (row || categories) text_puts(&more, " (");

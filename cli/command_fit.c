@@ -92,6 +92,35 @@ static void count_classes(const margin_model *model, const margin_data *data, in
     }
 }
 
+/* The same, to be freed; NULL: they cannot be told. */
+static int64_t *new_counts(const margin_model *model, const margin_data *data) {
+    int64_t *counts = data->y.type == MARGIN_F64 && data->y.values
+                          ? calloc((size_t)margin_model_class_count(model), sizeof *counts)
+                          : NULL;
+    if (counts) count_classes(model, data, counts);
+    return counts;
+}
+
+/* All support is bounded, and no row of another class than the most frequent one is told. */
+static void note_kernel(const cli_session *session, const margin_report *report,
+                        const margin_model *model, const margin_data *data) {
+    const double support = margin_report_item_value(report, "support_vectors");
+    int64_t most = 0, all = 0, *counts = NULL;
+    if (margin_report_item_value(report, "bounded_vectors") == support &&
+        !isnan(margin_report_item_value(report, "gamma")) && !isnan(report->train_accuracy))
+        counts = new_counts(model, data);
+    for (int64_t c = 0; counts && c < margin_model_class_count(model); c++) {
+        most = counts[c] > most ? counts[c] : most;
+        all += counts[c];
+    }
+    free(counts);
+    if (all == 0 || report->train_accuracy * (double)all > (double)most + 0.5) return;
+    cli_note(session,
+             "the kernel hardly tells the rows apart: all support vectors are bounded, and "
+             "the rows are told no better than by their most frequent class; scale the "
+             "columns (standardize | ...), or take a larger C, or another gamma or coef0");
+}
+
 static void describe_clusters(cli_text *text, const margin_model *model, int64_t shown) {
     const int64_t clusters = margin_model_class_count(model);
     if (margin_model_class_name(model, 0)) {
@@ -112,11 +141,8 @@ static void describe_classes(cli_text *text, const margin_model *model, const ma
     if (margin_model_task(model) == MARGIN_CLUSTER) describe_clusters(text, model, SHOWN);
     if (!classes || margin_model_task(model) == MARGIN_CLUSTER) return;
     text_printf(text, ", %lld classes", (long long)classes);
-    int64_t *counts = classes <= SHOWN && data->y.type == MARGIN_F64 && data->y.values
-                          ? calloc((size_t)classes, sizeof *counts)
-                          : NULL;
+    int64_t *counts = classes <= SHOWN ? new_counts(model, data) : NULL;
     if (!counts) return;
-    count_classes(model, data, counts);
     for (int64_t k = 0; k < classes; k++) {
         text_puts(text, k ? ", " : ": ");
         text_name(text, margin_model_class_name(model, k), 0, 0);
@@ -314,6 +340,7 @@ static int save_and_report(cli_session *session, const margin_report *report,
     } else if (!arguments->quiet) {
         if (!rows->test_rows) cli_note_columns(session, &rows->train);
         cli_note_counts(session, model, &rows->train);
+        note_kernel(session, report, model, &rows->train);
         text_target(&text, model, session->target_why);
         text_task(&text, model, &rows->train, session->spec);
         text_left_out(&text, model, &rows->train, session->target_why);

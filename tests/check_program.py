@@ -922,11 +922,25 @@ def kernel_pictures(d):
         ends.write_text('petal_length,petal_width\n' + ''.join(f'{x!r},{y!r}\n' for x, y, _, _ in curves[6]))
         scores = [float(line.split(',')[0]) for line in run('predict', model, ends, '--scores').stdout.splitlines()[1:]]
         expect(len(scores) == len(curves[6]) and max(map(abs, scores)) < 0.01, f'the line of 0 of {spec}')
+        drawn = run('plot', 'boundary', model, two).stdout
+        expect('score -1 and 1' in drawn and 'support vectors' in drawn and sum(line.count('a') for line in drawn.splitlines() if '|' in line) > 1, f'in characters, too: {drawn}')
+    fit = answer('fit', 'svm(task=one-class, kernel=rbf, nu=0.2, tol=1e-9)', iris := examples / 'iris.csv', '--ignore', 'petal_length,petal_width,species', '-o', model)
+    curves = curves_of(d, 'boundary', model, iris)
+    # an image; rows outside and inside, each a ring and a disc; the score 0; support vectors
+    expect(len(curves) == 7 and len(curves[5]) > 50 and fit['support_vectors'] <= len(curves[6]) < 45, f'the region of one class: {[len(c) for c in curves]}')
+    expect(len(curves[1]) + len(curves[3]) == 150 and 0 < len(curves[1]) <= 30, 'rows by the answer')
+    ends.write_text('sepal_length,sepal_width\n' + ''.join(f'{x!r},{y!r}\n' for x, y, _, _ in curves[5]))
+    scores = [float(line.split(',')[0]) for line in run('predict', model, ends, '--scores').stdout.splitlines()[1:]]
+    expect(len(scores) == len(curves[5]) and max(map(abs, scores)) < 0.01 * 30, 'its boundary has the score 0')
+    expect('inlier' in run('plot', 'boundary', model, iris).stdout, 'also in characters')
+    run('fit', 'kmeans', iris, '-o', d / 'means.margin', '--target', 'species')
+    refuses(2, 'plot', 'boundary', d / 'means.margin', iris, says=('for classifiers, and of one class',))
     for spec, tube in (('kernel-ridge(kernel=rbf, sigma=3, alpha=0.5)', 0), ('standardize | svm(kernel=rbf, C=20, epsilon=8)', 8)):
         run('fit', spec, cars, '--target', 'dist', '-o', model)
         rows, curve, *rest = curves_of(d, 'fit', model, cars)
         if tube:
             expect(all(abs(y - b[1] - tube) < 1e-9 and abs(y + tube - c[1]) < 1e-9 for (_, y), b, c in zip(curve, *rest[:2])), 'the tube')
+        expect(('epsilon below and above' in run('plot', 'fit', model, cars).stdout) == (tube > 0), 'the tube in characters')
         kernels = rest[2:] if tube else rest
         apart = [y - sum(k[i][1] for k in kernels) for i, (_, y) in enumerate(curve)]
         expect(len(kernels) > 5 and max(apart) - min(apart) < 1e-6, f'kernels of {spec} add up to the curve but for the intercept: {max(apart) - min(apart)}')
@@ -996,6 +1010,11 @@ def kernels_are_told(d):
     expect(run('fit', 'svm(task=regress)', same).returncode == 0, 'which works')
     refuses(2, 'fit', 'logistic', same, says=('two classes (ridge,',))
     refuses(2, 'fit', 'svm(kernel=precomputed)', gap, says=('gap.csv:3', 'Gram matrix', 'compute it'))
+    whole = d / 'whole.csv'
+    whole.write_text('a,b,y\n2,1,u\n1,2,v\n')
+    refuses(2, 'fit', 'svm(kernel=precomputed, task=one-class)', whole, says=('compute with; leave it out (', '--ignore y leaves it out'))
+    for spec, alike in (('svm(kernel=sigmoid)', True), ('svm(kernel=rbf)', False), ('svm(kernel=rbf, C=1e-3)', False)):
+        expect(('the kernel hardly tells the rows apart' in run('fit', spec, iris).stderr) == alike, f'{spec}: rows told apart')
     refuses(1, 'fit', 'svm(epsilon=0.1)', few, says=('add task=regress',))
     expect(answer('fit', 'svm(kernel=rbf, epsilon=0.1)', few).get('task') == 'regression', 'errors that cost nothing are of numbers')
     refuses(2, 'fit', 'svm(kernel=rbf, epsilon=0.1)', iris, says=('epsilon belongs to regression', 'has categories: leave epsilon out'))

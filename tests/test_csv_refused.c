@@ -169,6 +169,7 @@ static void zero_bytes(void **state) {
     (void)state;
     REFUSED("a,b\n1,x\0y\n2,z\n", MARGIN_ERROR_FORMAT, 2, 4, "a zero byte");
     REFUSED("a\0,b\n1,2\n", MARGIN_ERROR_FORMAT, 1, 1, "a zero byte", NAMED);
+    REFUSED("\0\0\0\0\0\0", MARGIN_ERROR_FORMAT, 1, 1, "this is not a text file");
     REFUSED("a,b\n1,x\0y\n2,z\n", MARGIN_ERROR_FORMAT, 2, 4, "a zero byte", .categorical = "b");
     REFUSED("a,b\n1,2\0\n2,3\n4,4\n", MARGIN_ERROR_FORMAT, 2, 4, "a zero byte");
 }

@@ -117,6 +117,7 @@ static const plan_case cases[] = {
     {"svm(kernel=rbf, multiclass=ovr)", 2000, 8, 10, F32, 2, 0},
     {"svm(kernel=rbf, gamma=0.01, kkt=0.001)", 3000, 300, 10, CHANCE, 2, 0}, /* all support */
     {"svm(kernel=rbf, gamma=0.01, kkt=0.001)", 1500, 500, 5, CHANCE, 2, 0},
+    {"svm(kernel=rbf, C=0.1, tol=0.01)", 4000, 3, 26, CHANCE, 2, 0},
     {"svm(kernel=rbf, gamma=0.01)", 4000, 300, 10, APART, 2, 0}, /* few do */
     {"svm(kernel=rbf, task=regress)", 2500, 8, 0, F64, 2, 0},
     {"svm(kernel=rbf, task=regress)", 3000, 4, 0, F32, 1, 15 << 20},
@@ -247,7 +248,6 @@ static void test_notes(void **state) {
     table_free(&t);
 }
 
-/* Before the fit, once for all parts that take as much. */
 /* Of linear learners the products of many columns, once, and again where they are more. */
 static void test_products_of_columns(void **state) {
     (void)state;
@@ -266,6 +266,7 @@ static void test_products_of_columns(void **state) {
     margin_context_free(context);
 }
 
+/* Before the fit, once for all parts that take as much. */
 static void test_note_of_much(void **state) {
     (void)state;
     SUPPORT_LARGE_CASE();
@@ -375,6 +376,39 @@ static void test_overflow(void **state) {
 }
 
 /* ---- Refusals -------------------------------------------------------------------------------- */
+
+/* Of conjugate gradients: 200,000 rows of two columns took 220 seconds on two threads, 12,000 of a
+ * hundred 30 on one, without a matrix. Of few rows no second is named. */
+static void test_order_of_time(void **state) {
+    (void)state;
+    static const struct {
+        int64_t rows, columns;
+        int threads;
+        double took;
+    } runs[] = {{200000, 2, 2, 220.0}, {12000, 20, 1, 10.0}, {12000, 100, 1, 30.0}};
+    const margin_context_options limited = {.size = sizeof limited, .time_limit = 1e-9};
+    listener to = {0};
+    margin_context *context = open_context(NULL, 2, 40 << 20, &to), *large, *timed;
+    large = open_context(NULL, 2, (int64_t)1 << 30, NULL);
+    for (int k = 0; k < MG_LENGTH(runs); k++) {
+        mg_kernel_sizes s = sizes_of(runs[k].rows, runs[k].columns, MG_KERNEL_RBF);
+        s.threads = runs[k].threads;
+        const mg_kernel_plan plan =
+            mg_kernel_plan_make(k == 0 ? large : context, &s, MG_WAY_CONJUGATE);
+        assert_int_equal(plan.storage, MG_GRAM_NONE);
+        assert_true(plan.says.seconds > runs[k].took / 3.0);
+        assert_true(plan.says.seconds < runs[k].took * 3.0);
+    }
+    const mg_kernel_sizes s = sizes_of(50, 2, MG_KERNEL_RBF);
+    const mg_kernel_plan plan = mg_kernel_plan_make(context, &s, MG_WAY_CONJUGATE);
+    assert_int_equal(margin_context_with(context, &limited, &timed, NULL), MARGIN_OK);
+    assert_int_equal(mg_announce(timed, &plan.says, NULL), MARGIN_OK);
+    assert_contains(to.text, "50 x 50 numbers, and less than a second on");
+    assert_contains(to.text, "for less take fewer rows");
+    margin_context_free(timed);
+    margin_context_free(large);
+    margin_context_free(context);
+}
 
 /* Hours of work do not begin, but with a limit to their time. */
 static void test_hours(void **state) {
@@ -506,16 +540,21 @@ static int64_t bytes_behind(const char *text, const char *before) {
     return (int64_t)(value * (unit == 'K' ? 1024.0 : 1048576.0));
 }
 
-static margin_status fit_within(const char *text, const margin_data *data, int threads,
-                                int64_t limit, margin_error *error) {
+static margin_status report_within(const char *text, const margin_data *data, int threads,
+                                   int64_t limit, margin_report *report, margin_error *error) {
     margin_context *context = open_context(NULL, threads, limit, NULL);
     margin_spec *spec = parse_text(context, text);
     margin_model *model = NULL;
-    const margin_status status = margin_fit(context, spec, data, &model, NULL, error);
+    const margin_status status = margin_fit(context, spec, data, &model, report, error);
     margin_model_free(model);
     margin_spec_free(spec);
     margin_context_free(context);
     return status;
+}
+
+static margin_status fit_within(const char *text, const margin_data *data, int threads,
+                                int64_t limit, margin_error *error) {
+    return report_within(text, data, threads, limit, NULL, error);
 }
 
 /* Few rows: what is not refused before it begins ends, and what a refusal advises does. */
@@ -564,6 +603,56 @@ static void test_small_limits(void **state) {
     table_free(&large);
 }
 
+static int64_t settings_within(const table *t, int threads, int64_t limit) {
+    margin_context *context = open_context(NULL, threads, limit, NULL);
+    margin_spec *spec =
+        parse_text(context, "kernel-ridge(gamma=0.02, alpha={1e-8..100 log 6}, intercept=yes)");
+    const margin_split_options folds = {.size = sizeof folds, .folds = 3, .in_order = 1};
+    margin_splits *splits;
+    margin_search_result *found;
+    int64_t done = 0;
+    assert_int_equal(margin_split(context, &t->data, &folds, &splits, NULL), 0);
+    if (margin_search(context, spec, &t->data, splits, NULL, &found, NULL) >= 0) {
+        done = found->count - found->failed;
+        margin_search_result_free(found);
+    }
+    margin_splits_free(splits);
+    margin_spec_free(spec);
+    margin_context_free(context);
+    return done;
+}
+
+/* Where memory is too little for all threads, fewer run: how many there are decides no fit. */
+static void test_fewer_threads(void **state) {
+    (void)state;
+    static const char *const specs[] = {"svm(kernel=rbf)", "kernel-ridge(task=classify)",
+                                        "kernel-logistic", "svm(kernel=laplacian, multiclass=ovr)",
+                                        "perceptron(kernel=rbf, passes=3)"};
+    int done = 0, refused = 0;
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        table t = table_make(400, 4, 2 + k % 2, F64);
+        for (int64_t limit = 300000; limit < 4000000; limit += limit / 3) {
+            margin_report one = {.size = sizeof one}, more = one;
+            margin_error error = {0};
+            const margin_status alone =
+                report_within(specs[k], &t.data, 1, limit, &one, &(margin_error){0});
+            for (int threads = 3; threads < 12; threads += 8)
+                if (report_within(specs[k], &t.data, threads, limit, &more, &error) != alone ||
+                    (alone >= 0 && (one.gap != more.gap || one.objective != more.objective ||
+                                    strcmp(one.reason, more.reason) != 0)))
+                    fail_msg("%s in %lld bytes: %d threads: %s", specs[k], (long long)limit,
+                             threads, error.text);
+            *(alone < 0 ? &refused : &done) += 1;
+        }
+        table_free(&t);
+    }
+    assert_true(done > 10 && refused > 3);
+    table t = table_make(200, 5, 0, F64);
+    for (int64_t limit = 800000; limit < 6000000; limit += limit / 2)
+        assert_int_equal(settings_within(&t, 8, limit), settings_within(&t, 1, limit));
+    table_free(&t);
+}
+
 /* Which rows support is not known: where a model of all of them is the most, that is said. */
 static void test_up_to(void **state) {
     (void)state;
@@ -603,15 +692,16 @@ static void test_stage(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_peak),         cmocka_unit_test(test_peak_of_fits_that_meet),
-        cmocka_unit_test(test_path_peak),    cmocka_unit_test(test_search_peak),
-        cmocka_unit_test(test_notes),        cmocka_unit_test(test_products_of_columns),
-        cmocka_unit_test(test_note_of_much), cmocka_unit_test(test_small_limits),
-        cmocka_unit_test(test_storage),      cmocka_unit_test(test_order),
-        cmocka_unit_test(test_overflow),     cmocka_unit_test(test_hours),
-        cmocka_unit_test(test_perceptron),   cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_advice),       cmocka_unit_test(test_stage),
-        cmocka_unit_test(test_up_to),
+        cmocka_unit_test(test_peak),          cmocka_unit_test(test_peak_of_fits_that_meet),
+        cmocka_unit_test(test_path_peak),     cmocka_unit_test(test_search_peak),
+        cmocka_unit_test(test_notes),         cmocka_unit_test(test_products_of_columns),
+        cmocka_unit_test(test_note_of_much),  cmocka_unit_test(test_small_limits),
+        cmocka_unit_test(test_storage),       cmocka_unit_test(test_order),
+        cmocka_unit_test(test_overflow),      cmocka_unit_test(test_hours),
+        cmocka_unit_test(test_perceptron),    cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_advice),        cmocka_unit_test(test_stage),
+        cmocka_unit_test(test_order_of_time), cmocka_unit_test(test_up_to),
+        cmocka_unit_test(test_fewer_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

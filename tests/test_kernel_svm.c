@@ -334,6 +334,36 @@ static void test_weights(void **state) {
     sample_free(s);
 }
 
+/* Weights of rows are copies, also in gamma=scale and median; those of classes are none. */
+static void test_gamma_of_class_weights(void **state) {
+    enum { ROWS = 60 };
+    (void)state;
+    static const char *const specs[] = {"svm(kernel=rbf%s)", "kernel-logistic(gamma=median%s)",
+                                        "svm(kernel=laplacian, multiclass=ovr%s)"};
+    sample *s = sample_make(ROWS, 3, 3, 0.2, 8);
+    double weights[ROWS], gamma[3];
+    margin_context *context = support_context(NULL, 1);
+    for (int i = 0; i < ROWS; i++)
+        weights[i] = i % 7 == 0 ? 9 : 1;
+    for (int k = 0; k < 2 * MG_LENGTH(specs); k++) {
+        margin_data data = sample_data(s, DENSE_F64);
+        if (k % 2) data.weights = margin_values_f64(weights, ROWS);
+        static const char *const words[] = {"", ", class_weight='0:7'", ", class_weight=balanced"};
+        for (int w = 0; w < MG_LENGTH(words); w++) {
+            char spec[120];
+            margin_report report = {0};
+            snprintf(spec, sizeof spec, specs[k / 2], words[w]);
+            margin_model *model = fit_text(context, spec, &data, &report);
+            assert_verified(context, model, &data);
+            gamma[w] = margin_report_item_value(&report, "gamma");
+            margin_model_free(model);
+        }
+        assert_true(gamma[0] > 0.0 && gamma[0] == gamma[1] && gamma[0] == gamma[2]);
+    }
+    margin_context_free(context);
+    sample_free(s);
+}
+
 /* A Gram matrix given directly is the kernel: also for a selection of its rows. */
 static void test_precomputed(void **state) {
     enum { ROWS = 80, SOME = 50 };
@@ -710,6 +740,7 @@ int main(void) {
         cmocka_unit_test(test_memory_limit),
         cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_gamma_of_class_weights),
         cmocka_unit_test(test_precomputed),
         cmocka_unit_test(test_awkward),
         cmocka_unit_test(test_odd_tables),

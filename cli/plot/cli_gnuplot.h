@@ -92,7 +92,7 @@ typedef struct plane {
     double low[2], high[2];
     int64_t width, height; /* of the grid */
     int64_t *labels;       /* of the grid, owned; NULL: not known */
-    double *scores;        /* of the grid, owned: of an svm with one function, in images */
+    double *scores;        /* of the grid, owned: of an svm with one function */
 } plane;
 
 /* Labels and scores of the grid: `held` is what the model's columns are but for the two. */
@@ -104,7 +104,9 @@ void plane_axes(picture *p, const plane *of, const margin_column *columns);
 void plane_image(picture *p, const plane *of, int64_t classes, bool lines);
 /* In characters: dots where the class changes. */
 void plane_edges(picture *p, const plane *of);
-/* The points of a curve "with vectors": where the scores are the level. */
+/* The points of a curve "with vectors", in characters "with points": where the scores are the
+ * level.
+ */
 void plane_level(picture *p, const plane *of, double level);
 
 /* ---- Kinds of pictures ----------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
-/* plot boundary: the regions of the classes over two columns, and the rows. */
+/* plot boundary: the regions of the classes, or of a one-class machine, over two columns, and the
+ * rows. */
 #include "cli_gnuplot.h"
 
 #include <math.h>
@@ -12,8 +13,9 @@ typedef struct {
     const margin_column *columns;
     int64_t column_count;
     plane plane;
-    int64_t *rows; /* class of each sample */
-    double *held;  /* what the columns are but for the two */
+    bool one_class; /* classes are those of the answers: outlier, inlier */
+    int64_t *rows;  /* class of each sample */
+    double *held;   /* what the columns are but for the two */
 } boundary;
 
 /* How much of a column's variance lies between the classes, 0 to 1. */
@@ -81,7 +83,8 @@ static int choose_axes(const cli_arguments *a, boundary *b) {
 /* Ranges of the two axes with a little room, and what the other columns are held at. */
 static margin_status measure(picture *p, const margin_table *table, boundary *b) {
     margin_status status;
-    margin_column_summary *s = picture_summarize(p, table, b->column_count + 1, &status);
+    margin_column_summary *s =
+        picture_summarize(p, table, b->column_count + !b->one_class, &status);
     for (int64_t j = 0; status >= 0 && j < b->column_count; j++)
         b->held[j] = picture_held(&s[j]);
     for (int k = 0; status >= 0 && k < 2; k++) {
@@ -128,32 +131,46 @@ static void put_samples(picture *p, const boundary *b, int64_t class) {
     picture_end(p);
 }
 
-/* The margin of an svm: where its score is -1, 0 and 1. */
+/* The margin of an svm: where its score is -1, 0 and 1. In characters 0 is the boundary. */
 static void put_levels(picture *p, const boundary *b) {
     for (int level = -1; level <= 1; level++) {
-        picture_curve(p,
-                      level < 0   ? "score -1 and 1"
-                      : level > 0 ? NULL
-                                  : "score 0",
-                      "with vectors nohead lw %d lc rgb '%s'", level ? 1 : 2,
-                      level ? "#555555" : "black"); /* too short for dashes */
+        const char *title = level < 0 ? "score -1 and 1" : level > 0 ? NULL : "score 0";
+        if (level ? b->one_class : !p->image) continue;
+        if (p->image)
+            picture_curve(p, title, "with vectors nohead lw %d lc rgb '%s'", level ? 1 : 2,
+                          level ? "#555555" : "black"); /* too short for dashes */
+        else
+            picture_curve(p, title, "with points pt '-'");
         plane_level(p, &b->plane, level);
     }
 }
 
-/* Rings around the rows that take part: those on the margin, inside of it or on the wrong side. */
-static void put_support(picture *p, const boundary *b) {
+/* The rows that take part: those on the margin, inside of it or on the wrong side. Of one class
+ * those on the boundary of its region or outside. */
+static bool supports(const boundary *b, int64_t row, double score) {
     static const double near = 1e-3; /* of the solution */
-    const int64_t rows = b->data->x.rows;
+    if (b->one_class) return score <= near * fabs(margin_model_intercept(b->model, 0));
+    return b->rows[row] >= 0 && (b->rows[row] ? score : -score) <= 1 + near;
+}
+
+/* Rings around them; in characters their letters are small. */
+static void put_support(picture *p, const boundary *b) {
+    const int64_t rows = b->data->x.rows, kinds = p->image ? 1 : 2;
     double *scores = malloc((size_t)(rows + 1) * sizeof *scores);
-    picture_curve(p, "support vectors", "with points pt 6 ps 1.4 lc rgb 'black'");
-    if (scores && margin_predict_parallel(p->session->context, b->model, &b->data->x,
-                                          MARGIN_OUTPUT_SCORES, scores, &p->session->error) >= 0)
-        for (int64_t i = 0; i < rows; i++)
-            if (b->rows[i] >= 0 && (b->rows[i] ? scores[i] : -scores[i]) <= 1 + near)
+    const bool known =
+        scores && margin_predict_parallel(p->session->context, b->model, &b->data->x,
+                                          MARGIN_OUTPUT_SCORES, scores, &p->session->error) >= 0;
+    for (int64_t k = 0; k < kinds; k++) {
+        if (p->image)
+            picture_curve(p, "support vectors", "with points pt 6 ps 1.4 lc rgb 'black'");
+        else
+            picture_curve(p, k ? NULL : "support vectors", "with points pt '%c'", (char)('a' + k));
+        for (int64_t i = 0; known && i < rows; i++)
+            if ((p->image || b->rows[i] == k) && supports(b, i, scores[i]))
                 picture_numbers(p, 2, picture_cell(&b->data->x, i, b->plane.axis[0]),
                                 picture_cell(&b->data->x, i, b->plane.axis[1]));
-    picture_end(p);
+        picture_end(p);
+    }
     free(scores);
 }
 
@@ -164,6 +181,8 @@ static void boundary_script(picture *p, const boundary *b) {
         plane_image(p, &b->plane, classes, false);
     else
         plane_edges(p, &b->plane);
+    if (b->plane.scores && !p->image)
+        put_levels(p, b); /* beneath the rows, which they would hide */
     for (int64_t k = 0; k < classes; k++) {
         const char *name = margin_model_class_name(b->model, k);
         if (p->image) { /* white ring, coloured disc */
@@ -175,10 +194,8 @@ static void boundary_script(picture *p, const boundary *b) {
         }
         put_samples(p, b, k);
     }
-    if (b->plane.scores) {
-        put_levels(p, b);
-        put_support(p, b);
-    }
+    if (b->plane.scores && p->image) put_levels(p, b);
+    if (b->plane.scores) put_support(p, b);
     picture_plot(p);
 }
 
@@ -188,11 +205,16 @@ static int draw(picture *p, const margin_table *table, boundary *b) {
     b->rows = malloc((size_t)(b->data->x.rows > 0 ? b->data->x.rows : 1) * sizeof *b->rows);
     b->held = calloc((size_t)b->column_count, sizeof *b->held);
     if (!b->rows || !b->held) return picture_out_of_memory();
-    for (int64_t i = 0; i < b->data->x.rows; i++)
+    for (int64_t i = 0; i < b->data->x.rows && !b->one_class; i++)
         b->rows[i] = picture_class_of(b->model, b->data, i);
+    margin_status status = MARGIN_OK;
+    if (b->one_class)
+        status = margin_predict_parallel(p->session->context, b->model, &b->data->x,
+                                         MARGIN_OUTPUT_LABELS, b->rows, &p->session->error);
+    if (status < 0) return picture_failed(p, status);
     const int code = choose_axes(p->session->arguments, b);
     if (code) return code;
-    margin_status status = measure(p, table, b);
+    status = measure(p, table, b);
     if (status >= 0) status = plane_predict(p, b->model, b->held, b->column_count, &b->plane);
     if (status < 0) return picture_failed(p, status);
     if (b->column_count > 2)
@@ -210,8 +232,10 @@ int plot_boundary(picture *p, const margin_model *model, const margin_table *tab
     const margin_data data = margin_table_data(table);
     boundary b = {.model = model, .data = &data};
     b.columns = margin_model_columns(model, &b.column_count);
-    if (margin_model_task(model) != MARGIN_CLASSIFY || data.x.row_starts) {
-        fputs("margin: boundaries are drawn for classifiers over dense tables\n", stderr);
+    b.one_class = margin_model_task(model) == MARGIN_CLUSTER && margin_model_class_name(model, 0);
+    if ((margin_model_task(model) != MARGIN_CLASSIFY && !b.one_class) || data.x.row_starts) {
+        fputs("margin: boundaries are drawn for classifiers, and of one class, over dense tables\n",
+              stderr);
         return EXIT_BAD_INPUT;
     }
     const int code = draw(p, table, &b);

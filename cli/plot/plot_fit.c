@@ -167,9 +167,14 @@ static void put_curve(picture *pic, const fit_picture *p) {
     for (int64_t i = 0; i < STEPS; i++)
         if (isfinite(p->curve[i])) picture_numbers(pic, 2, step_at(p, i), p->curve[i]);
     picture_end(pic);
-    for (int side = -1; side <= 1 && pic->image && p->tube > 0; side += 2) {
-        picture_curve(pic, side < 0 ? "epsilon below and above" : NULL,
-                      "with lines lw 1.5 dt 2 lc rgb '#D55E00'");
+}
+
+/* In characters beneath the rows, which it would hide. */
+static void put_tube(picture *pic, const fit_picture *p) {
+    for (int side = -1; side <= 1 && p->tube > 0; side += 2) {
+        picture_curve(pic, side < 0 ? "epsilon below and above" : NULL, "%s",
+                      pic->image ? "with lines lw 1.5 dt 2 lc rgb '#D55E00'"
+                                 : "with points pt '-'");
         for (int64_t i = 0; i < STEPS; i++)
             if (isfinite(p->curve[i]))
                 picture_numbers(pic, 2, step_at(p, i), p->curve[i] + side * p->tube);
@@ -214,8 +219,10 @@ static void fit_script(picture *pic, const fit_picture *p) {
     picture_range(pic, 'x', low, high);
     if (!two) picture_label(pic, 'x', p->columns[p->axis].name);
     picture_label(pic, 'y', target ? target[p->target].name : "value");
+    if (!pic->image) put_tube(pic, p);
     put_rows(pic, p);
     put_curve(pic, p);
+    if (pic->image) put_tube(pic, p);
     picture_plot(pic);
     if (!two) return;
     put_functions(pic, p);

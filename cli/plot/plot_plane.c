@@ -34,7 +34,7 @@ margin_status plane_predict(picture *p, const margin_model *model, const double 
     if (grid && of->labels)
         status = margin_predict_parallel(p->session->context, model, &x, MARGIN_OUTPUT_LABELS,
                                          of->labels, &p->session->error);
-    if (status >= 0 && p->image && strcmp(margin_model_learner(model)->name, "svm") == 0 &&
+    if (status >= 0 && strcmp(margin_model_learner(model)->name, "svm") == 0 &&
         margin_model_score_count(model) == 1) {
         of->scores = malloc((size_t)cells * sizeof *of->scores);
         status = of->scores
@@ -101,7 +101,7 @@ void plane_level(picture *p, const plane *of, double level) {
         for (int k = 0; k < 4; k++)
             count += meets(of, corner[k], corner[k + 1], level, at[count]);
         for (int k = 0; k + 1 < count; k += 2)
-            picture_numbers(p, 4, at[k][0], at[k][1], at[k + 1][0] - at[k][0],
+            picture_numbers(p, p->image ? 4 : 2, at[k][0], at[k][1], at[k + 1][0] - at[k][0],
                             at[k + 1][1] - at[k][1]);
     }
     picture_end(p);

@@ -185,7 +185,10 @@ def _class_weights(data: Data, given: Mapping[Any, float]) -> np.ndarray:
     if data.target is None:
         raise ValueError("class_weight needs labels y")
     if not isinstance(given, Mapping):
-        raise ValueError(f"class_weight has to be a dict of labels and weights; it is {given!r}")
+        raise ValueError(
+            f"class_weight has to be a dict of labels and weights; it is {given!r}: "
+            "the spec takes class_weight=balanced, as logistic(class_weight=balanced)"
+        )
     found = data.target.values if data.target.declared is None else data.target.declared
     if data.target.names is None:
         labels = np.unique(found).tolist()

@@ -441,7 +441,10 @@ class Model:
         return Neighbors(self)
 
     def dual(self, score: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """Training rows that take part in a score (from 0) and their coefficients, signs included."""
+        """Training rows that take part in a score (from 0) and their coefficients, signs included.
+
+        Of kernel-ridge and kernel-logistic none: all rows do, `tensors["hypothesis.coefficients"]` has theirs.
+        """
         rows, alpha, sign = (ffi.new(f"const {t} **") for t in ("int64_t", "double", "double"))
         count = lib.margin_model_dual(self._handle, score, rows, alpha, sign, ffi.NULL)
         if not count:

@@ -266,6 +266,7 @@ void mg_context_part(const margin_context *context, double deadline, mg_shares s
     part->shares = shares;
     part->options.log = NULL;
     part->options.progress = NULL;
+    if (mg_task_worker() >= 0) part->options.threads = 1; /* inside of a task all is inline */
     part->deadline = deadline;
 }
 

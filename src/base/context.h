@@ -85,9 +85,9 @@ void mg_log(margin_context *context, margin_log_level level, const char *format,
 /* The same context with callbacks, deadline and end of its own. On the caller's stack, nothing to
  * release; must not outlive `context`. */
 void mg_context_copy(const margin_context *context, margin_context *copy);
-/* For a part of a call that runs as a task of its own (a sub-problem, a fold): no callbacks, as
- * they belong to the calling thread; every mg_stop made from it ends at `deadline` (clock time,
- * INFINITY: none). */
+/* For a part of a call that runs as a task of its own (a sub-problem, a fold): one thread, and no
+ * callbacks, as they belong to the calling thread; every mg_stop made from it ends at `deadline`
+ * (clock time, INFINITY: none). */
 void mg_context_part(const margin_context *context, double deadline, mg_shares shares,
                      margin_context *part);
 /* For a whole call, from the calling thread: its deadline is that of a call that starts now. */

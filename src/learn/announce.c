@@ -16,25 +16,27 @@ typedef struct announcement_text {
 
 static announcement_text describe(const margin_context *context, const mg_announcement *a) {
     const long long rows = (long long)a->rows;
-    const int threads = mg_threads(context);
+    const int threads = a->threads > 0 ? a->threads : mg_threads(context);
     announcement_text to;
-    char part[64] = "", all[64] = "";
+    char part[64] = "", all[64] = "", time[64] = "less than a second";
     if (a->problems > 1)
         snprintf(all, sizeof all, " for each of %lld problems", (long long)a->problems);
+    if (a->seconds > 0.5)
+        snprintf(time, sizeof time, "in the order of %s second%s", mg_about(ceil(a->seconds)).text,
+                 a->seconds > 1.0 ? "s" : "");
     if (a->matrix < a->whole)
         snprintf(part, sizeof part, " (all: %s)", mg_bytes((uint64_t)a->whole).text);
     snprintf(
         to.text, sizeof to.text,
         "%s of %lld rows takes %s%s of memory beside the data, %s of it for its Gram matrix of "
-        "%lld x %lld numbers%s, and in the order of %s second%s on %d thread%s%s",
+        "%lld x %lld numbers%s, and %s on %d thread%s%s",
         a->learner, rows,
         a->most   ? "up to "
         : a->fits ? ""
                   : "at least ",
         mg_bytes((uint64_t)a->bytes).text,
-        a->matrix > 0 ? mg_bytes((uint64_t)a->matrix).text : "none", rows, rows, part,
-        mg_about(ceil(a->seconds)).text, a->seconds > 1.0 ? "s" : "", threads,
-        threads > 1 ? "s" : "", all);
+        a->matrix > 0 ? mg_bytes((uint64_t)a->matrix).text : "none", rows, rows, part, time,
+        threads, threads > 1 ? "s" : "", all);
     return to;
 }
 
@@ -47,7 +49,8 @@ const char *mg_linear_instead(const char *name, mg_problem_kind kind) {
     return name + (strncmp(name, prefix, sizeof prefix - 1) ? 0 : sizeof prefix - 1);
 }
 
-/* Centres, or features, that the memory left has room for; 0: too few to be worth it. What is in
+/* Centres, or features, fewer than the rows, that the memory left has room for; 0: too few to be
+ * worth it. What is in
  * the way of a linear learner is at most so much, features made anew in each pass. */
 static int64_t most_centres(const margin_context *context, const mg_announcement *a) {
     enum { OF_A_ROW = 400, OF_A_PAIR = 100, LEAST = 50, STEP = 100, MOST = 2000 };
@@ -56,7 +59,7 @@ static int64_t most_centres(const margin_context *context, const mg_announcement
                  beside = SCRATCH + OF_A_THREAD * (double)mg_threads(context) +
                           OF_A_ROW * (double)a->rows;
     const double most = sqrt(fmax(left - beside, 0.0) / OF_A_PAIR);
-    const int64_t centres = (int64_t)fmin(most, MOST);
+    const int64_t centres = MG_MIN((int64_t)fmin(most, MOST), a->rows / 2);
     return centres < STEP ? centres / LEAST * LEAST : centres / STEP * STEP;
 }
 
@@ -103,6 +106,7 @@ margin_status mg_announce(margin_context *context, const mg_announcement *a, mar
     const double seconds = a->seconds * (double)MG_MAX(a->problems, 1);
     const bool late = a->seconds > left;
     if (!a->fits) return refuse_memory(context, a, error);
+    if (a->threads > 0) context->options.threads = a->threads;
     MG_REQUIRE(a->work <= most_work || left < (double)INFINITY, error, MARGIN_ERROR_LIMIT,
                "%s: set a time limit, at which it ends with the best until then, or take %s",
                describe(context, a).text, instead_of(context, a).text);

@@ -37,6 +37,8 @@ typedef struct mg_problem {
     const int32_t *code;
     const double *target;
     const double *weight;    /* NULL: all one */
+    bool classes_weigh;      /* of the whole: weights of classes are in `weight`, not in `given` */
+    const double *given;     /* of the samples alone, NULL: all one */
     const int64_t *original; /* row number of sample i in the user's data (for traces, dual forms,
                                 messages); NULL: i */
     /* Affine stages that were not applied, for learners that take them so (takes_affine): column j

@@ -289,7 +289,6 @@ static margin_status take_names(mg_csv *csv, const mg_csv_cell *cells) {
     static const mg_csv_cell nameless = {0};
     char *at = csv->name_text;
     for (int64_t j = 0; j < csv->columns; j++) {
-        if (csv->has_header) MG_TRY(check_name(csv, &cells[j], j));
         csv->names[j] = at;
         at += write_name(csv->has_header ? &cells[j] : &nameless, j, at);
     }
@@ -309,6 +308,8 @@ static margin_status decide_header(mg_csv *csv, const mg_csv_cell *cells, const 
         break;
     }
     if (!csv->has_header) return MARGIN_OK;
+    for (int64_t j = 0; j < csv->columns; j++)
+        MG_TRY(check_name(csv, &cells[j], j));
     mg_csv_cursor below = {rest, csv->text + csv->end, csv->separator};
     MG_REQUIRE(mg_csv_next_row(&below), csv->error, MARGIN_ERROR_DATA,
                "%s has a header but no rows%s", csv->source->name,

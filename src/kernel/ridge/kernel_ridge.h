@@ -44,6 +44,7 @@ typedef struct mg_ridge_run {
     const mg_problem *problem; /* of the first */
     mg_stop stop;
     mg_pace pace; /* of conjugate gradients */
+    int64_t room; /* of memory, before the threads have theirs */
     mg_arena arena;
     mg_kernel_system system;
     bool worn; /* below the diagonal of its square there is no K */

@@ -45,6 +45,7 @@ static margin_status folds_announce(const folds_run *run, const mg_kernel *kerne
                fit->error, MARGIN_ERROR_LIMIT, "the folds need too much memory");
     const int64_t workers = MG_MIN(run->folds, (int64_t)mg_threads(fit->context));
     fold.says.rows = run->points;
+    fold.says.threads = 0;
     fold.says.matrix = fold.says.whole = 8 * run->points * run->points;
     fold.says.bytes = (int64_t)folds_bytes(run, &fold, workers);
     return mg_announce(fit->context, &fold.says, fit->error);

@@ -63,7 +63,7 @@ static margin_status factor_small(conjugate *cg) {
 static margin_status make_preconditioner(conjugate *cg) {
     mg_ridge_run *run = cg->run;
     const int64_t m = run->count, root = (int64_t)(2.0 * sqrt((double)m));
-    const int64_t room = mg_context_room(run->context, FACTOR_BYTES) / 4 / 8 / m;
+    const int64_t room = MG_MIN(run->room, FACTOR_BYTES) / 4 / 8 / m;
     int64_t *pivots;
     double left = 0.0;
     cg->most = MG_MIN(MG_MIN(MG_MAX(root, LEAST_RANK), MOST_RANK), MG_MIN(m, MG_MAX(room, 1)));

@@ -105,6 +105,7 @@ mg_ridge_run mg_ridge_run_of(mg_fit *fits, int64_t targets, margin_context *cont
                         .stop = mg_stop_make(context, options->max_iterations),
                         .count = fits[0].problem->count,
                         .targets = targets,
+                        .room = mg_context_room(context, INT64_MAX),
                         .condition = (double)NAN,
                         .iteration_name = "solves",
                         .method = "no step was made"};
@@ -170,18 +171,42 @@ bool mg_ridge_all_proven(const mg_ridge_run *run) {
     return true;
 }
 
-/* Values of rbf are known the better the smaller they are, and those of the diagonal are 1: what
- * they add up to, by a product. v: 2 count numbers. */
+/* A value of 1 in the upper triangle, of rows that are no distance apart. */
+static bool is_known(const mg_ridge_run *run, int64_t i, int64_t j) {
+    const mg_problem *p = run->problem;
+    return run->system.gram[i * run->count + j] == 1.0 &&
+           mg_row_pair(&p->x, mg_sample_row(p, i), &p->x, mg_sample_row(p, j)).difference == 0.0;
+}
+
+/* known: of each row the sum of v over the rows that equal it, itself too; at least that. */
+static margin_status sum_equal(const mg_ridge_run *run, const double *v, double *known) {
+    const int64_t m = run->count;
+    memcpy(known, v, (size_t)m * sizeof *known);
+    for (int64_t i = 0; i < m && run->system.storage == MG_GRAM_SQUARE; i++) {
+        if (mg_cancelled(run->context)) return mg_fail_cancelled(run->error);
+        for (int64_t j = i + 1; j < m; j++) {
+            if (!is_known(run, i, j)) continue;
+            known[i] += v[j];
+            known[j] += v[i];
+        }
+    }
+    return MARGIN_OK;
+}
+
+/* Values of rbf are known the better the smaller they are, and those of the diagonal and of equal
+ * rows are 1: what they add up to, by a product. v: 3 count numbers. */
 static margin_status sum_rbf(const mg_ridge_run *run, const double *a, double *v, double *out) {
     const int64_t m = run->count;
+    double *known = v + 2 * m;
     for (int64_t i = 0; i < m; i++) {
         v[i] = fabs(a[i]);
         v[m + i] = v[i] * mg_kernel_system_steepness(&run->system, i);
     }
     MG_TRY(mg_kernel_system_multiply(&run->system, 2, v, out));
+    MG_TRY(sum_equal(run, v + m, known));
     for (int64_t i = 0; i < m; i++) {
         const double steep = mg_kernel_system_steepness(&run->system, i);
-        out[i] = fmax((steep * out[i] + out[m + i]) / 2.0 - v[m + i], 0.0) + out[i];
+        out[i] = fmax((steep * out[i] + out[m + i]) / 2.0 - known[i], 0.0) + out[i];
     }
     return MARGIN_OK;
 }
@@ -215,7 +240,7 @@ static margin_status sharpen(mg_ridge_run *run) {
     double *v, *out;
     if (kind != MG_KERNEL_RBF && (kind != MG_KERNEL_SIGMOID || m > MG_MOST_DECIDED))
         return MARGIN_OK;
-    MG_TRY(MG_PIECES(&run->arena, purpose, run->error, MG_PIECE(v, 2 * m), MG_PIECE(out, 2 * m)));
+    MG_TRY(MG_PIECES(&run->arena, purpose, run->error, MG_PIECE(v, 3 * m), MG_PIECE(out, 2 * m)));
     for (int64_t t = 0; t < run->targets; t++) {
         if (mg_ridge_proven_gap(run, t) <= run->options->tolerance) continue;
         const double *a = run->a + t * m;

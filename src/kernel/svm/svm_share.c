@@ -174,11 +174,11 @@ static margin_status make_gram(mg_shared *shared, mg_svm_shared *s) {
     if (shared->differ & MG_DIFFER_ROWS) sizes.samples = (double)p->count * (p->classes - 1);
     const mg_kernel_plan plan = mg_kernel_plan_make(shared->context, &sizes, MG_WAY_SHARED);
     if (!plan.chosen) return MARGIN_OK;
+    MG_TRY(mg_announce(shared->context, &plan.says, shared->error));
     const int64_t workers = mg_threads(shared->context);
     s->spare = mg_kernel_spare(&sizes);
     MG_NEW_ZERO(shared->context->heap, s->spares, workers, "what the classes share", shared->error);
     s->workers = workers;
-    MG_TRY(mg_announce(shared->context, &plan.says, shared->error));
     MG_TRY(list_by_class(p, shared->context, sizes.over, s, shared->error));
     const mg_gram_request request = {.kernel = s->kernel,
                                      .points = {p->x, s->rows, s->places, p->count},

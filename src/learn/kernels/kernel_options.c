@@ -116,12 +116,12 @@ margin_status mg_kernel_resolve(margin_context *context, const mg_kernel_choice 
     *kernel = choice->kernel;
     if (kernel->kind == MG_KERNEL_FUNCTION)
         return mg_kernel_own(context, learner, p, kernel, error);
+    const double *weights = p->classes_weigh ? p->given : p->weight;
     if (choice->rule == MG_GAMMA_SCALE) {
-        MG_TRY(
-            mg_kernel_scale(context, &p->x, p->index, p->weight, p->count, &kernel->gamma, error));
+        MG_TRY(mg_kernel_scale(context, &p->x, p->index, weights, p->count, &kernel->gamma, error));
     } else if (choice->rule == MG_GAMMA_MEDIAN) {
         const mg_kernel_points points = mg_kernel_points_of(p);
-        MG_TRY(mg_kernel_median(context, kernel->kind, &points, p->weight, &kernel->gamma, error));
+        MG_TRY(mg_kernel_median(context, kernel->kind, &points, weights, &kernel->gamma, error));
     }
     MG_REQUIRE(choice->rule == MG_GAMMA_GIVEN || (kernel->gamma > 0.0 && isfinite(kernel->gamma)),
                error, MG_DATA(OVERFLOW),

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Bytes a sample: to the end, and for each function; while it solves. Gigabytes that the matrix may
- * have. Products with it and factors that are expected. */
+ * have. Products with it (of conjugate gradients: work_of) and factors that are expected. */
 static const struct way {
     mg_gram_storage storage;
     double held, function, solving;
@@ -22,7 +22,7 @@ static const struct way {
             [MG_WAY_SHARED] = {MG_GRAM_ROWS, 101.0, 0.0, 80.0, 8, 3.0, 0.0},
             [MG_WAY_FACTOR] = {MG_GRAM_SQUARE, 48.0, 48.0, 512.0, 4, 0.0, 1.0},
             [MG_WAY_FORM] = {MG_GRAM_SQUARE, 312.0, 48.0, 272.0, 4, 0.0, 4.0},
-            [MG_WAY_CONJUGATE] = {MG_GRAM_TRIANGLE, 56.0, 88.0, 536.0, 4, 50.0, 0.0},
+            [MG_WAY_CONJUGATE] = {MG_GRAM_TRIANGLE, 56.0, 88.0, 536.0, 4, 0.0, 0.0},
             [MG_WAY_PATH] = {MG_GRAM_SQUARE, 1000.0, 0.0, 0.0, 4, 0.0, 30.0},
             [MG_WAY_NEWTON_FACTOR] = {MG_GRAM_SQUARE, 144.0, 0.0, 512.0, 4, 0.0, 10.0},
             [MG_WAY_NEWTON] = {MG_GRAM_TRIANGLE, 248.0, 0.0, 0.0, 4, 100.0, 0.0}};
@@ -127,12 +127,13 @@ static double round_bytes(const mg_kernel_sizes *s, const struct way *w, double 
                               w->solving * n + square_bytes(s) + threads * scratch_bytes(s));
 }
 
-/* Several side by side, and half of the samples of those that are done as their support; then these
- * together, with scores of the rows. Or one after the other, which gives its matrix back before it
- * lists its support. */
-static double svm_bytes(const mg_kernel_sizes *s, const struct way *w, double matrix) {
-    enum { SLOTS = 64, LIST = 48, ENDS = 1 << 17, SCORES = 16, HALF = 2, SIDE = 480 };
-    const double n = (double)s->count, found = s->samples / HALF * (FOUND + DUAL);
+/* Several side by side, and such a share of the samples of those that are done as their support;
+ * then these together, with scores of the rows. Or one after the other, which gives its matrix back
+ * before it lists its support. */
+static double svm_bytes(const mg_kernel_sizes *s, const struct way *w, double matrix,
+                        double share) {
+    enum { SLOTS = 64, LIST = 48, ENDS = 1 << 17, SCORES = 16, SIDE = 480 };
+    const double n = (double)s->count, found = share * s->samples * (FOUND + DUAL);
     const double rows = matrix + SLOTS * n + ENDS;
     if (w == &ways[MG_WAY_ROWS])
         return found * (1.0 - n / s->samples) +
@@ -143,7 +144,7 @@ static double svm_bytes(const mg_kernel_sizes *s, const struct way *w, double ma
     const double together = fmin((double)s->functions, s->threads);
     const double each = round_bytes(&one, w, matrix, 1.0) + (double)mg_kernel_spare(s);
     const double scores = fmax(FOUND + DUAL, SCORES + 8.0 * s->threads);
-    const double joined = s->samples / HALF * (JOINED + DUAL + scores);
+    const double joined = share * s->samples * (JOINED + DUAL + scores);
     return rows +
            fmax(narrow_bytes(s, n + SIDE * s->threads),
                 fmax(found + together * each, joined + together * (double)mg_kernel_spare(s)));
@@ -181,11 +182,12 @@ double mg_kernel_model_bytes(const mg_kernel_sizes *s) {
     return model_bytes(s, true);
 }
 
-static double peak_of(const mg_kernel_sizes *s, const struct way *w, double matrix) {
+static double peak_of(const mg_kernel_sizes *s, const struct way *w, double matrix, double share) {
     const bool squares = mg_kernel_basis_of(s->kernel) == MG_OF_SQUARES;
     const bool decides = !s->definite && s->count <= MG_MOST_DECIDED;
     const double m = (double)s->count, factor = decides ? m * (8.0 * m + 640.0) : 0.0; /* in f64 */
-    const double bytes = (w->storage == MG_GRAM_ROWS ? svm_bytes : equations_bytes)(s, w, matrix);
+    const double bytes =
+        w->storage == MG_GRAM_ROWS ? svm_bytes(s, w, matrix, share) : equations_bytes(s, w, matrix);
     return fmax(bytes, factor) + 8.0 * ((squares ? (double)s->x.rows : 0.0) + m) +
            s->threads * scratch_bytes(s);
 }
@@ -193,11 +195,15 @@ static double peak_of(const mg_kernel_sizes *s, const struct way *w, double matr
 static double work_of(const mg_kernel_sizes *s, const struct way *w, mg_gram_storage storage,
                       int64_t matrix) {
     enum { OF_A_VALUE = 8, AGAIN = 4, NARROW = 4 }; /* f32 is so much faster */
-    const double m = (double)s->count, value = mg_row_length(&s->x) + OF_A_VALUE;
+    enum { OF_A_TILE = 32, TOGETHER = 10 };         /* values that are summed where they are made */
+    enum { STEPS = 5, OF_A_COLUMN = 2, MOST = 40 }; /* pivots stand for rows of few columns */
+    const double m = (double)s->count, length = mg_row_length(&s->x), value = length + OF_A_VALUE;
+    const double products =
+        w == &ways[MG_WAY_CONJUGATE] ? fmin(STEPS + OF_A_COLUMN * length, MOST) : w->products;
     const double times = matrix < mg_system_bytes(storage, s->count) ? AGAIN : 1.0;
     if (storage == MG_GRAM_ROWS) return m * m / NARROW * (times * value + w->products);
-    if (storage == MG_GRAM_NONE) return w->products * m * m * value;
-    return m * m * (0.5 * value + w->products + w->factors * m / 3.0);
+    if (storage == MG_GRAM_NONE) return products * m * m * (length + OF_A_TILE) / TOGETHER;
+    return m * m * (0.5 * value + products + w->factors * m / 3.0);
 }
 
 /* ---- The plan -------------------------------------------------------------------------------- */
@@ -205,17 +211,18 @@ static double work_of(const mg_kernel_sizes *s, const struct way *w, mg_gram_sto
 static mg_kernel_plan plan_with(const margin_context *context, const mg_kernel_sizes *s,
                                 const struct way *w, mg_gram_storage storage, int64_t matrix) {
     static const double a_second = 2e9; /* of a thread */
+    static const double usual = 0.75;   /* support of several classes; all are to have room */
     const bool dual = w->storage == MG_GRAM_ROWS;
     /* how many rows svm supports is not known: said are all, if there may be room for them */
-    const double model = model_bytes(s, dual), bytes = peak_of(s, w, (double)matrix),
+    const double model = model_bytes(s, dual), bytes = peak_of(s, w, (double)matrix, usual),
                  work = work_of(s, w, storage, matrix);
     /* rows that stay take half of what is left, as fewer will do; equations all but what they miss
      * in this estimate */
     const int64_t share = dual ? 1 : 2, most_matrix = ((int64_t)w->gigabytes << 30) / share;
     const int64_t room = share * mg_context_room(context, most_matrix),
                   left = 2 * mg_context_room(context, INT64_MAX);
-    const double known =
-        dual ? fmax(bytes, model / 2.0) : (matrix > 0 ? 17.0 / 16.0 : 1.0) * fmax(bytes, model);
+    const double known = dual ? fmax(peak_of(s, w, (double)matrix, 1.0), model / 2.0)
+                              : 17.0 / 16.0 * fmax(bytes, model);
     mg_kernel_plan plan = {storage,
                            false,
                            {.learner = s->learner,
@@ -227,6 +234,7 @@ static mg_kernel_plan plan_with(const margin_context *context, const mg_kernel_s
                             .waves = mg_kernel_has_waves(s->kernel),
                             .strict = storage == MG_GRAM_SQUARE,
                             .most = dual && model > bytes,
+                            .threads = s->threads,
                             .work = work,
                             .seconds = work / a_second / s->threads}};
     memcpy(plan.says.words, s->words.text, sizeof plan.says.words);
@@ -236,7 +244,8 @@ static mg_kernel_plan plan_with(const margin_context *context, const mg_kernel_s
     return plan;
 }
 
-/* Threads do not choose, as ways and few rows decide bits. Rows are fewer by halves where what is
+/* Threads do not choose, as ways and few rows decide bits: there are fewer where all need too much.
+ * Rows are fewer by halves where what is
  * beside them needs the room; at least two. */
 mg_kernel_plan mg_kernel_plan_make(const margin_context *context, const mg_kernel_sizes *s,
                                    mg_kernel_way way) {
@@ -257,7 +266,10 @@ mg_kernel_plan mg_kernel_plan_make(const margin_context *context, const mg_kerne
         bytes = 0;
     }
     const bool chosen = plan.says.fits;
-    plan = plan_with(context, s, w, storage, bytes);
+    planned.threads = s->threads;
+    do
+        plan = plan_with(context, &planned, w, storage, bytes);
+    while (!plan.says.fits && --planned.threads > 0);
     plan.chosen = chosen;
     return plan;
 }

@@ -74,11 +74,12 @@ margin_status mg_kernel_check(margin_context *context, const mg_kernel *kernel,
 margin_status mg_kernel_check_value(double value, int64_t row, margin_error *error) {
     static const double most = 1e150;
     if (fabs(value) <= most) return MARGIN_OK;
-    return mg_fail_at(error, MG_DATA(OVERFLOW), (mg_place){.row = row + 1},
-                      "row %lld: its kernel value with itself is beyond 1e150, where squares "
-                      "overflow; divide values of your own, or scale the columns first "
-                      "(standardize | ...) or use kernel=rbf",
-                      (long long)row + 1);
+    return mg_fail_at(
+        error, MG_DATA(OVERFLOW), (mg_place){.row = row + 1},
+        "row %lld: its kernel value with itself is beyond 1e150, where squares "
+        "overflow; scale the columns first (standardize | ...) or use kernel=rbf, or divide "
+        "values of your own",
+        (long long)row + 1);
 }
 
 /* ---- An inner product ------------------------------------------------------------------------ */

@@ -263,26 +263,31 @@ static void plan_scratch(parallel_query *p, int64_t count) {
     }
 }
 
+/* Where there is no room, without rough scores; then on fewer threads. */
 static margin_status new_scratch(margin_context *context, parallel_query *p, int64_t count,
                                  margin_error *error) {
-    plan_scratch(p, count);
-    MG_NEW(context->heap, p->scratch, mg_threads(context) * (p->room + p->together + p->rough),
-           "scratch for predictions", error);
-    return MARGIN_OK;
+    for (;;) {
+        plan_scratch(p, count);
+        const int64_t each = p->room + p->together + p->rough;
+        p->scratch = mg_new(context->heap, mg_threads(context) * each, sizeof *p->scratch);
+        if (p->scratch) return MARGIN_OK;
+        if (!p->scores && mg_threads(context) == 1)
+            return mg_no_memory(context->heap, each, sizeof *p->scratch, "scratch for predictions",
+                                error);
+        if (!p->scores) context->options.threads /= 2;
+        mg_expansion_rough_free(p->scores);
+        p->scores = NULL;
+    }
 }
 
 /* With the scores of `p`, or as they are. */
 static margin_status predict_blocks(margin_context *context, parallel_query *p, int64_t count,
                                     margin_error *error) {
-    margin_status status = new_scratch(context, p, count, p->scores ? NULL : error);
-    if (status < 0 && p->scores) { /* without them there may be room */
-        mg_expansion_rough_free(p->scores);
-        p->scores = NULL;
-        status = new_scratch(context, p, count, error);
-    }
-    if (status < 0) return status;
-    status =
-        mg_sweep_each(context, count, mg_block_rows(mg_row_bytes(p->q.x)), visit_block, p, NULL);
+    margin_context own;
+    mg_context_copy(context, &own);
+    MG_TRY(new_scratch(&own, p, count, error));
+    margin_status status =
+        mg_sweep_each(&own, count, mg_block_rows(mg_row_bytes(p->q.x)), visit_block, p, NULL);
     mg_expansion_rough_free(p->scores);
     mg_free(context->heap, p->scratch);
     if (status >= 0) return MARGIN_OK;

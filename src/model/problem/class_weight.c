@@ -143,7 +143,8 @@ margin_status mg_split_weigh(const mg_spec_component *learner, const margin_mode
     MG_NEW(split->heap, weights, whole->count, "the weights of the rows", error);
     for (int64_t i = 0; i < whole->count; i++)
         weights[i] = mg_sample_weight(whole, i) * of_class[whole->code[i]];
-    split->weights = weights;
-    whole->weight = weights;
+    whole->given = whole->weight;
+    whole->weight = split->weights = weights;
+    whole->classes_weigh = true;
     return MARGIN_OK;
 }

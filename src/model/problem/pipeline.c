@@ -55,7 +55,9 @@ static int64_t first_text(const margin_data *data, const mg_samples *samples, in
 
 static margin_status refuse_categories(const margin_data *data, const mg_samples *samples,
                                        const margin_spec *spec, margin_error *error) {
-    const int place = (int)place_of_onehot(spec);
+    const mg_spec_component *last = mg_spec_learner(spec);
+    const bool given = last && mg_kernel_is_given(last->info, last->options);
+    const int place = given ? 0 : (int)place_of_onehot(spec);
     int64_t j = 0;
     while (data->columns && j < data->x.columns && data->columns[j].kind != MARGIN_CATEGORICAL)
         j++;
@@ -67,14 +69,14 @@ static margin_status refuse_categories(const margin_data *data, const mg_samples
     return mg_fail_at(
         error, MG_DATA(CATEGORIES), (mg_place){.row = row + 1, .feature = j + 1},
         "column %s holds categories ('%.40s'%s%s), which have no numbers to compute "
-        "with; leave it out or encode it: %.*sonehot | %s",
+        "with; leave it out%s%.*s%s%s",
         column->name, shown, column->category_count > 1 ? ", ..." : "",
         row < 0 && !is_text(shown) ? "; whole numbers beyond 2^53 are read as texts, too" : "",
-        place, spec->text, spec->text + place);
+        given ? "" : " or encode it: ", place, spec->text, given ? "" : "onehot | ",
+        given ? "" : spec->text + place);
 }
 
-/* What the stages made must be finite before `what` sees it. The row is named as the user counts
- * it. */
+/* What the stages made must be finite before `what` sees it; the row is as the user counts. */
 static margin_status check_made(margin_context *context, const mg_staged *staged,
                                 const mg_samples *samples, bool allow_nan, const char *what,
                                 margin_error *error) {

@@ -20,7 +20,7 @@ static void set_bytes(const mg_perceptron_run *run, const mg_kernel_sizes *sizes
                       mg_announcement *a) {
     /* of a row: states and scores, beside the matrix, the lists of a model */
     enum { STATE = 24, MORE_STATES = 16, BESIDE = 56, LISTS = 48 };
-    enum { ENDS = 1 << 15, OF_A_THREAD = 1 << 13 };
+    enum { ENDS = 1 << 15, OF_A_THREAD = 1 << 13, MISSED = 1 << 15 };
     const double m = (double)run->count, threads = sizes->threads;
     const double state = STATE + (run->options.variant == MG_PLAIN ? 0.0 : MORE_STATES);
     const double both = state * m + ENDS + OF_A_THREAD * threads;
@@ -28,14 +28,15 @@ static void set_bytes(const mg_perceptron_run *run, const mg_kernel_sizes *sizes
     double model = both + LISTS * m;
     if (run->options.expansion) model += mg_kernel_model_bytes(sizes);
     a->room = 2 * mg_context_room(run->context, INT64_MAX);
+    const double left = 16.0 / 17.0 * (double)a->room - MISSED * (threads - 1.0);
     const double most =
-        fmin((double)mg_context_room(run->context, MG_PERCEPTRON_GRAM), (double)a->room - beside);
+        fmin((double)mg_context_room(run->context, MG_PERCEPTRON_GRAM), left - beside);
     const int64_t row = mg_gram_bytes(run->count, MARGIN_F64, 1);
     const int64_t rows = (int64_t)fmin(fmax(most / (double)row, 2.0), m);
     a->matrix = mg_gram_bytes(run->count, MARGIN_F64, rows);
     a->most = model > (double)a->matrix + beside;
     a->bytes = (int64_t)fmin(fmax((double)a->matrix + beside, model), 9e18);
-    a->fits = a->bytes <= a->room;
+    a->fits = (double)a->bytes <= left;
 }
 
 /* The time is that of all kernel values, once. */
@@ -44,7 +45,7 @@ margin_status mg_perceptron_announce(mg_perceptron_run *run) {
     static const double a_second = 2e9; /* of a thread */
     const int64_t m = run->count;
     MG_TRY(mg_kernel_of_fit(run->fit, &run->options.choice, "perceptron", &run->kernel));
-    const mg_kernel_sizes sizes = mg_kernel_sizes_of(run->fit, &run->kernel, 1);
+    mg_kernel_sizes sizes = mg_kernel_sizes_of(run->fit, &run->kernel, 1);
     mg_announcement a = {.learner = "perceptron",
                          .rows = m,
                          .whole = mg_gram_bytes(m, MARGIN_F64, m),
@@ -54,6 +55,11 @@ margin_status mg_perceptron_announce(mg_perceptron_run *run) {
                          .waves = mg_kernel_has_waves(run->kernel.kind)};
     memcpy(a.words, sizes.words.text, sizeof a.words);
     set_bytes(run, &sizes, &a);
+    while (!a.fits && sizes.threads > 1) {
+        sizes.threads--;
+        set_bytes(run, &sizes, &a);
+    }
+    a.threads = sizes.threads;
     a.work = (double)m * (double)m * (mg_row_length(&run->problem->x) + OF_A_VALUE);
     a.seconds = a.work / a_second / sizes.threads;
     run->gram_bytes = a.matrix;
