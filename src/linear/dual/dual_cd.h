@@ -26,12 +26,8 @@ typedef struct mg_dual_progress {
 
 typedef struct mg_dual_cd mg_dual_cd;
 struct mg_dual_cd {
-    mg_linear_job *job;
-    mg_linear_solution *solution;
-    const mg_objective *objective;
-    mg_design *design;
+    MG_SOLVER_STATE;
     const mg_dual_rows *rows;
-    int64_t samples, columns;
     double *weights; /* columns, X's units */
     void (*fetch)(
         mg_dual_cd *m); /* puts weights and alpha in place, where they are kept elsewhere */
@@ -159,4 +155,4 @@ margin_status mg_dual_cd_solve_lanes(mg_linear_job *jobs, mg_linear_solution *so
 /* crammer_singer.c: minimises an objective with their hinge and rho > 0 until its gap is proven;
  * solution->shares (samples x classes) must be there and is left with the feasible shares of the
  * proof. One thread; classes x columns multiplications and additions a sample and walk. */
-margin_status mg_crammer_singer(const mg_linear_job *job, mg_linear_solution *solution);
+margin_status mg_crammer_singer(mg_linear_job *job, mg_linear_solution *solution);

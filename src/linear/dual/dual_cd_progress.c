@@ -18,15 +18,9 @@ static const double hope = 3.0, least_share = 1.0 / 16.0; /* of the gap in a pro
 /* ---- Start ----------------------------------------------------------------------------------- */
 
 void mg_dual_cd_start(mg_dual_cd *m, mg_linear_job *job, mg_linear_solution *solution) {
-    mg_design *d = job->objective->design;
-    *m = (mg_dual_cd){.job = job,
-                      .solution = solution,
-                      .objective = job->objective,
-                      .design = d,
-                      .rows = mg_dual_rows_for(&d->problem->x),
-                      .samples = d->samples,
-                      .columns = d->columns,
-                      .active = d->samples,
+    *m = (mg_dual_cd){MG_SOLVER_OF(job, solution),
+                      .rows = mg_dual_rows_for(&job->objective->design->problem->x),
+                      .active = job->objective->samples,
                       .proven = -1,
                       .highest = (double)INFINITY,
                       .lowest = -(double)INFINITY,

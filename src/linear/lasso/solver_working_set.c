@@ -146,14 +146,7 @@ static margin_status working_set_new_vectors(mg_working *s) {
 static margin_status working_begin(mg_linear_job *job, mg_linear_solution *solution,
                                    mg_working *s) {
     mg_design *design = job->objective->design;
-    *s = (mg_working){.job = job,
-                      .solution = solution,
-                      .objective = job->objective,
-                      .design = design,
-                      .vectors = mg_vector_ops_for(design->isa),
-                      .columns = design->columns,
-                      .samples = design->samples,
-                      .stride = 1,
+    *s = (mg_working){MG_SOLVER_OF(job, solution), .stride = 1,
                       .careful = job->objective->loss->kind == MG_LOSS_SQUARED,
                       .goal = {.job = job, .solution = solution, .strictness = 0.95}};
     if (job->objective->loss->kind != MG_LOSS_SQUARED && !mg_is_csr(&design->problem->x))

@@ -46,14 +46,10 @@ typedef struct mg_working_columns {
 } mg_working_columns;
 
 typedef struct mg_working {
-    mg_linear_job *job;
-    mg_linear_solution *solution;
-    const mg_objective *objective;
-    mg_design *design;
-    const mg_vector_ops *vectors;
+    MG_SOLVER_STATE;
     mg_arena arena;
-    int64_t columns, samples, varying; /* varying: columns that are not constant */
-    double *centre, *factor;           /* columns; factor 0: a constant column, which stays out */
+    int64_t varying;         /* columns that are not constant */
+    double *centre, *factor; /* columns; factor 0: a constant column, which stays out */
     mg_working_point here, there;
     double *curvatures; /* samples: c loss'' at `here` */
     double *score;      /* columns: scratch of the choice */

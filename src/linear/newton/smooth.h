@@ -52,12 +52,9 @@ typedef struct mg_smooth_part {
 } mg_smooth_part;
 
 typedef struct mg_smooth {
-    mg_linear_job *job;
-    mg_linear_solution *solution;
-    const mg_objective *objective;
-    mg_design *design;
+    MG_SOLVER_STATE;
     mg_arena arena;
-    int64_t functions, columns, block, size, samples;
+    int64_t block, size;
     mg_smooth_part part;
     double pass;                 /* seconds of the first one */
     double *centre, *factor;     /* columns */

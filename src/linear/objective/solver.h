@@ -57,6 +57,21 @@ typedef struct mg_linear_solver {
 extern const mg_linear_solver mg_solver_gd, mg_solver_sgd, mg_solver_minibatch, mg_solver_lbfgs,
     mg_solver_newton, mg_solver_ssnal, mg_solver_dual_cd, mg_solver_working_set;
 
+/* What the state of a solver begins with. */
+#define MG_SOLVER_STATE                                                                            \
+    mg_linear_job *job;                                                                            \
+    mg_linear_solution *solution;                                                                  \
+    const mg_objective *objective;                                                                 \
+    mg_design *design;                                                                             \
+    const mg_vector_ops *vectors;                                                                  \
+    int64_t functions, columns, samples
+#define MG_SOLVER_OF(of_job, of_solution)                                                          \
+    .job = (of_job), .solution = (of_solution), .objective = (of_job)->objective,                  \
+    .design = (of_job)->objective->design,                                                         \
+    .vectors = mg_vector_ops_for((of_job)->objective->design->isa),                                \
+    .functions = (of_job)->objective->functions, .columns = (of_job)->objective->columns,          \
+    .samples = (of_job)->objective->samples
+
 /* The end of a `can` that is false: writes `why`. */
 bool mg_solver_cannot(char *why, const char *format, ...) MG_PRINTF(2, 3);
 

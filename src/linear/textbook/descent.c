@@ -114,14 +114,7 @@ static mg_descent descent_of(mg_linear_job *job, mg_linear_solution *solution, b
     const mg_loss *loss = o->loss;
     const bool is_default = job->stop.max_iterations < 0;
     if (is_default) job->stop.max_iterations = by_rows ? MOST_PASSES : MOST_STEPS;
-    return (mg_descent){.job = job,
-                        .solution = solution,
-                        .objective = o,
-                        .design = o->design,
-                        .vectors = mg_vector_ops_for(o->design->isa),
-                        .functions = o->functions,
-                        .columns = o->columns,
-                        .samples = o->samples,
+    return (mg_descent){MG_SOLVER_OF(job, solution),
                         .numbers = o->functions * (o->columns + 1),
                         .mass = o->mass,
                         .mu = o->penalty.rho / o->mass,

@@ -27,16 +27,12 @@ typedef struct mg_descent_point {
 } mg_descent_point;
 
 typedef struct mg_descent {
-    mg_linear_job *job;
-    mg_linear_solution *solution;
-    const mg_objective *objective;
-    mg_design *design;
-    const mg_vector_ops *vectors;
+    MG_SOLVER_STATE;
     mg_arena *arena;
-    int64_t functions, columns, samples, numbers; /* functions x (columns + 1) */
-    mg_descent_point here, best;                  /* the best one without a gradient */
-    mg_descent_point there;                       /* adapts: the next one */
-    double *slopes;                               /* samples, of `here`; NULL: not needed */
+    int64_t numbers;             /* functions x (columns + 1) */
+    mg_descent_point here, best; /* the best one without a gradient */
+    mg_descent_point there;      /* adapts: the next one */
+    double *slopes;              /* samples, of `here`; NULL: not needed */
     bool late;          /* the gradient of `here` is found from the slopes when it is asked for */
     double *alpha;      /* samples: dual variables whose sum of rows is rho w; NULL: not needed */
     double start_value; /* P at the start */
