@@ -2,7 +2,7 @@
  * the classes of one-versus-rest.
  *
  * Each problem is a lane. A row is read once and visited for all lanes: its products with eight
- * weight vectors side by side, a step of each lane (dual_cd_epoch.c has the formulas), and its
+ * weight vectors side by side, a step of each lane (solver_dual_cd.c has the formulas), and its
  * share of the eight vectors. Lanes know nothing of each other but the order of the rows: a lane
  * whose proof is made takes no steps any more; where samples leave, those stay that some lane
  * needs. */
