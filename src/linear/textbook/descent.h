@@ -76,16 +76,9 @@ margin_status mg_descent_curvature(mg_descent *d, int64_t passes);
 
 /* ---- Proof (descent_proof.c) ---- */
 void mg_descent_measure_target(mg_descent *d);
-margin_status mg_descent_prove(mg_descent *d);
-/* Without a penalty a proof needs a matrix: it costs many times the units made so far. */
-bool mg_descent_is_dear(const mg_descent *d);
 /* Whether the best point is proven to the tolerance. Proofs that cost passes are tried at growing
  * distances only. */
 margin_status mg_descent_check(mg_descent *d, bool *done);
-/* Where the duality gap of a ridge says too little: the distance to its optimum. */
-margin_status mg_descent_prove_by_distance(mg_descent *d);
-
-/* ---- End (descent_end.c) ---- */
 /* Units without progress after which constant rates are given up. */
 enum { MG_DESCENT_MOST_IDLE = 200 };
 /* Fills in the solution with the best point; `ended`: OK, or why the steps ended. */
