@@ -5,7 +5,7 @@
  *
  *   1. a pass over the data: scores, P, and the slope in every w_j, which also tell how much is
  *      proven (certificate.c);
- *   2. the choice of a working set of columns (solver_working_set_choose.c);
+ *   2. the choice of a working set of columns (solver_working_set_model.c);
  *   3. the Gram of those columns, weighted with the curvatures of the loss: a second pass. For the
  *      squared loss it stays as it is while the set does;
  *   4. the lasso that this quadratic model is, solved in cache (quadratic.c), with the intercept
@@ -242,11 +242,7 @@ static void working_take(mg_working *s) {
 static margin_status aim(mg_working *s) {
     s->was_set = !(s->in_turns && s->was_set);
     if (!s->was_set) return mg_working_solve_support(s);
-    if (s->sparse.pays) return mg_working_columns_solve(s);
-    if (mg_working_is_enough(s)) return mg_working_solve(s);
-    mg_working_choose(s);
-    MG_TRY(mg_working_build(s));
-    return mg_working_solve(s);
+    return s->sparse.pays ? mg_working_columns_solve(s) : mg_working_solve(s);
 }
 
 static margin_status working_step(mg_working *s, bool *moved) {

@@ -74,15 +74,13 @@ typedef struct mg_working {
 /* Rows left out between two that count for a first matrix. */
 enum { MG_WORKING_STRIDE = 8 };
 
-/* solver_working_set_choose.c: the derivative of the loss in w_j, with the intercept at its best;
- * whether the model, if it is current, has all columns that it needs; which columns it gets. */
-double mg_working_slope(const mg_working *s, int64_t j);
-bool mg_working_is_enough(const mg_working *s);
-void mg_working_choose(mg_working *s);
+/* The derivative of the loss in w_j, with the intercept at its best. */
+MG_INLINE double mg_working_slope(const mg_working *s, int64_t j) {
+    return s->here.gradient[j] - s->centre[j] * s->here.excess;
+}
 
-/* solver_working_set_model.c: memory, the matrix and the step. */
-margin_status mg_working_build(mg_working *s);
-/* there.w and there.b, the best point of the model, and s->slope. */
+/* solver_working_set_model.c: there.w and there.b, the best point of the model, which gets other
+ * columns where it lacks some that it needs, and s->slope. */
 margin_status mg_working_solve(mg_working *s);
 void mg_working_begin_step(mg_working *s);
 void mg_working_end_step(mg_working *s);
