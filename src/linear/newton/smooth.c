@@ -8,12 +8,6 @@ static const double rounding_double = 1e-12, rounding_single = 3e-8;
 /* Without scores a step is shortened at most so often. */
 enum { MOST_TRIES = 30 };
 
-bool mg_smooth_can(const mg_objective *objective, char *why) {
-    if (!objective->loss->curved)
-        return mg_solver_cannot(why, "the %s loss has corners", objective->loss->name);
-    return objective->penalty.kappa > 0.0 ? mg_solver_cannot(why, "|w|_1 has corners") : true;
-}
-
 /* ---- Points ---------------------------------------------------------------------------------- */
 
 static double rounding_of(const mg_smooth *s) {

@@ -90,12 +90,6 @@ typedef struct mg_smooth {
     double *spare;       /* of conjugate gradients; NULL: not needed so far */
 } mg_smooth;
 
-/* The `can` of both solvers: a loss with a second derivative and no |w|_1. */
-bool mg_smooth_can(const mg_objective *objective, char *why);
-/* The `solve` of both: from the solution's w and b, or, where both are 0, the best intercepts,
- * until P is proven. */
-margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solution);
-
 /* Takes memory (s->arena), finds the coordinates, or takes those of the whole that the rows are
  * some of, and goes to the start. Also on failure, call mg_smooth_free. */
 margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution,
@@ -163,6 +157,3 @@ margin_status mg_smooth_solve(const mg_smooth *s, double *x);
  * mean; `round`: of the random numbers. */
 margin_status mg_smooth_sample(mg_smooth *s, const double *curvatures, int64_t rows, int64_t round,
                                mg_arena *arena, mg_row_sample *sample);
-
-/* ---- Newton's direction (solver_newton.c) ---- */
-margin_status mg_smooth_newton(mg_smooth *s);

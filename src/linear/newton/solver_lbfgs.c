@@ -20,6 +20,7 @@
  */
 #include "base/scoped.h"
 #include "linear/newton/smooth.h"
+#include "linear/objective/conjugate.h"
 
 #include <string.h>
 
@@ -221,12 +222,65 @@ static margin_status smooth_escalate(mg_smooth *s, bool *tried) {
     return MARGIN_OK;
 }
 
-/* ---- Direction ------------------------------------------------------------------------------- */
+/* ---- Newton's direction ----------------------------------------------------------------------
+ * H d = -g with the Hessian of all rows: the solver newton in every step, for comparison, for small
+ * data, and where the loss bends so much that old curvature misleads. With too many columns for a
+ * Hessian by conjugate gradients, each of whose steps is a pass over the data, as exactly as the
+ * progress is worth (Dembo, Eisenstat, Steihaug, "Inexact Newton methods", SIAM J. Numer. Anal. 19,
+ * 1982). */
+
+/* Columns up to which the Hessian is made. */
+enum { DENSE_COLUMNS = 2048, MOST_INNER = 200 };
+
+static void negative_gradient(const mg_smooth *s, double *out) {
+    for (int64_t j = 0; j < s->size; j++)
+        out[j] = -s->here.gradient[j];
+}
+
+static margin_status find_inexactly(mg_smooth *s) {
+    const mg_objective *o = s->objective;
+    const int64_t size = s->size, count = (MG_CONJUGATE_VECTORS + 1) * size + s->samples;
+    const double *g = s->here.gradient;
+    double total, square = 0.0;
+    int64_t steps;
+    if (!s->spare)
+        MG_ARENA_NEW(&s->arena, s->spare, count, "the state of conjugate gradients", s->job->error);
+    double *curvatures = s->spare + (MG_CONJUGATE_VECTORS + 1) * size;
+    MG_TRY(mg_smooth_curvatures(s, curvatures, &total));
+    mg_smooth_set_diagonal(s, total);
+    for (int64_t j = 0; j < size; j++)
+        square += g[j] * g[j] / s->diagonals[j];
+    const mg_conjugate m = {.objective = o,
+                            .stop = &s->job->stop,
+                            .count = s->samples,
+                            .weights = curvatures,
+                            .centre = s->centre,
+                            .factor = s->factor,
+                            .diagonal = s->diagonals,
+                            .share = fmin(0.01, square / fmax(1.0, fabs(s->here.value))),
+                            .most = MOST_INNER,
+                            .residual = s->spare,
+                            .direction = s->direction,
+                            .work = s->spare + size};
+    negative_gradient(s, m.residual);
+    return mg_conjugate_gradients(&m, &steps, s->job->error);
+}
+
+static margin_status find_by_factor(mg_smooth *s, mg_smooth_base base) {
+    MG_TRY(mg_smooth_factor(s, base, s->samples, false));
+    negative_gradient(s, s->direction);
+    return mg_smooth_solve(s, s->direction);
+}
+
+static margin_status newton_direction(mg_smooth *s) {
+    if (s->functions > 1) return find_by_factor(s, MG_BASE_WHOLE);
+    const bool dense = s->columns <= DENSE_COLUMNS && mg_smooth_can_factor(s, 1);
+    return dense ? find_by_factor(s, MG_BASE_BLOCKS) : find_inexactly(s);
+}
 
 static margin_status set_direction(mg_smooth *s) {
-    if (s->exact) return mg_smooth_newton(s);
-    for (int64_t j = 0; j < s->size; j++)
-        s->direction[j] = -s->here.gradient[j];
+    if (s->exact) return newton_direction(s);
+    negative_gradient(s, s->direction);
     mg_lbfgs_pairs_before(&s->pairs, s->direction);
     MG_TRY(mg_smooth_solve(s, s->direction));
     mg_lbfgs_pairs_after(&s->pairs, s->direction);
@@ -299,7 +353,15 @@ static margin_status smooth_iterate(mg_smooth *s) {
     return mg_smooth_end(s, MARGIN_STOPPED_STALLED);
 }
 
-margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solution) {
+/* A loss with a second derivative and no |w|_1. */
+static bool smooth_can(const mg_objective *objective, char *why) {
+    if (!objective->loss->curved)
+        return mg_solver_cannot(why, "the %s loss has corners", objective->loss->name);
+    return objective->penalty.kappa > 0.0 ? mg_solver_cannot(why, "|w|_1 has corners") : true;
+}
+
+/* From the solution's w and b, or, where both are 0, the best intercepts, until P is proven. */
+static margin_status smooth_minimise(mg_linear_job *job, mg_linear_solution *solution) {
     MG_SCOPED(mg_smooth, s);
     MG_TRY(mg_smooth_begin(job, solution, NULL, &s));
     job->stop.deadline -= s.pass; /* the proof takes as long */
@@ -311,7 +373,15 @@ margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solutio
 const mg_linear_solver mg_solver_lbfgs = {
     .name = "lbfgs",
     .step_name = "L-BFGS steps",
-    .can = mg_smooth_can,
+    .can = smooth_can,
     .cuts = true,
-    .solve = mg_smooth_minimise,
+    .solve = smooth_minimise,
+};
+
+const mg_linear_solver mg_solver_newton = {
+    .name = "newton",
+    .step_name = "Newton steps",
+    .can = smooth_can,
+    .cuts = true,
+    .solve = smooth_minimise,
 };
