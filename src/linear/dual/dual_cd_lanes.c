@@ -116,12 +116,12 @@ static margin_status lanes_run(lanes *g, int64_t *visits) {
     for (int64_t k = 0; k < g->active;) {
         if (k % POLL == 0 && mg_cancelled(g->design->context)) return MARGIN_ERROR_CANCELLED;
         if (k + AHEAD < g->active)
-            rows->prefetch(g->x, mg_design_row(g->design, g->order[k + AHEAD]));
+            rows->prefetch(g->x, mg_sample_row(g->design->problem, g->order[k + AHEAD]));
         const int64_t i = g->order[k];
         const uint8_t mask = g->open[i] & g->unfinished;
         for (int l = 0; l < g->count; l++)
             visits[l] += mask >> l & 1;
-        if (mask) lanes_visit(g, i, mg_design_row(g->design, i), mask);
+        if (mask) lanes_visit(g, i, mg_sample_row(g->design->problem, i), mask);
         if (g->open[i] & g->unfinished) {
             k++;
         } else {

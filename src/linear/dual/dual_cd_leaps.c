@@ -113,10 +113,9 @@ static void leap_combine(leaps *g) {
 /* ---- The method ------------------------------------------------------------------------------ */
 
 static bool can_leap(const mg_dual_cd *m) {
-    const int64_t limit = mg_heap_limit(m->design->heap) / 8; /* a share; 0: there is none */
     const int64_t bytes = (SPAN + 4) * (m->columns + m->samples) * (int64_t)sizeof(double);
     return m->objective->loss->kind == MG_LOSS_LOGISTIC && m->design->rows &&
-           m->columns >= m->samples && (limit == 0 || bytes <= limit);
+           m->columns >= m->samples && mg_fits_limit(m->design->heap, bytes, 8);
 }
 
 /* Half of the way to the slopes at w = 0: the first combination finds the best length. */

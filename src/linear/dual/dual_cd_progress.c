@@ -42,7 +42,7 @@ static margin_status square_rows(const mg_block *block, void *argument) {
     const margin_matrix *x = &m->design->problem->x;
     const double rho = m->objective->penalty.rho;
     for (int64_t i = block->first; i < block->first + block->count; i++) {
-        const int64_t row = mg_design_row(m->design, i);
+        const int64_t row = mg_sample_row(m->design->problem, i);
         m->curvature[i] =
             m->factor ? m->rows->square(x, row, m->factor) : m->design->ops->square(x, row) / rho;
     }
@@ -54,10 +54,8 @@ static margin_status square_rows(const mg_block *block, void *argument) {
 static margin_status dual_cd_curvatures(mg_dual_cd *m) {
     const mg_design *d = m->design;
     const double weight = m->objective->mass, samples = (double)m->samples;
-    double total = 0.0;
     MG_TRY(mg_sweep_each(d->context, m->samples, d->block_rows, square_rows, m, m->job->error));
-    for (int64_t i = 0; i < m->samples; i++)
-        total += m->curvature[i];
+    const double total = mg_sum(m->curvature, m->samples);
     MG_TRY(mg_objective_finite(total, m->job->error));
     /* the squared hinge is proven by the gradient, 2 c (miss - alpha / 2c) of each sample, whose
      * square is 2 c |a|^2 times the gap and more */

@@ -56,11 +56,9 @@ static bool dual_cd_can(const mg_objective *objective, char *why) {
 
 /* Weights side by side take eight times the memory of one vector. */
 static bool can_together(const mg_objective *objective) {
-    enum { SHARE = 4 };
     const mg_design *d = objective->design;
-    const int64_t limit = mg_heap_limit(d->heap);
     const int64_t bytes = MG_ROW_LANES * (d->columns + 3 * d->samples) * (int64_t)sizeof(double);
-    return mg_is_csr(&d->problem->x) && (limit == 0 || bytes <= limit / SHARE);
+    return mg_is_csr(&d->problem->x) && mg_fits_limit(d->heap, bytes, 4);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -105,8 +103,8 @@ MG_INLINE margin_status epoch_run(mg_dual_cd *m, mg_loss_kind kind) {
     for (int64_t k = 0; k < m->active; k++) {
         if (k % POLL == 0 && mg_cancelled(m->job->context)) return MARGIN_ERROR_CANCELLED;
         if (k + AHEAD < m->active)
-            m->rows->prefetch(&problem->x, mg_design_row(m->design, m->order[k + AHEAD]));
-        const int64_t i = m->order[k], row = mg_design_row(m->design, i);
+            m->rows->prefetch(&problem->x, mg_sample_row(m->design->problem, m->order[k + AHEAD]));
+        const int64_t i = m->order[k], row = mg_sample_row(m->design->problem, i);
         const double z = problem->sign[i] * (ops->dot(&problem->x, row, m->weights) + m->b);
         if (kind == MG_LOSS_LOGISTIC) {
             step_logistic(m, i, row, z);

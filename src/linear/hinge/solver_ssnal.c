@@ -83,16 +83,15 @@ static margin_status ssnal_new_vectors(mg_ssnal *s) {
  * is a least squares fit; less where the boxes are so large that few rows would hold w from then
  * on. */
 static double start_sharpness(const mg_ssnal *s) {
-    double boxes = 0.0, logs = 0.0, columns = 0.0;
-    for (int64_t i = 0; i < s->samples; i++)
-        boxes += s->c[i];
+    double logs = 0.0, columns = 0.0;
     for (int64_t j = 0; j < s->columns; j++) {
         if (!(s->factor[j] > 0.0)) continue;
         logs -= log(s->factor[j] * s->factor[j] * s->stiffness[j]);
         columns += 1.0;
     }
-    return columns > 0.0 ? fmin(first_sharpness, hold / (boxes * exp(logs / columns)))
-                         : first_sharpness;
+    return columns > 0.0
+               ? fmin(first_sharpness, hold / (mg_sum(s->c, s->samples) * exp(logs / columns)))
+               : first_sharpness;
 }
 
 /* With multipliers of 0. */
