@@ -68,7 +68,7 @@ typedef struct mg_smooth {
     bool single;                 /* several functions: passes in f32 */
     bool exact;                  /* directions are Newton's */
     mg_lbfgs_pairs pairs;
-    /* proof and progress (smooth_proof.c) */
+    /* proof and progress */
     mg_goal goal;
     double best_slack, best_promise; /* least slack, least decrease promised by a step */
     int64_t idle_steps;              /* since these, or the value, last fell by what counts */
@@ -116,17 +116,10 @@ margin_status mg_smooth_evaluate(mg_smooth *s, mg_smooth_point *point);
  * direction does not lead down by more than rounding, and s->here is as it was. */
 margin_status mg_smooth_step(mg_smooth *s, bool *moved);
 
-/* Whether it is done: the proof is made as soon as the slack lets hope for it. */
-margin_status mg_smooth_check(mg_smooth *s, bool *done);
 /* No penalty, and no sample on the wrong side: there is no optimum. */
 MG_INLINE bool mg_smooth_is_separated(const mg_smooth *s) {
     return mg_is_endless(s->objective) && s->here.errors == 0;
 }
-/* No progress for so long that only rounding is left. */
-bool mg_smooth_is_idle(const mg_smooth *s);
-/* Fills in the solution for the point `here`; `ended` is OK (proven), STOPPED_ITERATIONS, _TIME or
- * _STALLED. */
-margin_status mg_smooth_end(mg_smooth *s, margin_status ended);
 
 /* ---- H0 (smooth_base.c) -----------------------------------------------------------------------
  * Of one function H = sum_i c_i loss''(t_i) (e_i, 1)(e_i, 1)' + rho diag(factor^2, 0), at `here`.
