@@ -1,12 +1,23 @@
 /* From options to a certified linear model: one function, or as many as the loss couples. */
-#include "linear/learners/linear_learner.h"
-
 #include "learn/exact/least_curvature.h"
 #include "learn/exact/merged_rows.h"
+#include "linear/learners/linear_learner.h"
 #include "linear/proof/goal.h"
 
 #include <stdio.h>
 #include <string.h>
+
+static mg_loss_kind loss_of(const mg_fit *fit) {
+    const mg_linear_family *family = fit->learner->family;
+    return family->loss_of ? family->loss_of(fit) : family->loss;
+}
+
+mg_linear_options mg_linear_options_for(const mg_fit *fit) {
+    const mg_linear_family *family = fit->learner->family;
+    mg_linear_options o = mg_linear_options_of(fit, &fit->learner->info, family->l1_ratio);
+    o.residual = family->loss == MG_LOSS_SQUARED;
+    return o;
+}
 
 typedef struct linear_run {
     mg_fit *fit;
@@ -86,8 +97,7 @@ static void fill_report(linear_run *run) {
     report->tolerance = run->options->tolerance;
     report->iterations = solution->iterations;
     report->train_accuracy = solution->accuracy;
-    snprintf(report->iteration_name, sizeof report->iteration_name, "%s",
-             run->solver->step_name ? run->solver->step_name : "steps");
+    snprintf(report->iteration_name, sizeof report->iteration_name, "%s", run->solver->step_name);
     mg_linear_describe(penalty, run->objective.loss->formula, report);
     if (run->options->penalised) mg_report_penalty(report, penalty);
     mg_linear_describe_sparsity(&run->objective, solution->w, solution->l1_limit, report);
@@ -275,7 +285,7 @@ static void free_run(linear_run *run) {
  * over to another. */
 margin_status mg_linear_fit(mg_fit *fits, int64_t count) {
     const mg_linear_options options = mg_linear_options_for(fits);
-    const mg_loss_kind loss = mg_linear_loss_of(fits);
+    const mg_loss_kind loss = loss_of(fits);
     linear_run runs[MG_MOST_TOGETHER] = {0};
     mg_linear_job jobs[MG_MOST_TOGETHER];
     mg_linear_solution solutions[MG_MOST_TOGETHER] = {0};
@@ -314,4 +324,44 @@ done:
         free_run(&runs[k]);
     if (status < 0) mg_fits_undo(fits, count);
     return status;
+}
+
+margin_status mg_linear_fit_one(mg_fit *fit) {
+    return mg_linear_fit(fit, 1);
+}
+
+margin_status mg_linear_verify_one(mg_fit *fit, const mg_hypothesis *hypothesis) {
+    const mg_linear_options o = mg_linear_options_for(fit);
+    return mg_linear_verify(fit, &o, loss_of(fit), hypothesis);
+}
+
+margin_status mg_linear_share(mg_shared *shared) {
+    const margin_matrix *x = &shared->whole->x;
+    const char *solver = mg_option_named(&shared->learner->info, shared->options, "solver")->text;
+    const bool visits = strcmp(solver, "auto") == 0 ? x->columns > MG_MANY_COLUMNS
+                                                    : strcmp(solver, mg_solver_dual_cd.name) == 0;
+    if (visits && mg_is_csr(x)) shared->together = MG_MOST_TOGETHER;
+    return MARGIN_OK;
+}
+
+static bool has_word(const margin_component *info, const mg_option_value *options, const char *name,
+                     const char *word) {
+    return mg_option_index(info, name) >= 0 && mg_option_is(info, options, name, word);
+}
+
+bool mg_linear_takes_columns(const margin_component *info, const mg_option_value *options,
+                             int64_t rows, int64_t columns) {
+    return rows > columns && !has_word(info, options, "multiclass", "ovo") &&
+           !has_word(info, options, "solver", mg_solver_dual_cd.name);
+}
+
+margin_status mg_linear_fit_penalties(mg_fit *fits, int64_t count,
+                                      margin_status (*solve)(mg_fit *fits, int64_t count,
+                                                             const mg_linear_options *options)) {
+    mg_linear_options *options;
+    MG_SCOPED_ARENA(arena, fits[0].context->heap);
+    MG_ARENA_NEW(&arena, options, count, "the penalties", fits[0].error);
+    for (int64_t k = 0; k < count; k++)
+        options[k] = mg_linear_options_for(&fits[k]);
+    return solve(fits, count, options);
 }

@@ -23,7 +23,6 @@ typedef struct mg_linear_family {
 } mg_linear_family;
 
 mg_linear_options mg_linear_options_for(const mg_fit *fit);
-mg_loss_kind mg_linear_loss_of(const mg_fit *fit);
 /* Fits one score function, or as many as the loss couples; fills fit->hypothesis and fit->report.
  * The learner's table holds those of C, alpha, lambda, l1_ratio, tol, max_iter, solver, intercept,
  * class_weight, rate, schedule, batch, start_weights and start_intercept that it offers. `count` is

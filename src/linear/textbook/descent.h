@@ -64,9 +64,7 @@ margin_status mg_descent_evaluate(mg_descent *d, mg_descent_point *point);
 /* That of `here`, where it is late. */
 margin_status mg_descent_gradient(mg_descent *d);
 
-/* ---- Rate (descent_rate.c) ---- */
-/* Sets rate, schedule and decay; needs noisy, adapts and rows_curvature. Up to 100 passes. */
-margin_status mg_descent_choose_rate(mg_descent *d);
+/* ---- Rate ---- */
 /* Of step number `step`. */
 double mg_descent_rate(const mg_descent *d, int64_t step);
 /* Second derivative that stands for the loss in a rate. */
