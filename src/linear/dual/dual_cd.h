@@ -134,6 +134,7 @@ margin_status mg_dual_cd_leap(mg_dual_cd *m, bool *done);
 
 /* ---- Several at once (dual_cd_lanes.c) ------------------------------------------------------- */
 
+/* At most MG_ROW_LANES. */
 margin_status mg_dual_cd_solve_lanes(mg_linear_job *jobs, mg_linear_solution *solutions,
                                      int64_t count);
 

@@ -22,7 +22,6 @@ typedef struct lanes {
     const margin_matrix *x;
     const mg_design *design;
     const mg_row_lanes *rows;
-    const double *c;
     mg_loss_kind kind;
     bool first;         /* epoch */
     uint8_t unfinished; /* lanes, a bit each */
@@ -44,7 +43,7 @@ static void add_losses(lanes *g, double c, const double *z) {
 }
 
 static void step_logistic(lanes *g, int64_t i, const double *z, double *change) {
-    const double c = g->c[i], curvature = g->lane[0].curvature[i];
+    const double c = g->lane[0].objective->c[i], curvature = g->lane[0].curvature[i];
     double *alpha = g->alpha + i * LANES, *s = g->logit + i * LANES;
     double d[LANES], slope[LANES], enough[LANES], at[LANES], share[LANES];
     add_losses(g, c, z);
@@ -188,7 +187,6 @@ static margin_status lanes_begin(lanes *g, mg_linear_job *jobs, mg_linear_soluti
                  .x = &d->problem->x,
                  .design = d,
                  .rows = mg_row_lanes_for(&d->problem->x, d->isa),
-                 .c = objective->c,
                  .kind = objective->loss->kind,
                  .first = true,
                  .unfinished = (uint8_t)((1U << count) - 1U)};
@@ -290,12 +288,8 @@ static margin_status lanes_iterate(lanes *g, const mg_stop *stop) {
 
 margin_status mg_dual_cd_solve_lanes(mg_linear_job *jobs, mg_linear_solution *solutions,
                                      int64_t count) {
-    for (int64_t first = 0; first < count; first += LANES) {
-        const int some = (int)MG_MIN(count - first, LANES);
-        lanes g;
-        MG_SCOPED_ARENA(arena, jobs[0].objective->design->heap);
-        MG_TRY(lanes_begin(&g, jobs + first, solutions + first, some, &arena));
-        MG_TRY(lanes_iterate(&g, &jobs[first].stop));
-    }
-    return MARGIN_OK;
+    lanes g;
+    MG_SCOPED_ARENA(arena, jobs[0].objective->design->heap);
+    MG_TRY(lanes_begin(&g, jobs, solutions, (int)count, &arena));
+    return lanes_iterate(&g, &jobs[0].stop);
 }

@@ -30,8 +30,9 @@
 #include <string.h>
 
 enum {
-    IDLE_STEPS = 8,    /* without progress: only rounding is left */
-    FIRST_SPARSE = 128 /* columns of the first working set */
+    IDLE_STEPS = 8,     /* without progress: only rounding is left */
+    FIRST_SPARSE = 128, /* columns of the first working set */
+    STRIDE = 8          /* of the rows that count for a first matrix */
 };
 static const double rounding = 1e-12;
 /* Of the gap: a step that gains less is no progress; the same where the gap is within tol. */
@@ -50,7 +51,8 @@ static bool working_can(const mg_objective *objective, char *why) {
  * penalty and its conjugate miss of v.w; else these variables times s = kappa / max |v_j|, which
  * costs (1 - s) v.w and a part of the loss that is (1 - s)^2 for the squared one and about that for
  * others. */
-static double gap_of(const mg_working *s, const mg_working_point *point, double *violation) {
+static double gap_of(mg_working *s) {
+    const mg_working_point *point = &s->here;
     const double rho = s->objective->penalty.rho, kappa = s->objective->penalty.kappa;
     const double penalty = mg_objective_penalty(s->objective, point->w);
     double most = 0.0, product = 0.0, short_of = 0.0, ridge = 0.0, worst = 0.0;
@@ -65,7 +67,7 @@ static double gap_of(const mg_working *s, const mg_working_point *point, double 
         const double off = w == 0.0 ? excess : fabs(v - rho * w - copysign(kappa, w));
         if (s->factor[j] > 0.0 && off > worst) worst = off;
     }
-    *violation = worst / kappa;
+    s->violation = worst / kappa;
     const double cut = most / (kappa + most), loss = point->value - penalty;
     double gap = short_of + cut * fabs(product) + cut * cut * fabs(loss);
     if (rho > 0.0) gap = fmin(gap, short_of + ridge);
@@ -123,7 +125,7 @@ static margin_status working_start(mg_working *s) {
         MG_TRY(working_evaluate(s, &s->here, s->curvatures));
     }
     MG_TRY(mg_objective_finite(s->here.value, s->job->error));
-    s->here.gap = s->best_gap = gap_of(s, &s->here, &s->violation);
+    s->here.gap = s->best_gap = gap_of(s);
     return MARGIN_OK;
 }
 
@@ -150,7 +152,7 @@ static margin_status working_begin(mg_linear_job *job, mg_linear_solution *solut
                       .careful = job->objective->loss->kind == MG_LOSS_SQUARED,
                       .goal = {.job = job, .solution = solution, .strictness = 0.95}};
     if (job->objective->loss->kind != MG_LOSS_SQUARED && !mg_is_csr(&design->problem->x))
-        s->stride = MG_WORKING_STRIDE;
+        s->stride = STRIDE;
     mg_arena_init(&s->arena, design->heap);
     MG_TRY(working_set_new_vectors(s));
     MG_TRY(mg_working_columns_begin(s));
@@ -224,7 +226,7 @@ static void working_take(mg_working *s) {
     s->goal.proven = false;
     s->solution->iterations++;
     const double before = s->violation;
-    s->here.gap = gap_of(s, &s->here, &s->violation);
+    s->here.gap = gap_of(s);
     judge_model(s, before);
     const double value = s->here.value, gap = fmin(s->here.gap, value); /* no loss is below 0 */
     const double wanted = s->job->tolerance * fmax(1.0, value), constant = s->goal.constant;

@@ -71,9 +71,6 @@ typedef struct mg_working {
     bool was_set;       /* the last step was that of a set */
 } mg_working;
 
-/* Rows left out between two that count for a first matrix. */
-enum { MG_WORKING_STRIDE = 8 };
-
 /* The derivative of the loss in w_j, with the intercept at its best. */
 MG_INLINE double mg_working_slope(const mg_working *s, int64_t j) {
     return s->here.gradient[j] - s->centre[j] * s->here.excess;

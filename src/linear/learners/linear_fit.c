@@ -14,9 +14,7 @@ static mg_loss_kind loss_of(const mg_fit *fit) {
 
 mg_linear_options mg_linear_options_for(const mg_fit *fit) {
     const mg_linear_family *family = fit->learner->family;
-    mg_linear_options o = mg_linear_options_of(fit, &fit->learner->info, family->l1_ratio);
-    o.residual = family->loss == MG_LOSS_SQUARED;
-    return o;
+    return mg_linear_options_of(fit, &fit->learner->info, family->l1_ratio);
 }
 
 typedef struct linear_run {
@@ -53,7 +51,6 @@ static margin_status choose_solver(linear_run *run) {
 static mg_linear_job job_of(linear_run *run) {
     mg_fit *fit = run->fit;
     const mg_linear_options *o = run->options;
-    const bool is_unpenalised = mg_is_unpenalised(&run->objective);
     return (mg_linear_job){.context = fit->context,
                            .objective = &run->objective,
                            .tolerance = o->tolerance,
@@ -61,9 +58,6 @@ static mg_linear_job job_of(linear_run *run) {
                            .trace = fit->trace,
                            .seed = fit->seed,
                            .descent = o->descent,
-                           .residual = o->residual && is_unpenalised,
-                           .by_distance = o->residual && !is_unpenalised &&
-                                          !(run->objective.penalty.kappa > 0.0),
                            .error = fit->error};
 }
 
@@ -230,7 +224,8 @@ static void take_start(linear_run *run) {
 static margin_status set_start(linear_run *run) {
     const mg_linear_options *options = run->options;
     const mg_objective *o = &run->objective;
-    const int64_t weights = o->functions * o->columns, count = options->descent.start_count;
+    const mg_option_value *start = options->descent.start;
+    const int64_t weights = o->functions * o->columns, count = start ? start->count : 0;
     const bool several = o->functions > 1, both = several && o->intercept;
     mg_linear_solution *solution = run->solution;
     margin_error *error = run->fit->error;
@@ -246,8 +241,7 @@ static margin_status set_start(linear_run *run) {
     memset(solution->w, 0, (size_t)(weights + o->functions) * sizeof *solution->w);
     for (int64_t k = 0; k < o->functions && o->intercept; k++)
         solution->b[k] = options->descent.start_intercept;
-    if (count > 0)
-        memcpy(solution->w, options->descent.start_weights, (size_t)count * sizeof *solution->w);
+    if (count > 0) memcpy(solution->w, start->numbers, (size_t)count * sizeof *solution->w);
     if (o->loss->smooth) take_start(run);
     if (o->loss->smooth) return MARGIN_OK;
     MG_ARENA_NEW(&run->arena, solution->alpha, o->samples * o->functions, "the dual variables",

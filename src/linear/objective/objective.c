@@ -28,8 +28,7 @@ margin_status mg_objective_create(mg_design *design, const mg_loss *loss, const 
                                 .intercept = intercept,
                                 .functions = loss->coupled ? design->problem->classes : 1,
                                 .columns = design->columns,
-                                .samples = design->samples,
-                                .total_weight = mg_total_weight(design->problem)};
+                                .samples = design->samples};
     const margin_status status = weigh_samples(objective, error);
     if (status < 0) mg_objective_free(objective);
     return status;

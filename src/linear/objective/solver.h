@@ -11,8 +11,7 @@ typedef struct mg_descent_options {
     int schedule;  /* MG_SCHEDULE_AUTO, ... of descent.h */
     double decay;  /* NAN: from the penalty */
     int64_t batch; /* rows of a minibatch */
-    const double *start_weights; /* start_count of them */
-    int64_t start_count;
+    const mg_option_value *start; /* weights; NULL: zeros */
     double start_intercept;
 } mg_descent_options;
 
@@ -25,12 +24,6 @@ typedef struct mg_linear_job {
     const mg_trace *trace; /* NULL: none */
     uint64_t seed;
     mg_descent_options descent;
-    /* Least squares without a penalty: the gap is the residual of the normal equations, in units of
-     * mg_squares_spread. Only the textbook solvers know that. */
-    bool residual;
-    /* A ridge: the gap may be the distance to the optimum, as verification finds it
-     * (linear_verify.c). */
-    bool by_distance;
     margin_error *error;
 } mg_linear_job;
 

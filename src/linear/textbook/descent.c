@@ -32,7 +32,9 @@ static margin_status descent_new_vectors(mg_descent *d) {
     if (d->adapts) MG_TRY(new_point(d, true, &d->there));
     if (dual) MG_TRY(new_numbers(d, d->samples, &d->alpha));
     if (dual || d->late) MG_TRY(new_numbers(d, d->samples, &d->slopes));
-    return d->job->residual ? new_numbers(d, 2 * d->columns, &d->norm) : MARGIN_OK;
+    if (d->objective->loss->kind != MG_LOSS_SQUARED || !mg_is_unpenalised(d->objective))
+        return MARGIN_OK;
+    return new_numbers(d, 2 * d->columns, &d->norm);
 }
 
 /* ---- Points ---------------------------------------------------------------------------------- */
@@ -212,8 +214,6 @@ static mg_descent descent_of(mg_linear_job *job, mg_linear_solution *solution, b
                         .numbers = o->functions * (o->columns + 1),
                         .mass = o->mass,
                         .mu = o->penalty.rho / o->mass,
-                        .unit_name = by_rows ? "passes" : "steps",
-                        .limit = job->stop.max_iterations,
                         .is_default = is_default,
                         .curvature = (double)NAN,
                         .noisy = !loss->smooth,

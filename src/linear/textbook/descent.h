@@ -38,9 +38,7 @@ typedef struct mg_descent {
     double start_value; /* P at the start */
     double mass, mu;    /* M; rho / M */
     int64_t units;      /* steps, or for sgd and minibatch passes over the rows */
-    const char *unit_name; /* "steps", "passes" */
-    int64_t limit;         /* of units */
-    bool is_default;       /* limit: nobody gave it */
+    bool is_default;    /* nobody gave a limit of units */
     /* rate */
     double curvature;      /* largest eigenvalue of J's Hessian, or a bound; NAN: unknown */
     double rows_curvature; /* what steps over single rows add to it */

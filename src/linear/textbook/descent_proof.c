@@ -149,7 +149,8 @@ margin_status mg_descent_check(mg_descent *d, bool *done) {
     /* with corners the dual variables get better though the point is not the best one */
     const bool corners = d->alpha && d->units >= d->next_check;
     *done = false;
-    mg_progress(d->job->context, "training", (double)d->units, (double)d->limit, told);
+    mg_progress(d->job->context, "training", (double)d->units, (double)d->job->stop.max_iterations,
+                told);
     if (corners) {
         d->goal.proven = false;
         d->next_check = d->units + MG_MAX(FIRST_CHECK, d->units / GROWTH);
@@ -166,8 +167,10 @@ margin_status mg_descent_check(mg_descent *d, bool *done) {
  * verification of a ridge takes as well. */
 static margin_status descent_prove_by_distance(mg_descent *d) {
     mg_linear_solution *out = d->solution;
+    const mg_penalty *penalty = &d->objective->penalty;
     double distance;
-    if (!d->job->by_distance || out->gap <= d->job->tolerance ||
+    if (d->objective->loss->kind != MG_LOSS_SQUARED || penalty->rho == 0.0 ||
+        penalty->kappa > 0.0 || out->gap <= d->job->tolerance ||
         !mg_squares_exact(d->samples, d->columns))
         return MARGIN_OK;
     MG_TRY(mg_bound_by_curvature(d->objective, out, &distance, d->job->error));
@@ -198,7 +201,7 @@ static margin_status find_safe_rate(mg_descent *d, double *safe) {
 
 static void explain_rate(const mg_descent *d, double safe_rate, char *why, size_t room) {
     const mg_number_text rate = mg_about(d->rate);
-    const mg_counted_text made = mg_counted(d->units, d->unit_name);
+    const mg_counted_text made = mg_counted(d->units, d->job->solver->step_name);
     char safe[120] = "";
     if (!isnan(safe_rate))
         snprintf(safe, sizeof safe,
@@ -227,12 +230,12 @@ static void explain_end(const mg_descent *d, margin_status ended, char *why, siz
                  "the limit of %s%s is reached at a gap of %s: raise max_iter, bring the "
                  "columns to one scale (standardize | ...), or take solver=auto, which needs few "
                  "passes",
-                 mg_counted(d->limit, d->unit_name).text,
+                 mg_counted(d->job->stop.max_iterations, d->job->solver->step_name).text,
                  d->is_default ? " (max_iter was not given)" : "", gap.text);
     else if (ended == MARGIN_STOPPED_TIME)
         snprintf(why, room,
                  "the time limit is reached at a gap of %s after %s; solver=auto is faster",
-                 gap.text, mg_counted(d->units, d->unit_name).text);
+                 gap.text, mg_counted(d->units, d->job->solver->step_name).text);
     else if (d->noisy)
         snprintf(why, room,
                  "no pass of the last %d came to a better point, at a gap of %s: with a constant "
