@@ -70,7 +70,7 @@ static void check_linear_passes(const design_case *c, mg_design *d) {
     /* x_i . v + the returned sum is a_i . w */
     double *v = space(p), row[256];
     const double constant = mg_design_to_rows(d, w, v);
-    mg_row_expand(&c->problem.x, mg_design_row(d, n - 1), row);
+    mg_row_expand(&c->problem.x, mg_sample_row(d->problem, n - 1), row);
     sum = constant;
     for (int64_t j = 0; j < p; j++)
         sum += row[j] * v[j];

@@ -8,22 +8,17 @@
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
-/* Rows of a block of the passes that sum vectors of `columns` numbers: as many as a sweep takes,
- * and more where the rows are so short against the sums that starting and merging those would be
- * most of the work (wide sparse data); but then not fewer than some blocks in all. */
-static int64_t block_rows_for(const margin_matrix *x, int64_t samples) {
-    enum { LEAST_BLOCKS = 16 };
-    const int64_t row_bytes = MG_MAX(mg_row_bytes(x), 1);
-    const int64_t sum_bytes = x->columns * (int64_t)sizeof(double);
-    int64_t rows = mg_block_rows(row_bytes);
-    while (rows < 4 * sum_bytes / row_bytes && 2 * rows <= samples / LEAST_BLOCKS)
+int64_t mg_rows_of_block(const mg_problem *p, int64_t beside, int64_t sums, int64_t times) {
+    enum { LEAST_BLOCKS = 16, NUMBER = sizeof(double) };
+    const int64_t row_bytes = MG_MAX(mg_row_bytes(&p->x), 1);
+    int64_t rows = mg_block_rows(row_bytes + beside * NUMBER);
+    while (rows < times * sums * NUMBER / row_bytes && 2 * rows <= p->count / LEAST_BLOCKS)
         rows *= 2;
     return rows;
 }
 
-/* Rows that fit into the first cache together with the sums. */
-static int64_t chunk_rows_for(const margin_matrix *x) {
-    const int64_t bytes = 24 * 1024, fitting = bytes / MG_MAX(mg_row_bytes(x), 1);
+int64_t mg_rows_of_chunk(const margin_matrix *x, int64_t bytes) {
+    const int64_t fitting = bytes / MG_MAX(mg_row_bytes(x), 1);
     return MG_MAX(8, MG_MIN(fitting / 8 * 8, MG_CHUNK_ROWS));
 }
 
@@ -57,6 +52,7 @@ static margin_status take_vectors(mg_design *d, margin_error *error) {
 
 margin_status mg_design_create(margin_context *context, const mg_problem *problem,
                                mg_design *design, margin_error *error) {
+    enum { CACHE = 24 * 1024 }; /* the first one, together with the sums */
     const mg_isa isa = mg_isa_level();
     *design = (mg_design){.context = context,
                           .problem = problem,
@@ -69,9 +65,9 @@ margin_status mg_design_create(margin_context *context, const mg_problem *proble
                           .arena = {.heap = context->heap},
                           .ops = mg_row_ops_for(&problem->x, isa),
                           .rows = mg_design_rows_for(&problem->x, isa),
-                          .block_rows = block_rows_for(&problem->x, problem->count),
+                          .block_rows = mg_rows_of_block(problem, 0, problem->x.columns, 4),
                           .column_ops = problem->index ? NULL : mg_column_ops_for(&problem->x, isa),
-                          .chunk_rows = chunk_rows_for(&problem->x)};
+                          .chunk_rows = mg_rows_of_chunk(&problem->x, CACHE)};
     design->walk_rows = walk_rows_for(design);
     const margin_status status = take_vectors(design, error);
     if (status < 0) mg_design_free(design);
@@ -197,9 +193,7 @@ static margin_status sum_rows(mg_design *d, const sum_walk *walk, int64_t count,
 
 static margin_status sum_columns(const mg_design *d, const double *r, double *gradient,
                                  double *total, margin_error *error) {
-    double sum = 0.0;
-    for (int64_t i = 0; i < d->samples; i++)
-        sum += r[i];
+    const double sum = mg_sum(r, d->samples);
     MG_TRY(mg_design_column_sums(d, r, gradient, error));
     mg_design_from_rows(d, sum, gradient);
     if (total) *total = sum;

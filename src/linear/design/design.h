@@ -41,6 +41,21 @@ typedef struct mg_design {
     struct mg_sparse_columns *by_column; /* sparse: a copy by columns, or NULL */
 } mg_design;
 
+/* Whether that takes no more than a part of the memory limit: by the limit and not by what is left
+ * of it, which may depend on what other threads do. */
+MG_INLINE bool mg_fits_limit(const mg_heap *heap, int64_t bytes, int64_t parts) {
+    const int64_t limit = mg_heap_limit(heap);
+    return limit == 0 || bytes <= limit / parts;
+}
+
+/* x_0 + x_1 + ..., in this order. */
+MG_INLINE double mg_sum(const double *x, int64_t count) {
+    double sum = 0.0;
+    for (int64_t k = 0; k < count; k++)
+        sum += x[k];
+    return sum;
+}
+
 margin_status mg_design_create(margin_context *context, const mg_problem *problem,
                                mg_design *design, margin_error *error);
 void mg_design_free(mg_design *design);
@@ -60,11 +75,6 @@ margin_status mg_design_scores(mg_design *d, const double *w, double b, double *
 margin_status mg_design_gradient(mg_design *d, const double *r, double *gradient, double *total,
                                  margin_error *error);
 
-/* One row, for methods that go sample by sample (with the weights in X's units, see
- * mg_design_to_rows): the row number in problem->x for design->ops. */
-MG_INLINE int64_t mg_design_row(const mg_design *d, int64_t i) {
-    return mg_sample_row(d->problem, i);
-}
 /* v_j = scale_j w_j; returns sum_j shift_j w_j: a_i . w = x_i . v + that sum. v may be w. */
 double mg_design_to_rows(const mg_design *d, const double *w, double *v);
 

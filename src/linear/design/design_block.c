@@ -56,7 +56,7 @@ margin_status mg_made_rows_new(mg_design *d, margin_error *error) {
 static void list_rows(const mg_visit_list *list, int64_t first, int64_t count,
                       int64_t rows[MG_CHUNK_ROWS]) {
     for (int64_t k = 0; k < count; k++)
-        rows[k] = mg_design_row(list->design, mg_visit_sample(list, first + k));
+        rows[k] = mg_sample_row(list->design->problem, mg_visit_sample(list, first + k));
 }
 
 static void put(const mg_design *d, mg_made_rows *made, const int64_t *numbers, int64_t first,
@@ -114,7 +114,7 @@ void mg_design_find_rows(const mg_visit_list *list, int64_t first, int64_t count
     }
     for (int64_t k = 0; k < count; k++)
         rows[k] = (const char *)x->values +
-                  mg_design_row(list->design, mg_visit_sample(list, first + k)) * bytes;
+                  mg_sample_row(list->design->problem, mg_visit_sample(list, first + k)) * bytes;
 }
 
 void mg_design_copy_rows(const mg_design *d, const int64_t *chosen, int64_t count, void *out) {

@@ -4,6 +4,14 @@
 #include "linear/design/design.h"
 #include "math/losses/linear_kernels.h"
 
+/* Rows of a block of a pass that sums so many numbers, and has so many beside the numbers of a row:
+ * as many as a sweep takes, and more where the rows are so short against `times` the sums that
+ * starting and merging those would be most of the work (wide sparse data); but then not fewer than
+ * some blocks in all. */
+int64_t mg_rows_of_block(const mg_problem *p, int64_t beside, int64_t sums, int64_t times);
+/* Rows of a chunk that fits into so many bytes. */
+int64_t mg_rows_of_chunk(const margin_matrix *x, int64_t bytes);
+
 /* The samples a pass visits: positions 0..count-1 stand for chosen[k], or k. */
 typedef struct mg_visit_list {
     const mg_design *design;

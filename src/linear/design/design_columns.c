@@ -7,13 +7,10 @@ enum { RANGES = 64 }; /* of columns, of about as many stored values each */
 
 /* ---- The copy -------------------------------------------------------------------------------- */
 
-/* By the limit and not by what is left of it: that may depend on what other threads do. */
 static bool may_copy(const mg_design *d, int64_t stored) {
-    enum { SHARE = 4 }; /* of the limit */
-    const int64_t limit = mg_heap_limit(d->heap),
-                  place = 8 + 8 * mg_sparse_parts(&d->problem->x, stored);
+    const int64_t place = 8 + 8 * mg_sparse_parts(&d->problem->x, stored);
     if (stored > INT32_MAX || d->samples > INT32_MAX) return false;
-    return limit == 0 || 12 * stored + d->columns * place <= limit / SHARE;
+    return mg_fits_limit(d->heap, 12 * stored + d->columns * place, 4);
 }
 
 margin_status mg_design_store_columns(mg_design *d, margin_error *error) {

@@ -50,7 +50,7 @@ static void read_stored(mg_step_row *row) {
 void mg_step_row_read(mg_step_row *row, int64_t sample) {
     const mg_design *d = row->design;
     const margin_matrix *x = &d->problem->x;
-    row->number = mg_design_row(d, sample);
+    row->number = mg_sample_row(d->problem, sample);
     if (row->as_is) return;
     if (row->sparse) {
         read_stored(row);

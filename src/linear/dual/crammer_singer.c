@@ -35,13 +35,10 @@ static const double idle_least = 2000.0, idle_most = 10000.0, idle_products = 3e
 static const char purpose[] = "the dual variables of the classes";
 
 typedef struct crammer_singer {
-    const mg_linear_job *job;
-    mg_linear_solution *solution;
-    const mg_objective *o;
+    MG_SOLVER_STATE;
     mg_arena *arena;
-    const mg_vector_ops *vectors;
     const mg_classes_rows *rows; /* dense */
-    int64_t classes, columns, samples, ld;
+    int64_t ld;
     double rho, tau;
     double *shares; /* samples x classes */
     double *w;      /* rho W: dense classes x ld; sparse columns x classes, without the shifts */
@@ -65,17 +62,17 @@ static void find_scores(crammer_singer *m) {
     double *g = m->g;
     if (m->rows) {
         const void *at = row->values;
-        m->rows->scores(&at, 1, m->columns, NULL, m->w, m->ld, m->classes, g);
+        m->rows->scores(&at, 1, m->columns, NULL, m->w, m->ld, m->functions, g);
     } else {
-        for (int64_t k = 0; k < m->classes; k++)
+        for (int64_t k = 0; k < m->functions; k++)
             g[k] = m->shifted[k] + m->sums[k] * (row->along_shift + row->shift_square);
         for (int64_t e = 0; e < row->stored; e++) {
-            const double *w = m->w + row->at[e] * m->classes, value = row->values[e];
-            for (int64_t k = 0; k < m->classes; k++)
+            const double *w = m->w + row->at[e] * m->functions, value = row->values[e];
+            for (int64_t k = 0; k < m->functions; k++)
                 g[k] += value * w[k];
         }
     }
-    for (int64_t k = 0; k < m->classes; k++)
+    for (int64_t k = 0; k < m->functions; k++)
         g[k] = g[k] / m->rho + m->b[k] + m->tau * m->sums[k];
 }
 
@@ -89,7 +86,7 @@ static void crammer_add_row(crammer_singer *m, int64_t k, double change) {
     }
     m->shifted[k] += change * row->along_shift;
     for (int64_t e = 0; e < row->stored; e++)
-        m->w[row->at[e] * m->classes + k] += change * row->values[e];
+        m->w[row->at[e] * m->functions + k] += change * row->values[e];
 }
 
 /* ---- One sample ------------------------------------------------------------------------------ */
@@ -123,16 +120,16 @@ static void project_simplex(double *x, int64_t count) {
 }
 
 static void move_shares(crammer_singer *m, int64_t i) {
-    const double c = m->o->c[i];
+    const double c = m->objective->c[i];
     const double square = mg_step_row_square(&m->row, false);
     const double bound = fmax(c * (square / m->rho + m->tau), 1e-200);
-    double *q = m->shares + i * m->classes, greatest = -(double)INFINITY;
-    for (int64_t k = 0; k < m->classes; k++)
+    double *q = m->shares + i * m->functions, greatest = -(double)INFINITY;
+    for (int64_t k = 0; k < m->functions; k++)
         greatest = fmax(greatest, m->g[k]);
-    for (int64_t k = 0; k < m->classes; k++) /* moved all alike, which changes nothing */
+    for (int64_t k = 0; k < m->functions; k++) /* moved all alike, which changes nothing */
         m->next[k] = fmax(q[k] + (m->g[k] - greatest) / bound, -1e9);
-    project_simplex(m->next, m->classes);
-    for (int64_t k = 0; k < m->classes; k++) {
+    project_simplex(m->next, m->functions);
+    for (int64_t k = 0; k < m->functions; k++) {
         const double change = q[k] - m->next[k];
         q[k] = m->next[k];
         if (change != 0.0) crammer_add_row(m, k, c * change);
@@ -142,14 +139,14 @@ static void move_shares(crammer_singer *m, int64_t i) {
 /* Its part of the gap and of the loss; true if its shares are not where they should be, or may
  * still be divided. */
 static bool singer_visit(crammer_singer *m, int64_t i) {
-    const int32_t own = m->o->design->problem->code[i];
-    const double c = m->o->c[i], *q = m->shares + i * m->classes;
+    const int32_t own = m->design->problem->code[i];
+    const double c = m->objective->c[i], *q = m->shares + i * m->functions;
     double greatest = -(double)INFINITY, mean = 0.0, least = (double)INFINITY;
     mg_step_row_read(&m->row, i);
     find_scores(m);
     const double own_score = m->g[own];
     int64_t held = 0;
-    for (int64_t k = 0; k < m->classes; k++) {
+    for (int64_t k = 0; k < m->functions; k++) {
         if (k != own) m->g[k] += 1.0;
         greatest = fmax(greatest, m->g[k]);
         mean += q[k] * m->g[k];
@@ -177,7 +174,7 @@ static margin_status singer_walk(crammer_singer *m, bool all) {
                       m->active);
     for (int64_t at = 0; at < m->active; at++) {
         const int64_t i = m->order[at];
-        if (mg_cancelled(m->o->design->context)) return mg_fail_cancelled(m->job->error);
+        if (mg_cancelled(m->design->context)) return mg_fail_cancelled(m->job->error);
         if (at % ROWS_BETWEEN == 0 && mg_clock() >= m->job->stop.deadline) break;
         if (singer_visit(m, i)) m->order[kept++] = i;
     }
@@ -189,22 +186,22 @@ static margin_status singer_walk(crammer_singer *m, bool all) {
 
 static void take_weights(const crammer_singer *m) {
     double *w = m->solution->w;
-    for (int64_t k = 0; k < m->classes; k++) {
+    for (int64_t k = 0; k < m->functions; k++) {
         m->solution->b[k] = m->b[k];
         for (int64_t j = 0; j < m->columns; j++) {
-            double own = m->rows ? m->w[k * m->ld + j] : m->w[j * m->classes + k];
+            double own = m->rows ? m->w[k * m->ld + j] : m->w[j * m->functions + k];
             if (!m->rows) own += m->shift[j] * m->sums[k];
             w[k * m->columns + j] = own / m->rho;
             m->solution->b[k] -= m->mean[j] * w[k * m->columns + j];
         }
     }
-    mg_objective_centre(m->o, w, m->solution->b);
+    mg_objective_centre(m->objective, w, m->solution->b);
 }
 
 static margin_status singer_prove(crammer_singer *m) {
     take_weights(m);
-    memcpy(m->solution->shares, m->shares, (size_t)(m->samples * m->classes) * sizeof *m->shares);
-    return mg_certify(m->o, m->solution, NULL, m->job->error);
+    memcpy(m->solution->shares, m->shares, (size_t)(m->samples * m->functions) * sizeof *m->shares);
+    return mg_certify(m->objective, m->solution, NULL, m->job->error);
 }
 
 /* ---- The method ------------------------------------------------------------------------------ */
@@ -212,12 +209,12 @@ static margin_status singer_prove(crammer_singer *m) {
 /* P and the gap as a walk over all samples saw them, while they moved. */
 static double seen_gap(const crammer_singer *m) {
     take_weights(m);
-    const double square = mg_objective_penalty(m->o, m->solution->w);
+    const double square = mg_objective_penalty(m->objective, m->solution->w);
     return m->gap / fmax(1.0, m->loss + square);
 }
 
 static bool is_stuck(crammer_singer *m, double seen) {
-    const double row = (double)m->classes * (mg_row_length(&m->o->design->problem->x) + 1.0);
+    const double row = (double)m->functions * (mg_row_length(&m->design->problem->x) + 1.0);
     const double most =
         fmin(fmax(idle_products / (row * (double)m->samples), idle_least), idle_most);
     if (seen < 0.8 * m->best_seen) {
@@ -250,15 +247,14 @@ static margin_status singer_iterate(crammer_singer *m) {
     MG_TRY(trace_walk(m));
     for (;;) {
         MG_TRY(singer_walk(m, true));
-        for (int64_t k = 0; k < m->classes && m->o->intercept; k++)
+        for (int64_t k = 0; k < m->functions && m->objective->intercept; k++)
             m->b[k] += m->tau * m->sums[k];
         m->solution->iterations++;
         MG_TRY(trace_walk(m));
         const double seen = seen_gap(m);
         margin_status stop = mg_stop_check(&m->job->stop, m->solution->iterations);
         if (stop == MARGIN_OK) /* else the walk may be cut */
-            mg_progress(m->o->design->context, "training", (double)m->solution->iterations, 0.0,
-                        seen);
+            mg_progress(m->design->context, "training", (double)m->solution->iterations, 0.0, seen);
         if (stop < 0) return mg_fail_cancelled(m->job->error);
         if (stop == MARGIN_OK && is_stuck(m, seen)) stop = MARGIN_STOPPED_STALLED;
         if (stop > 0 || seen <= strictness * m->job->tolerance) {
@@ -277,10 +273,10 @@ static margin_status singer_iterate(crammer_singer *m) {
 }
 
 static margin_status find_shift(crammer_singer *m) {
-    const mg_design *d = m->o->design;
+    const mg_design *d = m->design;
     double *deviation = m->shift; /* not needed */
-    if (m->o->intercept)
-        MG_TRY(mg_design_moments(m->o->design, true, m->mean, deviation, m->job->error));
+    if (m->objective->intercept)
+        MG_TRY(mg_design_moments(m->design, true, m->mean, deviation, m->job->error));
     for (int64_t j = 0; j < m->columns; j++)
         m->shift[j] = (d->shift ? d->shift[j] : 0.0) - m->mean[j];
     MG_TRY(mg_step_row_new(d, m->shift, !m->rows, m->arena, &m->row, m->job->error));
@@ -290,56 +286,48 @@ static margin_status find_shift(crammer_singer *m) {
 
 static margin_status find_tau(crammer_singer *m) {
     double weighted = 0.0;
-    if (!m->o->intercept) return MARGIN_OK;
+    if (!m->objective->intercept) return MARGIN_OK;
     for (int64_t i = 0; i < m->samples; i++) {
-        if (mg_cancelled(m->o->design->context)) return mg_fail_cancelled(m->job->error);
+        if (mg_cancelled(m->design->context)) return mg_fail_cancelled(m->job->error);
         mg_step_row_read(&m->row, i);
-        weighted += m->o->c[i] * mg_step_row_square(&m->row, false);
+        weighted += m->objective->c[i] * mg_step_row_square(&m->row, false);
     }
-    m->tau = tau_share * weighted / (m->o->mass * m->rho);
+    m->tau = tau_share * weighted / (m->objective->mass * m->rho);
     if (!(m->tau > 0.0)) m->tau = 1.0 / m->rho;
     return MARGIN_OK;
 }
 
 static margin_status singer_begin(crammer_singer *m) {
-    const bool sparse = mg_is_csr(&m->o->design->problem->x);
-    const int64_t weights = m->classes * (sparse ? m->columns : m->ld);
-    const int64_t shares = m->samples * m->classes;
+    const bool sparse = mg_is_csr(&m->design->problem->x);
+    const int64_t weights = m->functions * (sparse ? m->columns : m->ld);
+    const int64_t shares = m->samples * m->functions;
     MG_TRY(MG_PIECES(m->arena, purpose, m->job->error, MG_PIECE(m->order, m->samples),
                      MG_PIECE(m->shares, shares), MG_PIECE(m->w, weights),
-                     MG_PIECE(m->b, 3 * m->classes), MG_PIECE(m->g, m->classes),
-                     MG_PIECE(m->next, m->classes), MG_PIECE(m->mean, m->columns),
+                     MG_PIECE(m->b, 3 * m->functions), MG_PIECE(m->g, m->functions),
+                     MG_PIECE(m->next, m->functions), MG_PIECE(m->mean, m->columns),
                      MG_PIECE(m->shift, m->columns)));
     memset(m->shares, 0, (size_t)shares * sizeof *m->shares);
     memset(m->w, 0, (size_t)weights * sizeof *m->w);
-    memset(m->b, 0, (size_t)(3 * m->classes) * sizeof *m->b);
+    memset(m->b, 0, (size_t)(3 * m->functions) * sizeof *m->b);
     memset(m->mean, 0, (size_t)m->columns * sizeof *m->mean);
-    m->sums = m->b + m->classes;
-    m->shifted = m->sums + m->classes;
+    m->sums = m->b + m->functions;
+    m->shifted = m->sums + m->functions;
     for (int64_t i = 0; i < m->samples; i++)
-        m->shares[i * m->classes + m->o->design->problem->code[i]] = 1.0;
+        m->shares[i * m->functions + m->design->problem->code[i]] = 1.0;
     MG_TRY(find_shift(m));
     return find_tau(m);
 }
 
-margin_status mg_crammer_singer(const mg_linear_job *job, mg_linear_solution *solution) {
+margin_status mg_crammer_singer(mg_linear_job *job, mg_linear_solution *solution) {
     const mg_objective *o = job->objective;
     const mg_design *d = o->design;
     /* rows are read into f64 */
     const margin_matrix row = margin_dense_f64(NULL, 1, o->columns, o->columns);
     MG_SCOPED_ARENA(arena, d->heap);
     crammer_singer m = {
-        .job = job,
-        .arena = &arena,
-        .solution = solution,
-        .o = o,
-        .vectors = mg_vector_ops_for(d->isa),
+        MG_SOLVER_OF(job, solution), .arena = &arena,
         .rows = mg_is_csr(&d->problem->x) ? NULL : mg_classes_rows_for(&row, d->isa, false),
-        .classes = o->functions,
-        .columns = o->columns,
-        .samples = o->samples,
-        .ld = mg_classes_padded(o->columns),
-        .rho = o->penalty.rho};
+        .ld = mg_classes_padded(o->columns), .rho = o->penalty.rho};
     MG_TRY(singer_begin(&m));
     return singer_iterate(&m);
 }

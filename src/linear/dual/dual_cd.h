@@ -26,12 +26,8 @@ typedef struct mg_dual_progress {
 
 typedef struct mg_dual_cd mg_dual_cd;
 struct mg_dual_cd {
-    mg_linear_job *job;
-    mg_linear_solution *solution;
-    const mg_objective *objective;
-    mg_design *design;
+    MG_SOLVER_STATE;
     const mg_dual_rows *rows;
-    int64_t samples, columns;
     double *weights; /* columns, X's units */
     void (*fetch)(
         mg_dual_cd *m); /* puts weights and alpha in place, where they are kept elsewhere */
@@ -57,28 +53,25 @@ struct mg_dual_cd {
     mg_dual_progress progress;
 };
 
-/* ---- Start and progress (solver_dual_cd.c) --------------------------------------------------- */
+/* ---- Start and progress (dual_cd_progress.c) ------------------------------------------------- */
 
 /* Everything but memory: w = 0, the best intercept for it, P there. */
 void mg_dual_cd_start(mg_dual_cd *m, mg_linear_job *job, mg_linear_solution *solution);
 /* The same with memory and a first point: all samples in their order. CANCELLED, DATA, MEMORY. */
 margin_status mg_dual_cd_begin(mg_linear_job *job, mg_linear_solution *solution, mg_arena *arena,
                                mg_dual_cd *m);
-/* curvature and spread, from the squares of the rows (factor is set); `curvature` may be shared.
- * CANCELLED, DATA. */
-margin_status mg_dual_cd_curvatures(mg_dual_cd *m);
 /* Notes an epoch; *reopen: those that left should be looked at again. */
 void mg_dual_cd_note(mg_dual_cd *m, int64_t visited, bool full, bool *reopen);
 /* After a full epoch: a proof if it may succeed, and whatever else ends the method. *done: the
  * solution is complete, with its status. */
 margin_status mg_dual_cd_judge(mg_dual_cd *m, bool *done);
-/* Epochs until the end, from wherever m is: order and active are set. Returns the status of the
- * solution. */
-margin_status mg_dual_cd_go_on(mg_dual_cd *m);
+/* The last proof, if the method goes on no more: `ended` is OK, STOPPED_ITERATIONS, _TIME or
+ * _STALLED. Sets status and reason. */
+margin_status mg_dual_cd_end(mg_dual_cd *m, margin_status ended);
 /* A step of the trace, if there is one. */
 margin_status mg_dual_cd_trace(mg_dual_cd *m);
 
-/* ---- Epochs (dual_cd_epoch.c) ---------------------------------------------------------------- */
+/* ---- Epochs ---------------------------------------------------------------------------------- */
 
 MG_INLINE void mg_dual_cd_epoch_begin(mg_dual_cd *m) {
     m->loss = m->slack = 0.0;
@@ -130,33 +123,22 @@ MG_INLINE double mg_dual_cd_count(mg_dual_cd *m, int64_t i, double z, double cha
     return step;
 }
 
-/* One epoch over the active samples in their order. CANCELLED only. */
-margin_status mg_dual_cd_epoch(mg_dual_cd *m);
+/* solver_dual_cd.c: epochs until the end, from wherever m is: order and active are set. Returns the
+ * status of the solution. */
+margin_status mg_dual_cd_go_on(mg_dual_cd *m);
 
 /* ---- All at once (dual_cd_leaps.c) ----------------------------------------------------------- */
 
 /* Before epochs, as long as they get on well. *done: as mg_dual_cd_judge. */
 margin_status mg_dual_cd_leap(mg_dual_cd *m, bool *done);
 
-/* ---- Solution (dual_cd_proof.c) -------------------------------------------------------------- */
-
-/* Weights, intercept and dual variables as they are, in A's units, into the solution. */
-void mg_dual_cd_weights(mg_dual_cd *m);
-/* The same with the best intercept for those weights, and for the hinges the best length of them:
- * one pass. */
-margin_status mg_dual_cd_write(mg_dual_cd *m);
-/* Writes and certifies: two or three passes. */
-margin_status mg_dual_cd_prove(mg_dual_cd *m);
-/* The last proof, if the method goes on no more: `ended` is OK, STOPPED_ITERATIONS, _TIME or
- * _STALLED. Sets status and reason. */
-margin_status mg_dual_cd_end(mg_dual_cd *m, margin_status ended);
-
 /* ---- Several at once (dual_cd_lanes.c) ------------------------------------------------------- */
 
+/* At most MG_ROW_LANES. */
 margin_status mg_dual_cd_solve_lanes(mg_linear_job *jobs, mg_linear_solution *solutions,
                                      int64_t count);
 
 /* crammer_singer.c: minimises an objective with their hinge and rho > 0 until its gap is proven;
  * solution->shares (samples x classes) must be there and is left with the feasible shares of the
  * proof. One thread; classes x columns multiplications and additions a sample and walk. */
-margin_status mg_crammer_singer(const mg_linear_job *job, mg_linear_solution *solution);
+margin_status mg_crammer_singer(mg_linear_job *job, mg_linear_solution *solution);

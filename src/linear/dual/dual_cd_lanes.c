@@ -2,7 +2,7 @@
  * the classes of one-versus-rest.
  *
  * Each problem is a lane. A row is read once and visited for all lanes: its products with eight
- * weight vectors side by side, a step of each lane (dual_cd_epoch.c has the formulas), and its
+ * weight vectors side by side, a step of each lane (solver_dual_cd.c has the formulas), and its
  * share of the eight vectors. Lanes know nothing of each other but the order of the rows: a lane
  * whose proof is made takes no steps any more; where samples leave, those stay that some lane
  * needs. */
@@ -22,7 +22,6 @@ typedef struct lanes {
     const margin_matrix *x;
     const mg_design *design;
     const mg_row_lanes *rows;
-    const double *c;
     mg_loss_kind kind;
     bool first;         /* epoch */
     uint8_t unfinished; /* lanes, a bit each */
@@ -44,7 +43,7 @@ static void add_losses(lanes *g, double c, const double *z) {
 }
 
 static void step_logistic(lanes *g, int64_t i, const double *z, double *change) {
-    const double c = g->c[i], curvature = g->lane[0].curvature[i];
+    const double c = g->lane[0].objective->c[i], curvature = g->lane[0].curvature[i];
     double *alpha = g->alpha + i * LANES, *s = g->logit + i * LANES;
     double d[LANES], slope[LANES], enough[LANES], at[LANES], share[LANES];
     add_losses(g, c, z);
@@ -116,12 +115,12 @@ static margin_status lanes_run(lanes *g, int64_t *visits) {
     for (int64_t k = 0; k < g->active;) {
         if (k % POLL == 0 && mg_cancelled(g->design->context)) return MARGIN_ERROR_CANCELLED;
         if (k + AHEAD < g->active)
-            rows->prefetch(g->x, mg_design_row(g->design, g->order[k + AHEAD]));
+            rows->prefetch(g->x, mg_sample_row(g->design->problem, g->order[k + AHEAD]));
         const int64_t i = g->order[k];
         const uint8_t mask = g->open[i] & g->unfinished;
         for (int l = 0; l < g->count; l++)
             visits[l] += mask >> l & 1;
-        if (mask) lanes_visit(g, i, mg_design_row(g->design, i), mask);
+        if (mask) lanes_visit(g, i, mg_sample_row(g->design->problem, i), mask);
         if (g->open[i] & g->unfinished) {
             k++;
         } else {
@@ -188,7 +187,6 @@ static margin_status lanes_begin(lanes *g, mg_linear_job *jobs, mg_linear_soluti
                  .x = &d->problem->x,
                  .design = d,
                  .rows = mg_row_lanes_for(&d->problem->x, d->isa),
-                 .c = objective->c,
                  .kind = objective->loss->kind,
                  .first = true,
                  .unfinished = (uint8_t)((1U << count) - 1U)};
@@ -290,12 +288,8 @@ static margin_status lanes_iterate(lanes *g, const mg_stop *stop) {
 
 margin_status mg_dual_cd_solve_lanes(mg_linear_job *jobs, mg_linear_solution *solutions,
                                      int64_t count) {
-    for (int64_t first = 0; first < count; first += LANES) {
-        const int some = (int)MG_MIN(count - first, LANES);
-        lanes g;
-        MG_SCOPED_ARENA(arena, jobs[0].objective->design->heap);
-        MG_TRY(lanes_begin(&g, jobs + first, solutions + first, some, &arena));
-        MG_TRY(lanes_iterate(&g, &jobs[first].stop));
-    }
-    return MARGIN_OK;
+    lanes g;
+    MG_SCOPED_ARENA(arena, jobs[0].objective->design->heap);
+    MG_TRY(lanes_begin(&g, jobs, solutions, (int)count, &arena));
+    return lanes_iterate(&g, &jobs[0].stop);
 }

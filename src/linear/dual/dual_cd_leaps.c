@@ -17,9 +17,8 @@ enum { SPAN = MG_LOGIT_SPAN, LEAST = 6, PATIENCE = 8, CLASSES = 2 };
 typedef struct leaps {
     mg_dual_cd *m;
     mg_logit_span span;
-    int64_t made; /* directions so far */
-    int room, at; /* for so many; the place of the next one */
-    const mg_vector_ops *v;
+    int64_t made;         /* directions so far */
+    int room, at;         /* for so many; the place of the next one */
     double *moves, *ways; /* samples x SPAN; SPAN x columns: sum y move x, times root */
     double *here;         /* columns: the same of alpha: weights / root */
     double *root;         /* columns: of factor */
@@ -82,7 +81,7 @@ static margin_status leap_read(leaps *g) {
     g->span.count = (int)MG_MIN(g->made, g->room);
     for (int k = 0; k < g->span.count; k++)
         g->span.products[g->at * SPAN + k] = g->span.products[k * SPAN + g->at] =
-            g->v->dot(way, g->ways + k * m->columns, m->columns) +
+            g->m->vectors->dot(way, g->ways + k * m->columns, m->columns) +
             m->spread * g->totals[g->at] * g->totals[k];
     g->at = (int)(g->made % g->room);
     return MARGIN_OK;
@@ -93,11 +92,11 @@ static margin_status leap_read(leaps *g) {
 static void leap_go(leaps *g) {
     mg_dual_cd *m = g->m;
     for (int k = 0; k < g->span.count; k++) {
-        g->v->add(g->here, g->span.shares[k], g->ways + k * m->columns, m->columns);
+        g->m->vectors->add(g->here, g->span.shares[k], g->ways + k * m->columns, m->columns);
         m->sum += g->span.shares[k] * g->totals[k];
         m->b += m->spread * g->span.shares[k] * g->totals[k];
     }
-    m->square = g->v->square(g->here, m->columns);
+    m->square = m->vectors->square(g->here, m->columns);
     for (int64_t j = 0; j < m->columns; j++)
         m->weights[j] = g->root[j] * g->here[j];
 }
@@ -106,7 +105,7 @@ static void leap_combine(leaps *g) {
     const mg_dual_cd *m = g->m;
     for (int k = 0; k < g->span.count; k++)
         g->span.slopes[k] =
-            m->b * g->totals[k] + g->v->dot(g->here, g->ways + k * m->columns, m->columns);
+            m->b * g->totals[k] + g->m->vectors->dot(g->here, g->ways + k * m->columns, m->columns);
     mg_logit_span_minimise(&g->span, 1e-3 * m->job->tolerance * fmin(m->constant_value, 1.0));
     leap_go(g);
 }
@@ -114,10 +113,9 @@ static void leap_combine(leaps *g) {
 /* ---- The method ------------------------------------------------------------------------------ */
 
 static bool can_leap(const mg_dual_cd *m) {
-    const int64_t limit = mg_heap_limit(m->design->heap) / 8; /* a share; 0: there is none */
     const int64_t bytes = (SPAN + 4) * (m->columns + m->samples) * (int64_t)sizeof(double);
     return m->objective->loss->kind == MG_LOSS_LOGISTIC && m->design->rows &&
-           m->columns >= m->samples && (limit == 0 || bytes <= limit);
+           m->columns >= m->samples && mg_fits_limit(m->design->heap, bytes, 8);
 }
 
 /* Half of the way to the slopes at w = 0: the first combination finds the best length. */
@@ -153,7 +151,6 @@ static margin_status leap_begin(leaps *g, mg_arena *arena) {
 margin_status mg_dual_cd_leap(mg_dual_cd *m, bool *done) {
     leaps g = {
         .m = m,
-        .v = mg_vector_ops_for(m->design->isa),
         .span = {
             .samples = m->samples, .c = m->objective->c, .alpha = m->alpha, .logits = m->logit}};
     bool reopen;

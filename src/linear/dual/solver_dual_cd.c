@@ -7,8 +7,17 @@
  *   step     the best alpha_i for all others as they are: one row to read, one to add
  *   epoch    a step for each sample that counts, in a new random order
  *
- * Steps: dual_cd_epoch.c. A step for one sample cannot keep S = 0. So the intercept is found by the
- * proximal method of multipliers (Rockafellar, "Augmented Lagrangians and applications of the
+ * With q_i = |a_i|^2 / rho + tau and f_i at hand a step moves alpha_i to the best place for all
+ * others as they are; d = y_i f_i minus the slope of the loss's part is what it makes 0:
+ *
+ *   hinge           d = y f - 1                    alpha -= d / q                 in [0, c]
+ *   squared hinge   d = y f - 1 + alpha / 2c       alpha -= d / (q + 1/2c)        in [0, inf)
+ *   logistic        d = y f + s,                   alpha = c / (1 + e^-s), Newton's method in s
+ *
+ * A visit also adds the sample's part of the gap, loss + dual(u) + alpha y f, at no cost.
+ *
+ * A step for one sample cannot keep S = 0. So the intercept is found by the proximal method of
+ * multipliers (Rockafellar, "Augmented Lagrangians and applications of the
  * proximal point algorithm in convex programming", Math. Oper. Res. 1, 1976): with the multiplier
  * b0 the term tau S^2 / 2 + b0 S is added to what is minimised, which is a bias coordinate of
  * variance tau, b = b0 + tau S; after an epoch over all samples b0 = b. At the end S = 0 and
@@ -23,8 +32,9 @@
  * Several functions (the hinge of Crammer and Singer): crammer_singer.c. */
 #include "base/random.h"
 #include "linear/dual/dual_cd.h"
+#include "math/losses/logit_dual.h"
 
-static const char purpose[] = "the state of dual coordinate descent";
+enum { AHEAD = 3, POLL = 64 }; /* rows to fetch early; between looks for an interrupt */
 
 static bool dual_cd_can(const mg_objective *objective, char *why) {
     const mg_loss_kind kind = objective->loss->kind;
@@ -46,34 +56,87 @@ static bool dual_cd_can(const mg_objective *objective, char *why) {
 
 /* Weights side by side take eight times the memory of one vector. */
 static bool can_together(const mg_objective *objective) {
-    enum { SHARE = 4 };
     const mg_design *d = objective->design;
-    const int64_t limit = mg_heap_limit(d->heap);
     const int64_t bytes = MG_ROW_LANES * (d->columns + 3 * d->samples) * (int64_t)sizeof(double);
-    return mg_is_csr(&d->problem->x) && (limit == 0 || bytes <= limit / SHARE);
+    return mg_is_csr(&d->problem->x) && mg_fits_limit(d->heap, bytes, 4);
 }
 
-margin_status mg_dual_cd_begin(mg_linear_job *job, mg_linear_solution *solution, mg_arena *arena,
-                               mg_dual_cd *m) {
-    const mg_design *d = job->objective->design;
-    const bool logistic = job->objective->loss->kind == MG_LOSS_LOGISTIC;
-    mg_dual_cd_start(m, job, solution);
-    MG_TRY(MG_PIECES(arena, purpose, job->error, MG_PIECE(m->order, m->samples),
-                     MG_PIECE(m->alpha, m->samples), MG_PIECE(m->curvature, m->samples),
-                     MG_PIECE(m->weights, m->columns)));
-    if (d->scale) MG_ARENA_NEW(arena, m->factor, m->columns, purpose, job->error);
-    if (logistic) MG_ARENA_NEW(arena, m->logit, m->samples, purpose, job->error);
-    for (int64_t j = 0; j < m->columns; j++) {
-        m->weights[j] = 0.0;
-        if (m->factor) m->factor[j] = d->scale[j] * d->scale[j] / job->objective->penalty.rho;
-    }
-    for (int64_t i = 0; i < m->samples; i++) {
-        m->alpha[i] = 0.0;
-        m->order[i] = i;
-        if (m->logit) m->logit[i] = (double)NAN;
-    }
-    return mg_dual_cd_curvatures(m);
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+/* z: y_i f_i before the step. */
+static void dual_cd_move(mg_dual_cd *m, int64_t i, int64_t row, double z, double change) {
+    const margin_matrix *x = &m->design->problem->x;
+    const double step = mg_dual_cd_count(m, i, z, change);
+    if (m->factor)
+        m->rows->add_scaled(x, row, step, m->factor, m->weights);
+    else
+        m->design->ops->add(x, row, step / m->objective->penalty.rho, m->weights);
 }
+
+/* Yu, Huang, Lin, "Dual coordinate descent methods for logistic regression and maximum entropy
+ * models", Machine Learning 85, 2011, section 3; here in the logit, where neither end of the range
+ * loses digits. */
+static void step_logistic(mg_dual_cd *m, int64_t i, int64_t row, double z) {
+    const double c = m->objective->c[i], alpha = m->alpha[i], curvature = m->curvature[i];
+    const bool first = isnan(m->logit[i]);
+    const double s = first ? -z : m->logit[i];
+    double slope = alpha * (c - alpha) / c, d = z + s;
+    m->loss += c * mg_log1pexp_minus(z);
+    if (first) { /* as if alpha were what the logit says */
+        d = curvature * c * mg_sigmoid(s);
+        slope = c * mg_sigmoid(s) * mg_sigmoid(-s);
+        m->slack += c;
+    } else {
+        m->slack += 0.5 * slope * d * d;
+    }
+    if (!first && fabs(d) < 1e-13) return;
+    m->logit[i] = mg_logit_root(c, curvature, alpha, z, s, d, slope, &m->alpha[i]);
+    dual_cd_move(m, i, row, z, m->alpha[i] - alpha);
+}
+
+/* ---- Epoch ----------------------------------------------------------------------------------- */
+
+/* `kind` is a constant where this is called. */
+MG_INLINE margin_status epoch_run(mg_dual_cd *m, mg_loss_kind kind) {
+    const mg_problem *problem = m->design->problem;
+    const mg_row_ops *ops = m->design->ops;
+    for (int64_t k = 0; k < m->active; k++) {
+        if (k % POLL == 0 && mg_cancelled(m->job->context)) return MARGIN_ERROR_CANCELLED;
+        if (k + AHEAD < m->active)
+            m->rows->prefetch(&problem->x, mg_sample_row(m->design->problem, m->order[k + AHEAD]));
+        const int64_t i = m->order[k], row = mg_sample_row(m->design->problem, i);
+        const double z = problem->sign[i] * (ops->dot(&problem->x, row, m->weights) + m->b);
+        if (kind == MG_LOSS_LOGISTIC) {
+            step_logistic(m, i, row, z);
+            continue;
+        }
+        bool leaves;
+        const double change =
+            mg_dual_cd_step_hinge(m, kind == MG_LOSS_SQUARED_HINGE, i, z, &m->alpha[i], &leaves);
+        if (change != 0.0) dual_cd_move(m, i, row, z, change);
+        if (!leaves) continue;
+        m->order[k--] = m->order[--m->active];
+        m->order[m->active] = i;
+    }
+    return MARGIN_OK;
+}
+
+/* One epoch over the active samples in their order. CANCELLED only. */
+static margin_status dual_cd_epoch(mg_dual_cd *m) {
+    const mg_loss_kind kind = m->objective->loss->kind;
+    margin_status status;
+    mg_dual_cd_epoch_begin(m);
+    if (kind == MG_LOSS_LOGISTIC)
+        status = epoch_run(m, MG_LOSS_LOGISTIC);
+    else if (kind == MG_LOSS_HINGE)
+        status = epoch_run(m, MG_LOSS_HINGE);
+    else
+        status = epoch_run(m, MG_LOSS_SQUARED_HINGE);
+    mg_dual_cd_epoch_end(m);
+    return status;
+}
+
+/* ---- The method ------------------------------------------------------------------------------ */
 
 static margin_status one_epoch(mg_dual_cd *m, bool *full) {
     const int64_t visited = m->active;
@@ -81,7 +144,7 @@ static margin_status one_epoch(mg_dual_cd *m, bool *full) {
     *full = visited == m->samples;
     mg_random_shuffle(m->job->seed, MG_RANDOM_SHUFFLE, (uint64_t)m->solution->iterations, m->order,
                       m->active);
-    if (mg_dual_cd_epoch(m) < 0) return mg_fail_cancelled(m->job->error);
+    if (dual_cd_epoch(m) < 0) return mg_fail_cancelled(m->job->error);
     mg_dual_cd_note(m, visited, *full, &reopen);
     if (reopen) m->active = m->samples;
     return mg_dual_cd_trace(m);

@@ -1,7 +1,6 @@
-#include "linear/folds/fold_products.h"
+#include "linear/folds/folds.h"
 
 #include "linear/design/design.h"
-#include "linear/folds/folds.h"
 #include "math/products/lapack.h"
 
 #include <string.h>
@@ -25,9 +24,15 @@ margin_status mg_fold_tested(const mg_problem *whole, const mg_problem *train, i
     return learned == train->count ? MARGIN_OK : MARGIN_ERROR_LIMIT;
 }
 
-static margin_status make_gram(const mg_fold_products *p, const int64_t *rows,
-                               const double *weights, const double *targets, int64_t count,
-                               double *gram) {
+/* rows: some samples of the whole, whose places become those of their rows. */
+static margin_status add_gram(const mg_fold_products *p, int64_t *rows, double *weights,
+                              double *targets, int64_t count, double *gram) {
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t i = rows[k];
+        weights[k] = mg_sample_weight(p->whole, i);
+        targets[k] = p->whole->target[i] - p->level;
+        rows[k] = mg_sample_row(p->whole, i);
+    }
     const mg_fit *fit = &p->fits[0];
     const mg_problem problem = {.kind = MG_REGRESSION,
                                 .x = p->whole->x,
@@ -41,18 +46,6 @@ static margin_status make_gram(const mg_fold_products *p, const int64_t *rows,
     MG_SCOPED(mg_design, design);
     MG_TRY(mg_design_create(fit->context, &problem, &design, fit->error));
     return mg_design_gram(&design, &request, gram, fit->error);
-}
-
-/* rows: some samples of the whole, whose places become those of their rows. */
-static margin_status add_gram(const mg_fold_products *p, int64_t *rows, double *weights,
-                              double *targets, int64_t count, double *gram) {
-    for (int64_t k = 0; k < count; k++) {
-        const int64_t i = rows[k];
-        weights[k] = mg_sample_weight(p->whole, i);
-        targets[k] = p->whole->target[i] - p->level;
-        rows[k] = mg_sample_row(p->whole, i);
-    }
-    return make_gram(p, rows, weights, targets, count, gram);
 }
 
 static margin_status add_folds(mg_fold_products *p) {

@@ -5,7 +5,6 @@
  *   3 u length_j (length_y + sum_k length_k |w_k|)        u: rounding of a sum
  *
  * by which much v is taken to be farther from what it should be. */
-#include "linear/folds/fold_products.h"
 #include "linear/folds/folds.h"
 
 #include "linear/lasso/quadratic.h"

@@ -51,7 +51,6 @@ typedef struct logistic_folds {
     bool intercept;
     mg_arena *arena;
     const mg_classes_rows *kernels;
-    mg_loss_passer *pass;
     const mg_vector_ops *vectors;
     mg_design design;        /* of all rows, columns as they are */
     double *sign;            /* samples */
@@ -198,7 +197,6 @@ static margin_status logistic_room(logistic_folds *m) {
 static margin_status begin_folds(logistic_folds *m) {
     margin_error *error = m->fits[0].error;
     m->kernels = mg_classes_rows_for(&m->design.problem->x, m->design.isa, false);
-    m->pass = mg_loss_pass_for(m->design.isa);
     m->vectors = mg_vector_ops_for(m->design.isa);
     MG_TRY(logistic_room(m));
     MG_TRY(enter_folds(m));
@@ -226,7 +224,7 @@ static void fold_slopes(const logistic_folds *m, int64_t f, int64_t first, int64
         t[r] = sign[r] * (z[r * m->folds + f] + offset);
     for (int64_t r = 0; r < count; r++)
         c[r] = part[r] == f ? 0.0 : m->weight[first + r];
-    sums[SUM_VALUE] += m->pass(MG_LOSS_LOGISTIC, t, c, count, slopes, h);
+    sums[SUM_VALUE] += mg_loss_pass_for(m->design.isa)(MG_LOSS_LOGISTIC, t, c, count, slopes, h);
     sums[SUM_SLOPES] += v->dot(sign, slopes, count);
     for (int64_t r = 0; r < count; r++)
         z[r * m->folds + f] = sign[r] * slopes[r];

@@ -35,26 +35,281 @@ static const double inner_share = 0.1, tolerance_share = 0.2;
 /* Without a penalty: what counts as 0 of the pull, relative to the loss. */
 static const double feasible = 1e-11;
 
-enum { IDLE_ROUNDS = 12, MOST_INNER = 60, MOST_CONSTANT = 15 };
-enum {
-    FIRST = 2
-}; /* steps from a constant that may raise what it loses: its balance begins at 0 */
-
-typedef struct ssnal {
-    mg_ssnal s;
-    double constant;  /* P with w = 0 and the best intercept */
-    double best;      /* the solution's gap, as expected: the least so far */
-    double share;     /* and relative to its objective */
-    double slackness; /* of the round before */
-    double strictness;
-    int idle;         /* rounds since the gap last fell by much */
-    bool is_constant; /* it started from the best constant, which may yet be optimal */
-} ssnal;
+/* FIRST steps from a constant may raise what it loses: its balance begins at 0. */
+enum { IDLE_ROUNDS = 12, MOST_INNER = 60, MOST_CONSTANT = 15, FIRST = 2 };
+/* Of F, relative to it. */
+static const double rounding = 1e-13;
+/* The matrix is made from more rows if a step promises more than this share of what the one before
+ * promised. */
+static const double slow = 0.3;
+/* Columns up to which the Newton equations may be solved by a factor, by what the rows in it grow,
+ * and steps that conjugate gradients are taken to need before they were tried. */
+enum { FACTOR_COLUMNS = 2048, MORE_ROWS = 4, FIRST_PRODUCTS = 20 };
+static const double first_sharpness = 0.3;
+/* The greatest ratio to start with between what the rows and what the penalty do to a column, in
+ * the geometric mean of the columns. */
+static const double hold = 1e4;
+/* Of q in the coordinates, relative to the sum of the boxes, where there is no penalty. */
+static const double softness = 1e-11;
+/* Boxes are cut to this much more than the multipliers can be, if that is so much less. */
+static const double above_bound = 1.001, worth_cutting = 4.0;
 
 static bool ssnal_can(const mg_objective *objective, char *why) {
     if (objective->loss->kind != MG_LOSS_HINGE)
         return mg_solver_cannot(why, "ssnal is for the hinge loss");
     return objective->penalty.kappa > 0.0 ? mg_solver_cannot(why, "|w|_1 has corners") : true;
+}
+
+static margin_status ssnal_new_vectors(mg_ssnal *s) {
+    static const char purpose[] = "the state of a solver";
+    const int64_t n = s->columns, size = s->size, m = s->samples;
+    margin_error *error = s->job->error;
+    MG_TRY(MG_PIECES(
+        s->arena, purpose, error, MG_PIECE(s->centre, n), MG_PIECE(s->factor, n),
+        MG_PIECE(s->move, n), MG_PIECE(s->here.w, n), MG_PIECE(s->there.w, n),
+        MG_PIECE(s->here.pull, n), MG_PIECE(s->there.pull, n), MG_PIECE(s->stiffness, n),
+        MG_PIECE(s->anchor, n), MG_PIECE(s->direction, size), MG_PIECE(s->diagonal, size),
+        MG_PIECE(s->here.gradient, size), MG_PIECE(s->there.gradient, size),
+        MG_PIECE(s->here.scores, m), MG_PIECE(s->there.scores, m), MG_PIECE(s->active_weights, m),
+        MG_PIECE(s->multipliers, m), MG_PIECE(s->active, m), MG_PIECE(s->work, 5 * size)));
+    if (s->columns <= FACTOR_COLUMNS)
+        MG_ARENA_NEW(s->arena, s->matrix, s->size * s->size, purpose, error);
+    return MARGIN_OK;
+}
+
+/* ---- Modes ----------------------------------------------------------------------------------- */
+
+/* The first sharpness: with w, b and the multipliers 0 all rows are active, so that the first step
+ * is a least squares fit; less where the boxes are so large that few rows would hold w from then
+ * on. */
+static double start_sharpness(const mg_ssnal *s) {
+    double logs = 0.0, columns = 0.0;
+    for (int64_t j = 0; j < s->columns; j++) {
+        if (!(s->factor[j] > 0.0)) continue;
+        logs -= log(s->factor[j] * s->factor[j] * s->stiffness[j]);
+        columns += 1.0;
+    }
+    return columns > 0.0
+               ? fmin(first_sharpness, hold / (mg_sum(s->c, s->samples) * exp(logs / columns)))
+               : first_sharpness;
+}
+
+/* With multipliers of 0. */
+static margin_status begin_softly(mg_ssnal *s) {
+    s->sharpness = start_sharpness(s);
+    memset(s->multipliers, 0, (size_t)s->samples * sizeof *s->multipliers);
+    return mg_ssnal_pass(s, &s->here, true);
+}
+
+/* q = rho, and w = 0. */
+static void penalise(mg_ssnal *s, double rho) {
+    for (int64_t j = 0; j < s->columns; j++) {
+        s->stiffness[j] = rho;
+        s->here.w[j] = s->anchor[j] = 0.0;
+    }
+}
+
+/* Where there is no penalty: the anchor goes to `here`, and q = softness x the sum of the boxes in
+ * the coordinates of the solver. `here` is to be passed again. */
+static void ssnal_soften(mg_ssnal *s) {
+    const double q = softness * s->objective->mass;
+    s->mode = MG_SSNAL_FREE;
+    memcpy(s->anchor, s->here.w, (size_t)s->columns * sizeof *s->anchor);
+    for (int64_t j = 0; j < s->columns; j++)
+        s->stiffness[j] = s->factor[j] > 0.0 ? q / s->factor[j] / s->factor[j] : q;
+}
+
+/* `here` has every row on its side: scaled to a least y f of 1 it proves that the multipliers of
+ * the widest margin sum up to rho |w|^2 at most. Where all boxes are larger, or there is no
+ * penalty, the optimum is the widest margin, and with the boxes cut to that bound it still is:
+ * starts afresh from there. */
+static margin_status ssnal_harden(mg_ssnal *s, bool *hardened) {
+    const double scale = 1.0 / s->here.least;
+    const double rho = s->objective->penalty.rho > 0.0 ? s->objective->penalty.rho : 1.0;
+    const double norm = scale * sqrt(s->vectors->square(s->here.w, s->columns));
+    const double enough = above_bound * rho * norm * norm;
+    double least = (double)INFINITY; /* one box that binds is enough to make it another optimum */
+    for (int64_t i = 0; i < s->samples; i++)
+        least = fmin(least, s->c[i]);
+    *hardened = isfinite(enough) && enough > 0.0 &&
+                (s->mode == MG_SSNAL_FREE || worth_cutting * enough < least);
+    if (!*hardened) return MARGIN_OK;
+    if (!s->cut) MG_ARENA_NEW(s->arena, s->cut, s->samples, "the boxes of a solver", s->job->error);
+    for (int64_t i = 0; i < s->samples; i++)
+        s->cut[i] = s->mode == MG_SSNAL_FREE ? enough : fmin(s->c[i], enough);
+    s->c = s->cut;
+    s->mode = MG_SSNAL_HARD;
+    penalise(s, rho);
+    s->here.b = 0.0;
+    return begin_softly(s);
+}
+
+/* ---- Start ----------------------------------------------------------------------------------- */
+
+/* 0 where both classes are there, else the sign of all samples. */
+static int only_sign(const mg_ssnal *s) {
+    const int8_t *sign = s->design->problem->sign;
+    for (int64_t i = 1; i < s->samples; i++)
+        if (sign[i] != sign[0]) return 0;
+    return sign[0];
+}
+
+/* Goes to the best constant, where one class weighs much less than the other; *started false: it
+ * does not, or no function is likely to be as bad. For a constant to be optimal, multipliers must
+ * move the mean of the larger class to that of the smaller one, none of them to more than `ratio`
+ * times their mean: with normal columns that moves it by the root of 2 log(ratio) deviations at
+ * most, and in practice by that of log(ratio). */
+static margin_status ssnal_start_constant(mg_ssnal *s, bool *started) {
+    static const double larger = 2.0, near = 0.95, sharp = 1e5, sharper = 1e12;
+    const int8_t *sign = s->design->problem->sign;
+    double boxes[2] = {0.0, 0.0};
+    for (int64_t i = 0; i < s->samples; i++)
+        boxes[sign[i] > 0] += s->c[i];
+    const bool most = boxes[1] > boxes[0];
+    const double few = boxes[!most], ratio = boxes[most] / few, rho = s->objective->penalty.rho;
+    *started = s->objective->intercept && rho > 0.0 && few > 0.0 && ratio >= larger;
+    if (!*started) return MARGIN_OK;
+    s->here.b = most ? 1.0 : -1.0;
+    s->sharpness = fmax(sharp, sqrt(sharper / few)); /* what w it leaves: as 1 / (s^2 few) */
+    penalise(s, rho);
+    for (int64_t i = 0; i < s->samples; i++) {
+        s->multipliers[i] = (sign[i] > 0) == most ? 1.0 / ratio : 1.0;
+        s->here.scores[i] = s->here.b;
+    }
+    MG_TRY(mg_ssnal_pass(s, &s->here, false));
+    const double apart = s->vectors->square(s->here.gradient, s->columns) / few / few;
+    *started = apart <= near * log(ratio);
+    return MARGIN_OK;
+}
+
+/* Goes to the start of the solution. */
+static margin_status ssnal_start(mg_ssnal *s) {
+    const double rho = s->objective->penalty.rho;
+    penalise(s, rho);
+    memcpy(s->here.w, s->solution->w, (size_t)s->columns * sizeof *s->here.w);
+    s->here.b = *s->solution->b;
+    if (s->objective->intercept && only_sign(s) != 0) s->here.b = only_sign(s);
+    if (rho == 0.0) ssnal_soften(s);
+    s->last_slope = 0.0;
+    s->most_rows = 0;
+    MG_TRY(begin_softly(s));
+    return mg_objective_finite(s->here.value, s->job->error);
+}
+
+static margin_status ssnal_begin(mg_linear_job *job, mg_linear_solution *solution, mg_arena *arena,
+                                 mg_ssnal *s) {
+    *s = (mg_ssnal){MG_SOLVER_OF(job, solution),
+                    .arena = arena,
+                    .size = job->objective->columns + 1,
+                    .c = job->objective->c,
+                    .last_products = FIRST_PRODUCTS,
+                    .constant = mg_objective_constant(job->objective, &(double){0.0}),
+                    .best = (double)INFINITY,
+                    .strictness = 0.95};
+    MG_TRY(ssnal_new_vectors(s));
+    return mg_design_coordinates(s->design, s->objective->intercept, s->centre, s->factor,
+                                 job->error);
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+typedef struct line_walk {
+    const mg_ssnal *s;
+    double t;
+} line_walk;
+
+static margin_status line_add_block(void *state, const mg_block *block, void *argument) {
+    const line_walk *walk = argument;
+    const mg_ssnal *s = walk->s;
+    const int8_t *sign = s->design->problem->sign;
+    const double *from = s->here.scores, *to = s->there.scores, t = walk->t;
+    mg_line_value *sums = state;
+    double slope = 0.0, curvature = 0.0;
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        const double change = to[i] - from[i], y = sign[i];
+        const double v = s->multipliers[i] + s->sharpness * (1.0 - y * (from[i] + t * change));
+        const double above = v > 0.0 ? v : 0.0, n = above < 1.0 ? above : 1.0;
+        slope -= s->c[i] * n * y * change;
+        curvature += v > 0.0 && v < 1.0 ? s->c[i] * (change * change) : 0.0;
+    }
+    sums->slope += slope;
+    sums->curvature += curvature * s->sharpness;
+    return MARGIN_OK;
+}
+
+/* Slope and curvature of F at `here` + t direction, along it. */
+static margin_status look_along(const void *state, double t, mg_line_value *found) {
+    const mg_ssnal *s = state;
+    line_walk walk = {s, t};
+    MG_TRY(mg_sweep_sums(s->design->context, s->samples, MG_BLOCK_ROWS, 3, 0, line_add_block, &walk,
+                         found, s->job->error));
+    found->slope += s->along + t * s->square;
+    found->curvature += s->square;
+    return MARGIN_OK;
+}
+
+/* The best length of a step, from the scores of here and there = here + direction: they are linear
+ * along the line, and F is piecewise quadratic there. */
+static margin_status ssnal_line(const mg_ssnal *s, double *t) {
+    const mg_line line = {.look = look_along,
+                          .state = s,
+                          .value = (double)INFINITY,
+                          .slope = s->slope,
+                          .flat = 0.1,
+                          .longest = 1048576.0,
+                          .pieces = true};
+    return mg_line_search(&line, t);
+}
+
+static void set_move(mg_ssnal *s) {
+    s->move_b = mg_design_from_coordinates(s->design, s->centre, s->factor, s->direction, s->move);
+    if (!s->objective->intercept) s->move_b = 0.0;
+    s->slope = s->vectors->dot(s->here.gradient, s->direction, s->size);
+    s->along = s->square = 0.0;
+    for (int64_t j = 0; j < s->columns; j++) {
+        s->along += s->stiffness[j] * (s->here.w[j] - s->anchor[j]) * s->move[j];
+        s->square += s->stiffness[j] * s->move[j] * s->move[j];
+    }
+}
+
+/* there = here + t direction; its scores, but for t = 1, from those of t = 1. */
+static margin_status ssnal_try(mg_ssnal *s, double t) {
+    for (int64_t j = 0; j < s->columns; j++)
+        s->there.w[j] = s->here.w[j] + t * s->move[j];
+    s->there.b = s->here.b + t * s->move_b;
+    for (int64_t i = 0; t != 1.0 && i < s->samples; i++)
+        s->there.scores[i] = s->here.scores[i] + t * (s->there.scores[i] - s->here.scores[i]);
+    return mg_ssnal_pass(s, &s->there, t == 1.0);
+}
+
+static mg_step step_of(const mg_ssnal *s, double t) {
+    const double slope_there = s->vectors->dot(s->there.gradient, s->direction, s->size);
+    return (mg_step){s->here.value, s->there.value, t, s->slope, slope_there};
+}
+
+/* A step along it; *moved false: it does not lead down by more than rounding. */
+static margin_status ssnal_step(mg_ssnal *s, bool *moved) {
+    *moved = false;
+    set_move(s);
+    if (!(s->slope < 0.0)) return MARGIN_OK;
+    if (s->sampled && s->last_slope != 0.0 && s->slope < slow * s->last_slope)
+        s->most_rows *= MORE_ROWS;
+    s->last_slope = s->sampled ? s->slope : 0.0;
+    MG_TRY(ssnal_try(s, 1.0));
+    mg_step step = step_of(s, 1.0);
+    if (!mg_step_leads_down(&step, rounding) || mg_step_is_short(&step)) {
+        double t;
+        MG_TRY(ssnal_line(s, &t));
+        if (t != 1.0) MG_TRY(ssnal_try(s, t));
+        step = step_of(s, t);
+        if (!mg_step_leads_down(&step, rounding)) return MARGIN_OK;
+    }
+    const mg_ssnal_point here = s->here;
+    s->here = s->there;
+    s->there = here;
+    s->solution->iterations++;
+    *moved = true;
+    return MARGIN_OK;
 }
 
 /* ---- Gap ------------------------------------------------------------------------------------- */
@@ -65,58 +320,55 @@ static double scale_of(const mg_ssnal *s) {
     return s->mode == MG_SSNAL_HARD && s->here.least > 0.0 ? beyond / s->here.least : 1.0;
 }
 
-static double objective_of(const ssnal *m) {
-    const mg_ssnal_point *p = &m->s.here;
-    const double scale = scale_of(&m->s);
-    if (m->s.mode != MG_SSNAL_HARD) return p->loss + p->penalty;
+static double objective_of(const mg_ssnal *s) {
+    const mg_ssnal_point *p = &s->here;
+    const double scale = scale_of(s);
+    if (s->mode != MG_SSNAL_HARD) return p->loss + p->penalty;
     return p->least > 0.0 ? scale * scale * p->penalty : (double)INFINITY;
 }
 
 /* The part of the gap that Newton steps lessen. */
-static double inner_gap(const ssnal *m) {
-    const mg_ssnal_point *p = &m->s.here;
-    return p->residual + p->amiss;
+static double inner_gap(const mg_ssnal *s) {
+    return s->here.residual + s->here.amiss;
 }
 
-static double expected_gap(const ssnal *m) {
-    const mg_ssnal_point *p = &m->s.here;
-    const double own = p->slackness + inner_gap(m);
-    if (m->s.mode == MG_SSNAL_HARD) return own + fmax(objective_of(m) - p->loss - p->penalty, 0.0);
-    if (m->s.mode == MG_SSNAL_PENALISED) return own;
+static double expected_gap(const mg_ssnal *s) {
+    const mg_ssnal_point *p = &s->here;
+    const double own = p->slackness + inner_gap(s);
+    if (s->mode == MG_SSNAL_HARD) return own + fmax(objective_of(s) - p->loss - p->penalty, 0.0);
+    if (s->mode == MG_SSNAL_PENALISED) return own;
     if (p->infeasible > feasible * p->loss) return (double)INFINITY;
     return p->slackness + p->charge + p->amiss;
 }
 
 /* About what the best constant loses more than any function; of that, |balance| matters least. */
-static double excess(const ssnal *m) {
-    const mg_ssnal_point *p = &m->s.here;
-    return 2.0 * (p->penalty + p->residual) + p->amiss;
+static double excess(const mg_ssnal *s) {
+    return 2.0 * (s->here.penalty + s->here.residual) + s->here.amiss;
 }
 
-static bool constant_is_best(const ssnal *m) {
-    const double amiss = m->s.here.amiss, tolerance = m->s.job->tolerance;
-    return excess(m) - amiss <= 1e-10 * m->constant &&
-           amiss <= fmin(1e-8, tolerance_share * tolerance) * m->constant;
+static bool constant_is_best(const mg_ssnal *s) {
+    const double amiss = s->here.amiss, tolerance = s->job->tolerance;
+    return excess(s) - amiss <= 1e-10 * s->constant &&
+           amiss <= fmin(1e-8, tolerance_share * tolerance) * s->constant;
 }
 
 /* The gap to reach. */
-static double goal_of(const ssnal *m) {
-    const double tolerance = m->s.job->tolerance, size = objective_of(m);
-    if (m->is_constant) return constant_is_best(m) ? tolerance * fmax(1.0, size) : 0.0;
-    if (m->s.mode == MG_SSNAL_HARD) return tolerance * (isinf(size) ? m->s.here.penalty : size);
-    return mg_wanted_gap(tolerance, size, m->constant);
+static double goal_of(const mg_ssnal *s) {
+    const double tolerance = s->job->tolerance, size = objective_of(s);
+    if (s->is_constant) return constant_is_best(s) ? tolerance * fmax(1.0, size) : 0.0;
+    if (s->mode == MG_SSNAL_HARD) return tolerance * (isinf(size) ? s->here.penalty : size);
+    return mg_wanted_gap(tolerance, size, s->constant);
 }
 
 /* ---- Best so far ----------------------------------------------------------------------------- */
 
 /* Without a penalty, and separable. */
-static bool is_widest(const ssnal *m) {
-    return m->s.mode == MG_SSNAL_HARD && m->s.objective->penalty.rho == 0.0;
+static bool is_widest(const mg_ssnal *s) {
+    return s->mode == MG_SSNAL_HARD && s->objective->penalty.rho == 0.0;
 }
 
 /* The solution becomes that of `here`. */
-static void ssnal_keep(ssnal *m) {
-    mg_ssnal *s = &m->s;
+static void ssnal_keep(mg_ssnal *s) {
     mg_linear_solution *out = s->solution;
     const double scale = scale_of(s);
     for (int64_t j = 0; j < s->columns; j++)
@@ -125,41 +377,39 @@ static void ssnal_keep(ssnal *m) {
     mg_ssnal_update(s, out->alpha);
     for (int64_t i = 0; i < s->samples; i++)
         out->alpha[i] *= s->c[i];
-    m->best = expected_gap(m);
-    m->share = m->best / objective_of(m);
+    s->best = expected_gap(s);
+    s->share = s->best / objective_of(s);
 }
 
 /* Without a penalty the multipliers of the widest margin prove nothing about the loss, which is 0,
  * but they are what w is made of. */
-static margin_status ssnal_prove(ssnal *m) {
-    mg_ssnal *s = &m->s;
+static margin_status ssnal_prove(mg_ssnal *s) {
     mg_linear_solution *out = s->solution;
     const size_t bytes = (size_t)s->samples * sizeof *out->alpha;
-    if (is_widest(m)) {
+    if (is_widest(s)) {
         memcpy(s->active_weights, out->alpha, bytes);
         memset(out->alpha, 0, bytes);
     }
     MG_TRY(mg_certify(s->objective, out, NULL, s->job->error));
-    if (is_widest(m)) memcpy(out->alpha, s->active_weights, bytes);
+    if (is_widest(s)) memcpy(out->alpha, s->active_weights, bytes);
     return MARGIN_OK;
 }
 
 /* Whether what is proven is what was asked for. */
-static bool is_proven(const ssnal *m) {
-    const double tolerance = m->s.job->tolerance;
-    return m->s.solution->gap <= tolerance && (!is_widest(m) || m->share <= tolerance);
+static bool is_proven(const mg_ssnal *s) {
+    const double tolerance = s->job->tolerance;
+    return s->solution->gap <= tolerance && (!is_widest(s) || s->share <= tolerance);
 }
 
-static margin_status ssnal_check(ssnal *m, bool *done) {
-    mg_ssnal *s = &m->s;
+static margin_status ssnal_check(mg_ssnal *s, bool *done) {
     *done = false;
     mg_progress(s->job->context, "training", (double)s->solution->iterations, 0.0,
-                (s->here.slackness + inner_gap(m)) / fmax(1.0, s->here.loss + s->here.penalty));
-    if (!(expected_gap(m) <= m->strictness * goal_of(m))) return MARGIN_OK;
-    ssnal_keep(m);
-    MG_TRY(ssnal_prove(m));
-    *done = is_proven(m);
-    if (!*done) m->strictness *= 0.3;
+                (s->here.slackness + inner_gap(s)) / fmax(1.0, s->here.loss + s->here.penalty));
+    if (!(expected_gap(s) <= s->strictness * goal_of(s))) return MARGIN_OK;
+    ssnal_keep(s);
+    MG_TRY(ssnal_prove(s));
+    *done = is_proven(s);
+    if (!*done) s->strictness *= 0.3;
     return MARGIN_OK;
 }
 
@@ -171,112 +421,109 @@ static void ssnal_trace(const mg_ssnal *s) {
 }
 
 /* The constant is not optimal, or not soon seen to be. */
-static margin_status give_up(ssnal *m, bool *restarted) {
+static margin_status give_up(mg_ssnal *s, bool *restarted) {
     *restarted = true;
-    m->is_constant = false;
-    return mg_ssnal_start(&m->s);
+    s->is_constant = false;
+    return ssnal_start(s);
 }
 
 /* Newton steps on F. *stop: the method is to end, with that status. *restarted: F is another one
  * now. */
-static margin_status ssnal_minimise(ssnal *m, bool *done, bool *restarted, margin_status *stop) {
+static margin_status ssnal_minimise(mg_ssnal *s, bool *done, bool *restarted, margin_status *stop) {
     static const double fall = 0.8; /* at least, of what the constant seems to lose */
-    mg_ssnal *s = &m->s;
     double last = (double)INFINITY;
     for (int k = 0; k < MOST_INNER; k++) {
         bool moved;
-        MG_TRY(ssnal_check(m, done));
-        const double enough = fmax(inner_share * s->here.slackness, tolerance_share * goal_of(m));
-        const bool ended = m->is_constant ? constant_is_best(m) : inner_gap(m) <= enough;
+        MG_TRY(ssnal_check(s, done));
+        const double enough = fmax(inner_share * s->here.slackness, tolerance_share * goal_of(s));
+        const bool ended = s->is_constant ? constant_is_best(s) : inner_gap(s) <= enough;
         if (*done || (k > 0 && ended)) return MARGIN_OK;
         *stop = mg_stop_check(&s->job->stop, s->solution->iterations);
         if (*stop != MARGIN_OK) return MARGIN_OK;
-        if (m->is_constant && !(k < MOST_CONSTANT && (k < FIRST || excess(m) <= fall * last)))
-            return give_up(m, restarted);
-        last = excess(m);
+        if (s->is_constant && !(k < MOST_CONSTANT && (k < FIRST || excess(s) <= fall * last)))
+            return give_up(s, restarted);
+        last = excess(s);
         MG_TRY(mg_ssnal_direction(s));
-        MG_TRY(mg_ssnal_step(s, &moved));
-        if (!moved) return m->is_constant ? give_up(m, restarted) : MARGIN_OK;
+        MG_TRY(ssnal_step(s, &moved));
+        if (!moved) return s->is_constant ? give_up(s, restarted) : MARGIN_OK;
         ssnal_trace(s);
-        if (s->here.errors == 0 && !m->is_constant) MG_TRY(mg_ssnal_harden(s, restarted));
+        if (s->here.errors == 0 && !s->is_constant) MG_TRY(ssnal_harden(s, restarted));
         if (*restarted) return MARGIN_OK;
     }
     return MARGIN_OK;
 }
 
-static margin_status next_round(ssnal *m) {
-    mg_ssnal *s = &m->s;
-    const double expected = expected_gap(m);
-    m->idle = expected < 0.5 * m->best || s->sharpness < slow_below ? 0 : m->idle + 1;
-    if (expected < m->best) ssnal_keep(m);
+static margin_status next_round(mg_ssnal *s) {
+    const double expected = expected_gap(s);
+    s->idle = expected < 0.5 * s->best || s->sharpness < slow_below ? 0 : s->idle + 1;
+    if (expected < s->best) ssnal_keep(s);
     mg_ssnal_update(s, s->multipliers);
     s->last_slope = 0.0;
     if (s->here.active > 2 * s->size)
         s->sharpness *= fmin(growth, (double)s->here.active / (double)s->size);
-    else if (s->here.slackness > 0.25 * m->slackness)
+    else if (s->here.slackness > 0.25 * s->slackness)
         s->sharpness *= small_growth;
-    m->slackness = s->here.slackness;
-    if (s->mode == MG_SSNAL_FREE) mg_ssnal_soften(s);
+    s->slackness = s->here.slackness;
+    if (s->mode == MG_SSNAL_FREE) ssnal_soften(s);
     return mg_ssnal_pass(s, &s->here, false);
 }
 
 /* ---- End ------------------------------------------------------------------------------------- */
 
-static void ssnal_explain(const ssnal *m) {
-    mg_linear_solution *out = m->s.solution;
-    const double norm = sqrt(m->s.vectors->square(out->w, m->s.columns));
-    const mg_number_text width = mg_about(2.0 / norm), within = mg_number(m->s.job->tolerance);
+static void ssnal_explain(const mg_ssnal *s) {
+    mg_linear_solution *out = s->solution;
+    const double norm = sqrt(s->vectors->square(out->w, s->columns));
+    const mg_number_text width = mg_about(2.0 / norm), within = mg_number(s->job->tolerance);
     const size_t room = sizeof out->why;
-    mg_explain_end(out->status, "steps", out->iterations, is_widest(m) ? m->share : out->gap,
-                   m->s.job->tolerance, out->why, room);
-    if (out->status == MARGIN_OK && is_widest(m))
+    mg_explain_end(out->status, "steps", out->iterations, is_widest(s) ? s->share : out->gap,
+                   s->job->tolerance, out->why, room);
+    if (out->status == MARGIN_OK && is_widest(s))
         snprintf(out->why, room,
                  "the classes are separable, and with no price on w this is the widest margin "
                  "between them, %s across, within %s of the widest",
                  width.text, within.text);
-    if (out->status == MARGIN_STOPPED_STALLED && m->s.mode == MG_SSNAL_FREE && out->primal > 0.0)
+    if (out->status == MARGIN_STOPPED_STALLED && s->mode == MG_SSNAL_FREE && out->primal > 0.0)
         snprintf(out->why, room,
                  "the classes are not separable, and without a penalty no bound of the least hinge "
                  "loss is known; give C a finite value");
 }
 
-static margin_status ssnal_end(ssnal *m, margin_status ended) {
+static margin_status ssnal_end(mg_ssnal *s, margin_status ended) {
     if (ended != MARGIN_OK) {
-        if (expected_gap(m) < m->best || isinf(m->best)) ssnal_keep(m);
-        MG_TRY(ssnal_prove(m));
+        if (expected_gap(s) < s->best || isinf(s->best)) ssnal_keep(s);
+        MG_TRY(ssnal_prove(s));
     }
-    m->s.solution->status = is_proven(m) ? MARGIN_OK : ended;
-    ssnal_explain(m);
-    return m->s.solution->status;
+    s->solution->status = is_proven(s) ? MARGIN_OK : ended;
+    ssnal_explain(s);
+    return s->solution->status;
 }
 
-static margin_status ssnal_iterate(ssnal *m) {
+static margin_status ssnal_iterate(mg_ssnal *s) {
     for (;;) {
         bool done = false, restarted = false;
         margin_status stop = MARGIN_OK;
-        MG_TRY(ssnal_minimise(m, &done, &restarted, &stop));
-        if (stop < 0) return mg_fail_cancelled(m->s.job->error);
-        if (done || stop > 0) return ssnal_end(m, stop);
-        if (m->is_constant && m->idle >= IDLE_ROUNDS) MG_TRY(give_up(m, &restarted));
+        MG_TRY(ssnal_minimise(s, &done, &restarted, &stop));
+        if (stop < 0) return mg_fail_cancelled(s->job->error);
+        if (done || stop > 0) return ssnal_end(s, stop);
+        if (s->is_constant && s->idle >= IDLE_ROUNDS) MG_TRY(give_up(s, &restarted));
         if (restarted) {
-            m->best = m->slackness = (double)INFINITY;
-            m->idle = 0;
+            s->best = s->slackness = (double)INFINITY;
+            s->idle = 0;
             continue;
         }
-        if (m->idle >= IDLE_ROUNDS) return ssnal_end(m, MARGIN_STOPPED_STALLED);
-        MG_TRY(next_round(m));
+        if (s->idle >= IDLE_ROUNDS) return ssnal_end(s, MARGIN_STOPPED_STALLED);
+        MG_TRY(next_round(s));
     }
 }
 
 static margin_status ssnal_solve(mg_linear_job *job, mg_linear_solution *solution) {
-    ssnal m = {.best = (double)INFINITY, .strictness = 0.95};
+    mg_ssnal s;
     MG_SCOPED_ARENA(arena, job->objective->design->heap);
-    MG_TRY(mg_ssnal_begin(job, solution, &arena, &m.s));
-    m.constant = mg_objective_constant(job->objective, &(double){0.0});
-    MG_TRY(mg_ssnal_start_constant(&m.s, &m.is_constant));
-    if (!m.is_constant) MG_TRY(mg_ssnal_start(&m.s));
-    ssnal_trace(&m.s);
-    return ssnal_iterate(&m);
+    MG_TRY(ssnal_begin(job, solution, &arena, &s));
+    MG_TRY(ssnal_start_constant(&s, &s.is_constant));
+    if (!s.is_constant) MG_TRY(ssnal_start(&s));
+    ssnal_trace(&s);
+    return ssnal_iterate(&s);
 }
 
 const mg_linear_solver mg_solver_ssnal = {

@@ -42,13 +42,9 @@ typedef struct mg_ssnal_point {
 } mg_ssnal_point;
 
 typedef struct mg_ssnal {
-    mg_linear_job *job;
-    mg_linear_solution *solution;
-    const mg_objective *objective;
-    mg_design *design;
-    const mg_vector_ops *vectors;
+    MG_SOLVER_STATE;
     mg_arena *arena;
-    int64_t columns, size, samples;
+    int64_t size; /* columns + 1 */
     mg_ssnal_mode mode;
     const double *c;            /* samples: the objective's, or the cut ones */
     double *stiffness;          /* columns: q */
@@ -72,6 +68,14 @@ typedef struct mg_ssnal {
     bool sampled;           /* the matrix is not of all active rows */
     int64_t most_rows;      /* of a matrix; 0: not decided */
     int64_t last_products;  /* steps that conjugate gradients took the last time */
+    /* of the rounds (solver_ssnal.c) */
+    double constant;  /* P with w = 0 and the best intercept */
+    double best;      /* the solution's gap, as expected: the least so far */
+    double share;     /* and relative to its objective */
+    double slackness; /* of the round before */
+    double strictness;
+    int idle;         /* rounds since the gap last fell by much */
+    bool is_constant; /* it started from the best constant, which may yet be optimal */
 } mg_ssnal;
 
 /* One pass: everything of a point from its w and b. Without `scores` they are taken as they are and
@@ -81,34 +85,5 @@ margin_status mg_ssnal_pass(mg_ssnal *s, mg_ssnal_point *point, bool scores);
 /* n_i at the point `here`, into out[samples]; out may be s->multipliers. */
 void mg_ssnal_update(const mg_ssnal *s, double *out);
 
-/* Where there is no penalty: the anchor goes to `here`, and q = softness x the sum of the boxes in
- * the coordinates of the solver. `here` is to be passed again. */
-void mg_ssnal_soften(mg_ssnal *s);
-
-/* `here` has every row on its side: scaled to a least y f of 1 it proves that the multipliers of
- * the widest margin sum up to rho |w|^2 at most. Where all boxes are larger, or there is no
- * penalty, the optimum is the widest margin, and with the boxes cut to that bound it still is:
- * starts afresh from there. */
-margin_status mg_ssnal_harden(mg_ssnal *s, bool *hardened);
-
-/* The best length of a step along s->direction, from the scores of here and there = here +
- * direction. */
-margin_status mg_ssnal_line(const mg_ssnal *s, double *t);
-
 /* Sets s->direction to (nearly) where F's quadratic model at `here` is least. */
 margin_status mg_ssnal_direction(mg_ssnal *s);
-
-/* A step along it; *moved false: it does not lead down by more than rounding. */
-margin_status mg_ssnal_step(mg_ssnal *s, bool *moved);
-
-/* Goes to the best constant, where one class weighs much less than the other; *started false: it
- * does not, or no function is likely to be as bad. For a constant to be optimal, multipliers must
- * move the mean of the larger class to that of the smaller one, none of them to more than `ratio`
- * times their mean: with normal columns that moves it by the root of 2 log(ratio) deviations at
- * most, and in practice by that of log(ratio). */
-margin_status mg_ssnal_start_constant(mg_ssnal *s, bool *started);
-
-/* Goes to the start of the solution. */
-margin_status mg_ssnal_start(mg_ssnal *s);
-margin_status mg_ssnal_begin(mg_linear_job *job, mg_linear_solution *solution, mg_arena *arena,
-                             mg_ssnal *s);

@@ -74,9 +74,7 @@ static margin_status solve_by_factor(mg_ssnal *s) {
 /* ---- By conjugate gradients ------------------------------------------------------------------ */
 
 static void set_diagonal(mg_ssnal *s, int64_t count, double *added) {
-    double sum = 0.0;
-    for (int64_t k = 0; k < count; k++)
-        sum += s->active_weights[k];
+    const double sum = mg_sum(s->active_weights, count);
     *added = added_curvature(s, sum);
     for (int64_t j = 0; j < s->columns; j++)
         s->diagonal[j] = sum + s->stiffness[j] * s->factor[j] * s->factor[j];

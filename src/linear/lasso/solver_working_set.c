@@ -5,7 +5,7 @@
  *
  *   1. a pass over the data: scores, P, and the slope in every w_j, which also tell how much is
  *      proven (certificate.c);
- *   2. the choice of a working set of columns (solver_working_set_choose.c);
+ *   2. the choice of a working set of columns (solver_working_set_model.c);
  *   3. the Gram of those columns, weighted with the curvatures of the loss: a second pass. For the
  *      squared loss it stays as it is while the set does;
  *   4. the lasso that this quadratic model is, solved in cache (quadratic.c), with the intercept
@@ -30,8 +30,9 @@
 #include <string.h>
 
 enum {
-    IDLE_STEPS = 8,    /* without progress: only rounding is left */
-    FIRST_SPARSE = 128 /* columns of the first working set */
+    IDLE_STEPS = 8,     /* without progress: only rounding is left */
+    FIRST_SPARSE = 128, /* columns of the first working set */
+    STRIDE = 8          /* of the rows that count for a first matrix */
 };
 static const double rounding = 1e-12;
 /* Of the gap: a step that gains less is no progress; the same where the gap is within tol. */
@@ -50,7 +51,8 @@ static bool working_can(const mg_objective *objective, char *why) {
  * penalty and its conjugate miss of v.w; else these variables times s = kappa / max |v_j|, which
  * costs (1 - s) v.w and a part of the loss that is (1 - s)^2 for the squared one and about that for
  * others. */
-static double gap_of(const mg_working *s, const mg_working_point *point, double *violation) {
+static double gap_of(mg_working *s) {
+    const mg_working_point *point = &s->here;
     const double rho = s->objective->penalty.rho, kappa = s->objective->penalty.kappa;
     const double penalty = mg_objective_penalty(s->objective, point->w);
     double most = 0.0, product = 0.0, short_of = 0.0, ridge = 0.0, worst = 0.0;
@@ -65,7 +67,7 @@ static double gap_of(const mg_working *s, const mg_working_point *point, double 
         const double off = w == 0.0 ? excess : fabs(v - rho * w - copysign(kappa, w));
         if (s->factor[j] > 0.0 && off > worst) worst = off;
     }
-    *violation = worst / kappa;
+    s->violation = worst / kappa;
     const double cut = most / (kappa + most), loss = point->value - penalty;
     double gap = short_of + cut * fabs(product) + cut * cut * fabs(loss);
     if (rho > 0.0) gap = fmin(gap, short_of + ridge);
@@ -123,7 +125,7 @@ static margin_status working_start(mg_working *s) {
         MG_TRY(working_evaluate(s, &s->here, s->curvatures));
     }
     MG_TRY(mg_objective_finite(s->here.value, s->job->error));
-    s->here.gap = s->best_gap = gap_of(s, &s->here, &s->violation);
+    s->here.gap = s->best_gap = gap_of(s);
     return MARGIN_OK;
 }
 
@@ -146,18 +148,11 @@ static margin_status working_set_new_vectors(mg_working *s) {
 static margin_status working_begin(mg_linear_job *job, mg_linear_solution *solution,
                                    mg_working *s) {
     mg_design *design = job->objective->design;
-    *s = (mg_working){.job = job,
-                      .solution = solution,
-                      .objective = job->objective,
-                      .design = design,
-                      .vectors = mg_vector_ops_for(design->isa),
-                      .columns = design->columns,
-                      .samples = design->samples,
-                      .stride = 1,
+    *s = (mg_working){MG_SOLVER_OF(job, solution), .stride = 1,
                       .careful = job->objective->loss->kind == MG_LOSS_SQUARED,
                       .goal = {.job = job, .solution = solution, .strictness = 0.95}};
     if (job->objective->loss->kind != MG_LOSS_SQUARED && !mg_is_csr(&design->problem->x))
-        s->stride = MG_WORKING_STRIDE;
+        s->stride = STRIDE;
     mg_arena_init(&s->arena, design->heap);
     MG_TRY(working_set_new_vectors(s));
     MG_TRY(mg_working_columns_begin(s));
@@ -231,7 +226,7 @@ static void working_take(mg_working *s) {
     s->goal.proven = false;
     s->solution->iterations++;
     const double before = s->violation;
-    s->here.gap = gap_of(s, &s->here, &s->violation);
+    s->here.gap = gap_of(s);
     judge_model(s, before);
     const double value = s->here.value, gap = fmin(s->here.gap, value); /* no loss is below 0 */
     const double wanted = s->job->tolerance * fmax(1.0, value), constant = s->goal.constant;
@@ -249,11 +244,7 @@ static void working_take(mg_working *s) {
 static margin_status aim(mg_working *s) {
     s->was_set = !(s->in_turns && s->was_set);
     if (!s->was_set) return mg_working_solve_support(s);
-    if (s->sparse.pays) return mg_working_columns_solve(s);
-    if (mg_working_is_enough(s)) return mg_working_solve(s);
-    mg_working_choose(s);
-    MG_TRY(mg_working_build(s));
-    return mg_working_solve(s);
+    return s->sparse.pays ? mg_working_columns_solve(s) : mg_working_solve(s);
 }
 
 static margin_status working_step(mg_working *s, bool *moved) {

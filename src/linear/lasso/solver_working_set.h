@@ -46,14 +46,10 @@ typedef struct mg_working_columns {
 } mg_working_columns;
 
 typedef struct mg_working {
-    mg_linear_job *job;
-    mg_linear_solution *solution;
-    const mg_objective *objective;
-    mg_design *design;
-    const mg_vector_ops *vectors;
+    MG_SOLVER_STATE;
     mg_arena arena;
-    int64_t columns, samples, varying; /* varying: columns that are not constant */
-    double *centre, *factor;           /* columns; factor 0: a constant column, which stays out */
+    int64_t varying;         /* columns that are not constant */
+    double *centre, *factor; /* columns; factor 0: a constant column, which stays out */
     mg_working_point here, there;
     double *curvatures; /* samples: c loss'' at `here` */
     double *score;      /* columns: scratch of the choice */
@@ -75,18 +71,13 @@ typedef struct mg_working {
     bool was_set;       /* the last step was that of a set */
 } mg_working;
 
-/* Rows left out between two that count for a first matrix. */
-enum { MG_WORKING_STRIDE = 8 };
+/* The derivative of the loss in w_j, with the intercept at its best. */
+MG_INLINE double mg_working_slope(const mg_working *s, int64_t j) {
+    return s->here.gradient[j] - s->centre[j] * s->here.excess;
+}
 
-/* solver_working_set_choose.c: the derivative of the loss in w_j, with the intercept at its best;
- * whether the model, if it is current, has all columns that it needs; which columns it gets. */
-double mg_working_slope(const mg_working *s, int64_t j);
-bool mg_working_is_enough(const mg_working *s);
-void mg_working_choose(mg_working *s);
-
-/* solver_working_set_model.c: memory, the matrix and the step. */
-margin_status mg_working_build(mg_working *s);
-/* there.w and there.b, the best point of the model, and s->slope. */
+/* solver_working_set_model.c: there.w and there.b, the best point of the model, which gets other
+ * columns where it lacks some that it needs, and s->slope. */
 margin_status mg_working_solve(mg_working *s);
 void mg_working_begin_step(mg_working *s);
 void mg_working_end_step(mg_working *s);

@@ -64,14 +64,12 @@ static margin_status order_columns(mg_working *s) {
     return MARGIN_OK;
 }
 
-/* Room for all columns and for what their sweeps keep: by the limit and not by what is left of it,
- * which may depend on what other threads do. */
+/* Room for all columns and for what their sweeps keep. */
 static bool columns_fit(const mg_working *s) {
-    enum { OF_VALUE = 8, OF_COLUMN = 130, OF_ROW = 28, SHARE = 4 /* of the limit */ };
+    enum { OF_VALUE = 8, OF_COLUMN = 130, OF_ROW = 28 };
     const int64_t bytes = OF_VALUE * s->design->by_column->starts[s->columns] +
                           OF_COLUMN * s->columns + OF_ROW * s->samples;
-    const int64_t limit = mg_heap_limit(s->design->heap);
-    return limit == 0 || bytes <= limit / SHARE;
+    return mg_fits_limit(s->design->heap, bytes, 4);
 }
 
 margin_status mg_working_columns_begin(mg_working *s) {
@@ -180,10 +178,9 @@ static margin_status pack_some(void *argument, int64_t task, int worker) {
 
 /* X, in units in which the mean curvature is 1, so that single precision holds it. */
 static margin_status pack(mg_working *s) {
-    double *root = s->there.scores, total = 0.0; /* not needed now */
+    double *root = s->there.scores; /* not needed now */
+    const double total = mg_sum(s->curvatures, s->samples);
     MG_TRY(columns_make_room(s));
-    for (int64_t i = 0; i < s->samples; i++)
-        total += s->curvatures[i];
     s->sparse.unit = fmax(total / (double)s->samples, 1e-300);
     for (int64_t i = 0; i < s->samples; i++)
         root[i] = sqrt(s->curvatures[i] / s->sparse.unit);

@@ -24,9 +24,7 @@ typedef struct support_step {
 static void support_begin(support_step *step) {
     mg_working *s = step->s;
     const mg_penalty *penalty = &s->objective->penalty;
-    double total = 0.0;
-    for (int64_t i = 0; i < s->samples; i++)
-        total += s->curvatures[i];
+    const double total = mg_sum(s->curvatures, s->samples);
     for (int64_t j = 0; j < s->columns; j++) {
         const double w = s->here.w[j], factor = w != 0.0 ? s->factor[j] : 0.0;
         const double slope = s->here.gradient[j] - s->centre[j] * s->here.excess +

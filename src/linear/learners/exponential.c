@@ -21,17 +21,14 @@ static void exponential_probabilities(const double *scores, int64_t functions, i
     mg_odds_probabilities(2.0, scores, functions, classes, out);
 }
 
-static const mg_linear_family exponential_family = {.loss = MG_LOSS_EXPONENTIAL};
-
 const mg_learner mg_learner_exponential = {
     .info = {.name = "exponential",
              .summary = "A linear function that minimises e^(-y f), the loss of boosting",
              .formula = "C sum exp(-y f) + |w|^2/2,  f = w.x + b,  P(y=1) = 1/(1+exp(-2f))",
              .source = "Freund and Schapire 1997; Friedman, Hastie and Tibshirani 2000",
              .page = "docs/exponential.md",
-             .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
-                          MARGIN_CAN_PROBABILITY | MARGIN_CAN_TRACE,
+             .abilities = MG_LINEAR_CAN | MARGIN_CAN_TWO_CLASS | MARGIN_CAN_PROBABILITY,
              MG_LEARNER_TABLE(options)},
-    MG_LINEAR_LEARNER(&exponential_family, mg_linear_check, mg_linear_fit_one),
+    MG_LINEAR_LEARNER(mg_linear_check, mg_linear_fit_one, .loss = MG_LOSS_EXPONENTIAL),
     .probabilities = exponential_probabilities,
 };

@@ -18,9 +18,6 @@ static const margin_option lasso_options[] = {PENALTIES("|w|_1"), OTHERS};
 static const margin_option elastic_net_options[] = {PENALTIES(NORM), MG_OPTION_L1_RATIO("0.5"),
                                                     OTHERS};
 
-static const mg_linear_family lasso_family = {.loss = MG_LOSS_SQUARED, .l1_ratio = 1.0};
-static const mg_linear_family elastic_net_family = {.loss = MG_LOSS_SQUARED};
-
 static margin_status lasso_share(mg_shared *shared) {
     const char *solver = mg_option_named(&shared->learner->info, shared->options, "solver")->text;
     if (!mg_is_descent(solver)) shared->together = shared->fits;
@@ -37,10 +34,10 @@ const mg_learner mg_learner_lasso = {
              .formula = "minimise sum (w.x + b - y)^2 + alpha |w|_1",
              .source = "Tibshirani 1996; Massias, Gramfort and Salmon 2018 (working sets)",
              .page = "docs/lasso.md",
-             .abilities =
-                 MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS | MARGIN_CAN_TRACE,
+             .abilities = MG_LINEAR_CAN | MARGIN_CAN_REGRESSION,
              MG_LEARNER_TABLE(lasso_options)},
-    MG_LINEAR_LEARNER(&lasso_family, mg_linear_check, mg_squares_fit_one),
+    MG_LINEAR_LEARNER(mg_linear_check, mg_squares_fit_one, .loss = MG_LOSS_SQUARED,
+                      .l1_ratio = 1.0),
     .told = MG_SQUARES_TOLD,
     .share = lasso_share,
     .fit_many = lasso_fit_many,
@@ -53,10 +50,9 @@ const mg_learner mg_learner_elastic_net = {
              .formula = "minimise sum (w.x + b - y)^2 + alpha " NORM,
              .source = "Zou and Hastie 2005; Massias, Gramfort and Salmon 2018 (working sets)",
              .page = "docs/elastic-net.md",
-             .abilities =
-                 MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS | MARGIN_CAN_TRACE,
+             .abilities = MG_LINEAR_CAN | MARGIN_CAN_REGRESSION,
              MG_LEARNER_TABLE(elastic_net_options)},
-    MG_LINEAR_LEARNER(&elastic_net_family, mg_linear_check, mg_squares_fit_one),
+    MG_LINEAR_LEARNER(mg_linear_check, mg_squares_fit_one, .loss = MG_LOSS_SQUARED),
     .told = MG_SQUARES_TOLD MG_PATH_TOLD,
     .share = lasso_share,
     .fit_many = lasso_fit_many,

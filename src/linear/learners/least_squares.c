@@ -320,8 +320,6 @@ static margin_status squares_fit_many(mg_fit *fits, int64_t count) {
 }
 
 static const mg_learner_more squares_more = {.finds_infinite = true, .infer = mg_squares_infer};
-static const mg_linear_family squares_family = {.loss = MG_LOSS_SQUARED};
-
 const mg_learner mg_learner_least_squares = {
     .info = {.name = "least-squares",
              .kind = MARGIN_LEARNER,
@@ -329,11 +327,10 @@ const mg_learner mg_learner_least_squares = {
              .formula = "minimise (1/m) sum (w.x + b - y)^2",
              .source = "Gauss 1809; Björck 1996",
              .page = "docs/least-squares.md",
-             .abilities = MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
-                          MARGIN_CAN_TRACE | MARGIN_CAN_TARGETS,
+             .abilities = MG_LINEAR_CAN | MARGIN_CAN_REGRESSION | MARGIN_CAN_TARGETS,
              .options = option_table + PENALTIES,
              .option_count = MG_LENGTH(option_table) - PENALTIES},
-    MG_LINEAR_LEARNER(&squares_family, mg_linear_check, mg_squares_fit_one),
+    MG_LINEAR_LEARNER(mg_linear_check, mg_squares_fit_one, .loss = MG_LOSS_SQUARED),
     .told = MG_SQUARES_TOLD,
     .share = squares_share,
     .fit_many = squares_fit_many,
@@ -347,10 +344,9 @@ const mg_learner mg_learner_ridge = {
              .formula = "minimise sum (w.x + b - y)^2 + alpha |w|^2",
              .source = "Hoerl and Kennard 1970",
              .page = "docs/ridge.md",
-             .abilities = MARGIN_CAN_REGRESSION | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
-                          MARGIN_CAN_TRACE | MARGIN_CAN_TARGETS,
+             .abilities = MG_LINEAR_CAN | MARGIN_CAN_REGRESSION | MARGIN_CAN_TARGETS,
              MG_LEARNER_TABLE(option_table)},
-    MG_LINEAR_LEARNER(&squares_family, mg_linear_check, mg_squares_fit_one),
+    MG_LINEAR_LEARNER(mg_linear_check, mg_squares_fit_one, .loss = MG_LOSS_SQUARED),
     .told = MG_SQUARES_TOLD MG_PATH_TOLD,
     .share = squares_share,
     .fit_many = squares_fit_many,

@@ -97,8 +97,8 @@ static double pull_of(const mg_objective *objective) {
     const int64_t step = MG_MAX(d->samples / SAMPLE, 1);
     double squares = 0.0, count = 0.0;
     for (int64_t i = 0; i < d->samples; i += step, count += 1.0)
-        squares +=
-            d->scale ? (double)d->columns : d->ops->square(&d->problem->x, mg_design_row(d, i));
+        squares += d->scale ? (double)d->columns
+                            : d->ops->square(&d->problem->x, mg_sample_row(d->problem, i));
     return objective->mass / (double)d->samples * (squares / count) / objective->penalty.rho;
 }
 

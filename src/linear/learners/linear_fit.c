@@ -1,12 +1,21 @@
 /* From options to a certified linear model: one function, or as many as the loss couples. */
-#include "linear/learners/linear_learner.h"
-
 #include "learn/exact/least_curvature.h"
 #include "learn/exact/merged_rows.h"
+#include "linear/learners/linear_learner.h"
 #include "linear/proof/goal.h"
 
 #include <stdio.h>
 #include <string.h>
+
+static mg_loss_kind loss_of(const mg_fit *fit) {
+    const mg_linear_family *family = fit->learner->family;
+    return family->loss_of ? family->loss_of(fit) : family->loss;
+}
+
+mg_linear_options mg_linear_options_for(const mg_fit *fit) {
+    const mg_linear_family *family = fit->learner->family;
+    return mg_linear_options_of(fit, &fit->learner->info, family->l1_ratio);
+}
 
 typedef struct linear_run {
     mg_fit *fit;
@@ -42,7 +51,6 @@ static margin_status choose_solver(linear_run *run) {
 static mg_linear_job job_of(linear_run *run) {
     mg_fit *fit = run->fit;
     const mg_linear_options *o = run->options;
-    const bool is_unpenalised = mg_is_unpenalised(&run->objective);
     return (mg_linear_job){.context = fit->context,
                            .objective = &run->objective,
                            .tolerance = o->tolerance,
@@ -50,9 +58,6 @@ static mg_linear_job job_of(linear_run *run) {
                            .trace = fit->trace,
                            .seed = fit->seed,
                            .descent = o->descent,
-                           .residual = o->residual && is_unpenalised,
-                           .by_distance = o->residual && !is_unpenalised &&
-                                          !(run->objective.penalty.kappa > 0.0),
                            .error = fit->error};
 }
 
@@ -86,8 +91,7 @@ static void fill_report(linear_run *run) {
     report->tolerance = run->options->tolerance;
     report->iterations = solution->iterations;
     report->train_accuracy = solution->accuracy;
-    snprintf(report->iteration_name, sizeof report->iteration_name, "%s",
-             run->solver->step_name ? run->solver->step_name : "steps");
+    snprintf(report->iteration_name, sizeof report->iteration_name, "%s", run->solver->step_name);
     mg_linear_describe(penalty, run->objective.loss->formula, report);
     if (run->options->penalised) mg_report_penalty(report, penalty);
     mg_linear_describe_sparsity(&run->objective, solution->w, solution->l1_limit, report);
@@ -220,7 +224,8 @@ static void take_start(linear_run *run) {
 static margin_status set_start(linear_run *run) {
     const mg_linear_options *options = run->options;
     const mg_objective *o = &run->objective;
-    const int64_t weights = o->functions * o->columns, count = options->descent.start_count;
+    const mg_option_value *start = options->descent.start;
+    const int64_t weights = o->functions * o->columns, count = start ? start->count : 0;
     const bool several = o->functions > 1, both = several && o->intercept;
     mg_linear_solution *solution = run->solution;
     margin_error *error = run->fit->error;
@@ -236,8 +241,7 @@ static margin_status set_start(linear_run *run) {
     memset(solution->w, 0, (size_t)(weights + o->functions) * sizeof *solution->w);
     for (int64_t k = 0; k < o->functions && o->intercept; k++)
         solution->b[k] = options->descent.start_intercept;
-    if (count > 0)
-        memcpy(solution->w, options->descent.start_weights, (size_t)count * sizeof *solution->w);
+    if (count > 0) memcpy(solution->w, start->numbers, (size_t)count * sizeof *solution->w);
     if (o->loss->smooth) take_start(run);
     if (o->loss->smooth) return MARGIN_OK;
     MG_ARENA_NEW(&run->arena, solution->alpha, o->samples * o->functions, "the dual variables",
@@ -275,7 +279,7 @@ static void free_run(linear_run *run) {
  * over to another. */
 margin_status mg_linear_fit(mg_fit *fits, int64_t count) {
     const mg_linear_options options = mg_linear_options_for(fits);
-    const mg_loss_kind loss = mg_linear_loss_of(fits);
+    const mg_loss_kind loss = loss_of(fits);
     linear_run runs[MG_MOST_TOGETHER] = {0};
     mg_linear_job jobs[MG_MOST_TOGETHER];
     mg_linear_solution solutions[MG_MOST_TOGETHER] = {0};
@@ -314,4 +318,44 @@ done:
         free_run(&runs[k]);
     if (status < 0) mg_fits_undo(fits, count);
     return status;
+}
+
+margin_status mg_linear_fit_one(mg_fit *fit) {
+    return mg_linear_fit(fit, 1);
+}
+
+margin_status mg_linear_verify_one(mg_fit *fit, const mg_hypothesis *hypothesis) {
+    const mg_linear_options o = mg_linear_options_for(fit);
+    return mg_linear_verify(fit, &o, loss_of(fit), hypothesis);
+}
+
+margin_status mg_linear_share(mg_shared *shared) {
+    const margin_matrix *x = &shared->whole->x;
+    const char *solver = mg_option_named(&shared->learner->info, shared->options, "solver")->text;
+    const bool visits = strcmp(solver, "auto") == 0 ? x->columns > MG_MANY_COLUMNS
+                                                    : strcmp(solver, mg_solver_dual_cd.name) == 0;
+    if (visits && mg_is_csr(x)) shared->together = MG_MOST_TOGETHER;
+    return MARGIN_OK;
+}
+
+static bool has_word(const margin_component *info, const mg_option_value *options, const char *name,
+                     const char *word) {
+    return mg_option_index(info, name) >= 0 && mg_option_is(info, options, name, word);
+}
+
+bool mg_linear_takes_columns(const margin_component *info, const mg_option_value *options,
+                             int64_t rows, int64_t columns) {
+    return rows > columns && !has_word(info, options, "multiclass", "ovo") &&
+           !has_word(info, options, "solver", mg_solver_dual_cd.name);
+}
+
+margin_status mg_linear_fit_penalties(mg_fit *fits, int64_t count,
+                                      margin_status (*solve)(mg_fit *fits, int64_t count,
+                                                             const mg_linear_options *options)) {
+    mg_linear_options *options;
+    MG_SCOPED_ARENA(arena, fits[0].context->heap);
+    MG_ARENA_NEW(&arena, options, count, "the penalties", fits[0].error);
+    for (int64_t k = 0; k < count; k++)
+        options[k] = mg_linear_options_for(&fits[k]);
+    return solve(fits, count, options);
 }

@@ -23,7 +23,6 @@ typedef struct mg_linear_family {
 } mg_linear_family;
 
 mg_linear_options mg_linear_options_for(const mg_fit *fit);
-mg_loss_kind mg_linear_loss_of(const mg_fit *fit);
 /* Fits one score function, or as many as the loss couples; fills fit->hypothesis and fit->report.
  * The learner's table holds those of C, alpha, lambda, l1_ratio, tol, max_iter, solver, intercept,
  * class_weight, rate, schedule, batch, start_weights and start_intercept that it offers. `count` is
@@ -43,11 +42,13 @@ bool mg_linear_takes_columns(const margin_component *info, const mg_option_value
 margin_status mg_linear_fit_penalties(mg_fit *fits, int64_t count,
                                       margin_status (*solve)(mg_fit *fits, int64_t count,
                                                              const mg_linear_options *options));
-/* What is the same in all of them. */
-#define MG_LINEAR_LEARNER(of_family, of_check, of_fit)                                             \
+/* What is the same in all of them; behind check and fit the fields of the family. */
+#define MG_LINEAR_LEARNER(of_check, of_fit, ...)                                                   \
     .makes = {&mg_hypothesis_linear}, .takes_affine = true, .takes_made_rows = true,               \
     .prefers_sparse = true, .takes_columns = mg_linear_takes_columns,                              \
-    .verify = mg_linear_verify_one, .family = (of_family), .check = (of_check), .fit = (of_fit)
+    .verify = mg_linear_verify_one, .family = &(const mg_linear_family){__VA_ARGS__},              \
+    .check = (of_check), .fit = (of_fit)
+#define MG_LINEAR_CAN (MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS | MARGIN_CAN_TRACE)
 /* mg_linear_fit_one for least squares, which is solved directly without |w|_1 and without the word
  * of a textbook solver. */
 margin_status mg_squares_fit_one(mg_fit *fit);

@@ -30,8 +30,6 @@ static margin_status logistic_fit_many(mg_fit *fits, int64_t count) {
 }
 
 static const mg_learner_more logistic_more = {.infer = mg_logistic_infer};
-static const mg_linear_family logistic_family = {.loss = MG_LOSS_LOGISTIC};
-
 const mg_learner mg_learner_logistic = {
     .info = {.name = "logistic",
              .summary = "Logistic regression: a linear function that is the log-odds of a class",
@@ -39,10 +37,9 @@ const mg_learner mg_learner_logistic = {
              .source = "Cox 1958; Liu and Nocedal 1989 (L-BFGS); Byrd, Chin, Neveitt and Nocedal "
                        "2011 (sampled Hessians)",
              .page = "docs/logistic.md",
-             .abilities = MARGIN_CAN_TWO_CLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
-                          MARGIN_CAN_PROBABILITY | MARGIN_CAN_TRACE,
+             .abilities = MG_LINEAR_CAN | MARGIN_CAN_TWO_CLASS | MARGIN_CAN_PROBABILITY,
              MG_LEARNER_TABLE(options)},
-    MG_LINEAR_LEARNER(&logistic_family, mg_linear_check, mg_linear_fit_one),
+    MG_LINEAR_LEARNER(mg_linear_check, mg_linear_fit_one, .loss = MG_LOSS_LOGISTIC),
     .share = logistic_share,
     .fit_many = logistic_fit_many,
     .differ = MG_DIFFER_SIGNS | MG_DIFFER_FOLDS,

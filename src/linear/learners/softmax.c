@@ -27,8 +27,6 @@ static void softmax_probabilities(const double *scores, int64_t functions, int64
     mg_softmax(out, classes);
 }
 
-static const mg_linear_family softmax_family = {.loss = MG_LOSS_SOFTMAX};
-
 const mg_learner mg_learner_softmax = {
     .info = {.name = "softmax",
              .summary = "Softmax regression: a linear function for each class, all trained "
@@ -37,9 +35,8 @@ const mg_learner mg_learner_softmax = {
                         "P(y=k) = exp(f_k) / sum_l exp(f_l)",
              .source = "Theil 1969; Liu and Nocedal 1989 (L-BFGS); Boehning 1992 (bounds)",
              .page = "docs/softmax.md",
-             .abilities = MARGIN_CAN_MULTICLASS | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS |
-                          MARGIN_CAN_PROBABILITY | MARGIN_CAN_TRACE,
+             .abilities = MG_LINEAR_CAN | MARGIN_CAN_MULTICLASS | MARGIN_CAN_PROBABILITY,
              MG_LEARNER_TABLE(options)},
-    MG_LINEAR_LEARNER(&softmax_family, mg_linear_check, mg_linear_fit_one),
+    MG_LINEAR_LEARNER(mg_linear_check, mg_linear_fit_one, .loss = MG_LOSS_SOFTMAX),
     .probabilities = softmax_probabilities,
 };

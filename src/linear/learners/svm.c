@@ -79,8 +79,6 @@ static margin_status svm_check(const margin_component *info, const mg_option_val
     return mg_linear_check(info, values, error);
 }
 
-static const mg_linear_family svm_family = {.loss = MG_LOSS_HINGE, .loss_of = svm_loss};
-
 /* ---- With a kernel --------------------------------------------------------------------------- */
 
 #define SVM_INFO(what, means, papers, can)                                                         \
@@ -139,7 +137,7 @@ const mg_learner mg_learner_svm = {
                      "Cortes and Vapnik 1995; Li, Sun and Toh 2018 (semismooth Newton)",
                      MARGIN_CAN_TRACE | MARGIN_CAN_ARGMAX),
     .variant = svm_variant,
-    MG_LINEAR_LEARNER(&svm_family, svm_check, mg_linear_fit_one),
+    MG_LINEAR_LEARNER(svm_check, mg_linear_fit_one, .loss = MG_LOSS_HINGE, .loss_of = svm_loss),
     .share = mg_linear_share,
     .fit_many = mg_linear_fit,
     .differ = MG_DIFFER_SIGNS,

@@ -8,12 +8,6 @@ static const double rounding_double = 1e-12, rounding_single = 3e-8;
 /* Without scores a step is shortened at most so often. */
 enum { MOST_TRIES = 30 };
 
-bool mg_smooth_can(const mg_objective *objective, char *why) {
-    if (!objective->loss->curved)
-        return mg_solver_cannot(why, "the %s loss has corners", objective->loss->name);
-    return objective->penalty.kappa > 0.0 ? mg_solver_cannot(why, "|w|_1 has corners") : true;
-}
-
 /* ---- Points ---------------------------------------------------------------------------------- */
 
 static double rounding_of(const mg_smooth *s) {
@@ -28,7 +22,7 @@ static double slack_of(const mg_smooth *s, const mg_smooth_point *point) {
     if (!(rho > 0.0)) return (double)INFINITY;
     for (int64_t k = 0; k < s->functions; k++) {
         const double sum = point->sums[k];
-        square += s->pairs.vectors->square(point->raw + k * s->columns, s->columns);
+        square += s->vectors->square(point->raw + k * s->columns, s->columns);
         if (!totals)
             across += fabs(sum * point->b[k]);
         else if (totals[k] > 0.0)
@@ -127,15 +121,9 @@ margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution,
                               const mg_smooth *whole, mg_smooth *s) {
     const mg_objective *o = job->objective;
     const margin_matrix *x = &o->design->problem->x;
-    *s = (mg_smooth){.job = job,
-                     .solution = solution,
-                     .objective = o,
-                     .design = o->design,
-                     .functions = o->functions,
-                     .columns = o->columns,
+    *s = (mg_smooth){MG_SOLVER_OF(job, solution),
                      .block = o->columns + 1,
                      .size = o->functions * (o->columns + 1),
-                     .samples = o->samples,
                      .centre = whole ? whole->centre : NULL,
                      .factor = whole ? whole->factor : NULL,
                      .single = o->functions > 1 && !mg_is_csr(x) && x->value_type == MARGIN_F32,
@@ -205,8 +193,8 @@ static margin_status smooth_look(const void *state, double t, mg_line_value *fou
     const mg_smooth *s = state;
     const mg_objective *o = s->objective;
     MG_TRY(mg_line_look(o, s->here.scores, s->there.scores, t, found, s->job->error));
-    const double along = s->pairs.vectors->dot(s->here.w, s->move, s->columns);
-    const double square = s->pairs.vectors->square(s->move, s->columns), rho = o->penalty.rho;
+    const double along = s->vectors->dot(s->here.w, s->move, s->columns);
+    const double square = s->vectors->square(s->move, s->columns), rho = o->penalty.rho;
     found->value += mg_objective_penalty(o, s->here.w) + 0.5 * rho * t * (2.0 * along + t * square);
     found->slope += rho * (along + t * square);
     found->curvature += rho * square;

@@ -52,12 +52,9 @@ typedef struct mg_smooth_part {
 } mg_smooth_part;
 
 typedef struct mg_smooth {
-    mg_linear_job *job;
-    mg_linear_solution *solution;
-    const mg_objective *objective;
-    mg_design *design;
+    MG_SOLVER_STATE;
     mg_arena arena;
-    int64_t functions, columns, block, size, samples;
+    int64_t block, size;
     mg_smooth_part part;
     double pass;                 /* seconds of the first one */
     double *centre, *factor;     /* columns */
@@ -71,7 +68,7 @@ typedef struct mg_smooth {
     bool single;                 /* several functions: passes in f32 */
     bool exact;                  /* directions are Newton's */
     mg_lbfgs_pairs pairs;
-    /* proof and progress (smooth_proof.c) */
+    /* proof and progress */
     mg_goal goal;
     double best_slack, best_promise; /* least slack, least decrease promised by a step */
     int64_t idle_steps;              /* since these, or the value, last fell by what counts */
@@ -92,12 +89,6 @@ typedef struct mg_smooth {
     double promise;      /* what the next one does; INFINITY: not known */
     double *spare;       /* of conjugate gradients; NULL: not needed so far */
 } mg_smooth;
-
-/* The `can` of both solvers: a loss with a second derivative and no |w|_1. */
-bool mg_smooth_can(const mg_objective *objective, char *why);
-/* The `solve` of both: from the solution's w and b, or, where both are 0, the best intercepts,
- * until P is proven. */
-margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solution);
 
 /* Takes memory (s->arena), finds the coordinates, or takes those of the whole that the rows are
  * some of, and goes to the start. Also on failure, call mg_smooth_free. */
@@ -125,17 +116,10 @@ margin_status mg_smooth_evaluate(mg_smooth *s, mg_smooth_point *point);
  * direction does not lead down by more than rounding, and s->here is as it was. */
 margin_status mg_smooth_step(mg_smooth *s, bool *moved);
 
-/* Whether it is done: the proof is made as soon as the slack lets hope for it. */
-margin_status mg_smooth_check(mg_smooth *s, bool *done);
 /* No penalty, and no sample on the wrong side: there is no optimum. */
 MG_INLINE bool mg_smooth_is_separated(const mg_smooth *s) {
     return mg_is_endless(s->objective) && s->here.errors == 0;
 }
-/* No progress for so long that only rounding is left. */
-bool mg_smooth_is_idle(const mg_smooth *s);
-/* Fills in the solution for the point `here`; `ended` is OK (proven), STOPPED_ITERATIONS, _TIME or
- * _STALLED. */
-margin_status mg_smooth_end(mg_smooth *s, margin_status ended);
 
 /* ---- H0 (smooth_base.c) -----------------------------------------------------------------------
  * Of one function H = sum_i c_i loss''(t_i) (e_i, 1)(e_i, 1)' + rho diag(factor^2, 0), at `here`.
@@ -166,6 +150,3 @@ margin_status mg_smooth_solve(const mg_smooth *s, double *x);
  * mean; `round`: of the random numbers. */
 margin_status mg_smooth_sample(mg_smooth *s, const double *curvatures, int64_t rows, int64_t round,
                                mg_arena *arena, mg_row_sample *sample);
-
-/* ---- Newton's direction (solver_newton.c) ---- */
-margin_status mg_smooth_newton(mg_smooth *s);

@@ -43,13 +43,11 @@ double mg_smooth_price(const mg_smooth *s, mg_smooth_base base, int64_t rows, bo
     return cost / pass_cost(s);
 }
 
-/* By the limit and not by what is left of it: that may depend on what other threads do. */
 bool mg_smooth_can_factor(const mg_smooth *s, int64_t factors) {
     enum { ROOM = 18 }; /* in matrices: for sums of a Gram, and the rest */
     const int64_t matrix = s->block * s->block * (int64_t)sizeof(double);
-    const int64_t limit = mg_heap_limit(s->design->heap);
     if (s->block > MOST_COLUMNS || factors * matrix > most_bytes) return false;
-    return limit == 0 || (2 * factors + ROOM) * matrix <= limit;
+    return mg_fits_limit(s->design->heap, (2 * factors + ROOM) * matrix, 1);
 }
 
 /* ---- Curvatures ------------------------------------------------------------------------------ */

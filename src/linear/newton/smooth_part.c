@@ -45,8 +45,8 @@ static margin_status copy_rows(const mg_design *d, mg_smooth_part *part, margin_
     const margin_matrix *x = &d->problem->x;
     const int64_t count = part->sample.count, columns = d->columns;
     double *rows;
-    const int64_t limit = mg_heap_limit(d->heap), bytes = count * columns * (int64_t)sizeof *rows;
-    if (mg_is_csr(x) || (limit > 0 && bytes > limit / 8)) return MARGIN_OK;
+    const int64_t bytes = count * columns * (int64_t)sizeof *rows;
+    if (mg_is_csr(x) || !mg_fits_limit(d->heap, bytes, 8)) return MARGIN_OK;
     MG_ARENA_NEW(&part->arena, rows, count * columns, purpose, error);
     mg_design_copy_rows(d, part->sample.rows, count, rows);
     part->problem.x = x->value_type == MARGIN_F32

@@ -20,7 +20,9 @@
  */
 #include "base/scoped.h"
 #include "linear/newton/smooth.h"
+#include "linear/objective/conjugate.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -32,6 +34,85 @@ enum {
     GROWTH = 8,             /* of the sample */
     STEPS_BEFORE_GROWTH = 3 /* after a new factor */
 };
+
+/* Steps without progress after which only rounding is left; in f32 there is another way. */
+enum { IDLE_STEPS = 12, IDLE_SINGLE = 6 };
+
+/* ---- Proof ----------------------------------------------------------------------------------- */
+
+/* What the proof would find, as far as can be told for nothing. No loss is below 0, so that with a
+ * penalty P itself is a gap, too. */
+static double expected_gap(const mg_smooth *s) {
+    if (mg_smooth_is_separated(s)) return s->here.value;
+    if (!mg_is_unpenalised(s->objective)) return fmin(s->here.slack, s->here.value);
+    return s->solution->iterations > 0 ? fmin(s->promise, s->there.value - s->here.value)
+                                       : (double)INFINITY;
+}
+
+/* Whether it is done: the proof is made as soon as the slack lets hope for it. */
+static margin_status smooth_check(mg_smooth *s, bool *done) {
+    const double tolerance = s->job->tolerance, value = s->here.value;
+    const double wanted = mg_smooth_is_separated(s)
+                              ? tolerance * fmax(1.0, fabs(value))
+                              : mg_wanted_gap(tolerance, value, s->goal.constant);
+    return mg_goal_check(&s->goal, expected_gap(s), wanted, value, s->here.w, s->here.b,
+                         s->here.scores, done);
+}
+
+/* No progress for so long that only rounding is left. */
+static bool smooth_is_idle(const mg_smooth *s) {
+    return s->idle_steps >= (s->single ? IDLE_SINGLE : IDLE_STEPS);
+}
+
+/* ---- End ------------------------------------------------------------------------------------- */
+
+/* Rounding makes other scores of a prediction, but not so many. */
+static double accuracy_of(const mg_smooth *s) {
+    const mg_design *d = s->design;
+    double size = fabs(s->here.b[0]), least = (double)INFINITY;
+    if (!s->here.scores || d->problem->weight || d->problem->kind != MG_TWO_CLASS)
+        return (double)NAN;
+    for (int64_t j = 0; j < s->columns; j++)
+        size += fabs(s->here.w[j]) *
+                (fabs(s->centre[j]) + (s->factor[j] > 0.0 ? 1.0 / s->factor[j] : 0.0) +
+                 fabs(d->shift ? d->shift[j] : 0.0));
+    for (int64_t i = 0; i < s->samples; i++)
+        least = fmin(least, fabs(s->here.scores[i]));
+    const double right = (double)(s->samples - s->here.errors) / (double)s->samples;
+    return least > 1e-9 * size ? right : (double)NAN;
+}
+
+/* Whatever else ended it: a penalty makes a proof that needs no matrix. */
+static void explain_limit(mg_smooth *s) {
+    mg_linear_solution *out = s->solution;
+    if (out->status == MARGIN_STOPPED_STALLED && mg_is_unpenalised(s->objective) &&
+        !mg_newton_matrix_can(s->objective))
+        snprintf(out->why, sizeof out->why,
+                 "no more progress; without a penalty the proof needs (classes - 1) (columns + 1) "
+                 "<= %d, and memory for three square matrices of so many rows, or sparse columns "
+                 "of two classes far from depending on each other: give C a finite value",
+                 MG_NEWTON_MATRIX_SIZE);
+}
+
+/* Fills in the solution for the point `here`; `ended` is OK (proven), STOPPED_ITERATIONS, _TIME or
+ * _STALLED. */
+static margin_status smooth_end(mg_smooth *s, margin_status ended) {
+    mg_linear_solution *out = s->solution;
+    mg_endless endless = {.separated = mg_smooth_is_separated(s)};
+    /* a proof without a penalty tells that there is an optimum: curvature_bound.c */
+    if (!endless.separated && ended == MARGIN_STOPPED_STALLED)
+        MG_TRY(mg_find_recession(s->objective, s->here.w, s->here.b, &endless.recession,
+                                 &endless.separable, s->job->error));
+    mg_stop_disarm(&s->job->stop);
+    out->ended = true;
+    MG_TRY(mg_goal_prove(&s->goal, s->here.w, s->here.b, s->here.scores));
+    out->accuracy = accuracy_of(s);
+    out->status = mg_goal_end(s->job, out, ended, "steps");
+    explain_limit(s);
+    if (mg_explain_endless(&endless, out->why, sizeof out->why) && out->status == MARGIN_OK)
+        out->status = MARGIN_STOPPED_STALLED;
+    return out->status;
+}
 
 /* ---- H0 of one function ---------------------------------------------------------------------- */
 
@@ -201,7 +282,7 @@ static bool may_be_exact(const mg_smooth *s, bool idle) {
 /* Where steps lead nowhere, what is left to try: double precision, another H0, Newton's method, at
  * last no memory of steps. False: nothing. */
 static margin_status smooth_escalate(mg_smooth *s, bool *tried) {
-    const bool idle = mg_smooth_is_idle(s);
+    const bool idle = smooth_is_idle(s);
     offer best;
     *tried = !s->exact;
     if (s->exact) return MARGIN_OK;
@@ -221,12 +302,65 @@ static margin_status smooth_escalate(mg_smooth *s, bool *tried) {
     return MARGIN_OK;
 }
 
-/* ---- Direction ------------------------------------------------------------------------------- */
+/* ---- Newton's direction ----------------------------------------------------------------------
+ * H d = -g with the Hessian of all rows: the solver newton in every step, for comparison, for small
+ * data, and where the loss bends so much that old curvature misleads. With too many columns for a
+ * Hessian by conjugate gradients, each of whose steps is a pass over the data, as exactly as the
+ * progress is worth (Dembo, Eisenstat, Steihaug, "Inexact Newton methods", SIAM J. Numer. Anal. 19,
+ * 1982). */
+
+/* Columns up to which the Hessian is made. */
+enum { DENSE_COLUMNS = 2048, MOST_INNER = 200 };
+
+static void negative_gradient(const mg_smooth *s, double *out) {
+    for (int64_t j = 0; j < s->size; j++)
+        out[j] = -s->here.gradient[j];
+}
+
+static margin_status find_inexactly(mg_smooth *s) {
+    const mg_objective *o = s->objective;
+    const int64_t size = s->size, count = (MG_CONJUGATE_VECTORS + 1) * size + s->samples;
+    const double *g = s->here.gradient;
+    double total, square = 0.0;
+    int64_t steps;
+    if (!s->spare)
+        MG_ARENA_NEW(&s->arena, s->spare, count, "the state of conjugate gradients", s->job->error);
+    double *curvatures = s->spare + (MG_CONJUGATE_VECTORS + 1) * size;
+    MG_TRY(mg_smooth_curvatures(s, curvatures, &total));
+    mg_smooth_set_diagonal(s, total);
+    for (int64_t j = 0; j < size; j++)
+        square += g[j] * g[j] / s->diagonals[j];
+    const mg_conjugate m = {.objective = o,
+                            .stop = &s->job->stop,
+                            .count = s->samples,
+                            .weights = curvatures,
+                            .centre = s->centre,
+                            .factor = s->factor,
+                            .diagonal = s->diagonals,
+                            .share = fmin(0.01, square / fmax(1.0, fabs(s->here.value))),
+                            .most = MOST_INNER,
+                            .residual = s->spare,
+                            .direction = s->direction,
+                            .work = s->spare + size};
+    negative_gradient(s, m.residual);
+    return mg_conjugate_gradients(&m, &steps, s->job->error);
+}
+
+static margin_status find_by_factor(mg_smooth *s, mg_smooth_base base) {
+    MG_TRY(mg_smooth_factor(s, base, s->samples, false));
+    negative_gradient(s, s->direction);
+    return mg_smooth_solve(s, s->direction);
+}
+
+static margin_status newton_direction(mg_smooth *s) {
+    if (s->functions > 1) return find_by_factor(s, MG_BASE_WHOLE);
+    const bool dense = s->columns <= DENSE_COLUMNS && mg_smooth_can_factor(s, 1);
+    return dense ? find_by_factor(s, MG_BASE_BLOCKS) : find_inexactly(s);
+}
 
 static margin_status set_direction(mg_smooth *s) {
-    if (s->exact) return mg_smooth_newton(s);
-    for (int64_t j = 0; j < s->size; j++)
-        s->direction[j] = -s->here.gradient[j];
+    if (s->exact) return newton_direction(s);
+    negative_gradient(s, s->direction);
     mg_lbfgs_pairs_before(&s->pairs, s->direction);
     MG_TRY(mg_smooth_solve(s, s->direction));
     mg_lbfgs_pairs_after(&s->pairs, s->direction);
@@ -287,32 +421,48 @@ static margin_status smooth_iterate(mg_smooth *s) {
     for (bool tried = true; tried;) {
         bool proven, moved = true;
         MG_TRY(look_at_promise(s));
-        MG_TRY(mg_smooth_check(s, &proven));
-        if (proven) return mg_smooth_end(s, MARGIN_OK);
+        MG_TRY(smooth_check(s, &proven));
+        if (proven) return smooth_end(s, MARGIN_OK);
         const margin_status stop = mg_stop_check(&s->job->stop, s->solution->iterations);
         if (stop < 0) return mg_fail_cancelled(s->job->error);
-        if (stop > 0) return mg_smooth_end(s, stop);
+        if (stop > 0) return smooth_end(s, stop);
         MG_TRY(smooth_improve(s));
-        if (!mg_smooth_is_idle(s)) MG_TRY(next_step(s, &moved));
-        if (!moved || mg_smooth_is_idle(s)) MG_TRY(smooth_escalate(s, &tried));
+        if (!smooth_is_idle(s)) MG_TRY(next_step(s, &moved));
+        if (!moved || smooth_is_idle(s)) MG_TRY(smooth_escalate(s, &tried));
     }
-    return mg_smooth_end(s, MARGIN_STOPPED_STALLED);
+    return smooth_end(s, MARGIN_STOPPED_STALLED);
 }
 
-margin_status mg_smooth_minimise(mg_linear_job *job, mg_linear_solution *solution) {
+/* A loss with a second derivative and no |w|_1. */
+static bool smooth_can(const mg_objective *objective, char *why) {
+    if (!objective->loss->curved)
+        return mg_solver_cannot(why, "the %s loss has corners", objective->loss->name);
+    return objective->penalty.kappa > 0.0 ? mg_solver_cannot(why, "|w|_1 has corners") : true;
+}
+
+/* From the solution's w and b, or, where both are 0, the best intercepts, until P is proven. */
+static margin_status smooth_minimise(mg_linear_job *job, mg_linear_solution *solution) {
     MG_SCOPED(mg_smooth, s);
     MG_TRY(mg_column_recedes(job->objective, &solution->plain, job->error)); /* no bound either */
     MG_TRY(mg_smooth_begin(job, solution, NULL, &s));
     job->stop.deadline -= s.pass; /* the proof takes as long */
     mg_stop_arm(&job->stop);
     const margin_status status = smooth_iterate(&s);
-    return mg_stop_cut(&job->stop, status) ? mg_smooth_end(&s, MARGIN_STOPPED_TIME) : status;
+    return mg_stop_cut(&job->stop, status) ? smooth_end(&s, MARGIN_STOPPED_TIME) : status;
 }
 
 const mg_linear_solver mg_solver_lbfgs = {
     .name = "lbfgs",
     .step_name = "L-BFGS steps",
-    .can = mg_smooth_can,
+    .can = smooth_can,
     .cuts = true,
-    .solve = mg_smooth_minimise,
+    .solve = smooth_minimise,
+};
+
+const mg_linear_solver mg_solver_newton = {
+    .name = "newton",
+    .step_name = "Newton steps",
+    .can = smooth_can,
+    .cuts = true,
+    .solve = smooth_minimise,
 };

@@ -13,6 +13,37 @@
 
 #include <string.h>
 
+static const char purpose[] = "the functions of the classes";
+
+static margin_status take_dense(mg_objective *o, mg_coupled *made, margin_error *error) {
+    const int64_t padded = mg_classes_padded(o->columns);
+    MG_ARENA_NEW(&o->arena, made->packed, padded * o->functions, purpose, error);
+    if (!o->design->centre) return MARGIN_OK;
+    return MG_PIECES(&o->arena, purpose, error, MG_PIECE(made->centre, padded),
+                     MG_PIECE(made->lost, padded));
+}
+
+margin_status mg_coupled_create(mg_objective *o, margin_error *error) {
+    enum { CACHE = 512 * 1024 }; /* the second one: rows are read twice */
+    const mg_design *d = o->design;
+    const bool sparse = mg_is_csr(&d->problem->x);
+    const int64_t chunk_rows =
+        d->problem->maker ? d->chunk_rows : mg_rows_of_chunk(&d->problem->x, CACHE);
+    const int64_t sums = (sparse ? 1 : d->columns) * o->functions;
+    const mg_coupled made = {.block_rows = mg_rows_of_block(d->problem, o->functions, sums, 8),
+                             .chunk_rows = chunk_rows,
+                             /* scores, slopes and a few numbers for each function */
+                             .scratch = (2 * chunk_rows + 2) * o->functions};
+    mg_coupled *c;
+    MG_ARENA_NEW(&o->arena, c, 1, purpose, error);
+    *c = made;
+    o->coupled = c;
+    MG_TRY(MG_PIECES(&o->arena, purpose, error, MG_PIECE(o->totals, o->functions),
+                     MG_PIECE(c->offsets, o->functions),
+                     MG_PIECE(c->work, mg_threads(d->context) * c->scratch)));
+    return sparse ? mg_coupled_take_sparse(o, c, error) : take_dense(o, c, error);
+}
+
 typedef struct pass_walk {
     const mg_objective *o;
     const mg_classes_rows *rows; /* dense */

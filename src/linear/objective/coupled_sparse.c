@@ -64,7 +64,7 @@ void mg_coupled_sparse_scores(const mg_objective *o, int64_t first, int64_t coun
     for (int64_t r = 0; r < count; r++)
         for (int64_t k = 0; k < o->functions; k += LANES) {
             double z[LANES];
-            c->of_rows->dot(&o->design->problem->x, mg_design_row(o->design, first + r),
+            c->of_rows->dot(&o->design->problem->x, mg_sample_row(o->design->problem, first + r),
                             c->weights + lane_of(k, o->columns, 0), z);
             memcpy(scores + r * o->functions + k, z,
                    (size_t)MG_MIN(LANES, o->functions - k) * sizeof *z);

@@ -26,13 +26,11 @@ static int64_t integer_of(const margin_component *info, const mg_option_value *v
 }
 
 static mg_descent_options descent_of(const margin_component *info, const mg_option_value *values) {
-    const mg_option_value *start = value_of(info, values, "start_weights");
     return (mg_descent_options){.rate = number_of(info, values, "rate", (double)NAN),
                                 .schedule = (int)integer_of(info, values, "schedule", 0),
                                 .decay = number_of(info, values, "decay", (double)NAN),
                                 .batch = integer_of(info, values, "batch", 1),
-                                .start_weights = start ? start->numbers : NULL,
-                                .start_count = start ? start->count : 0,
+                                .start = value_of(info, values, "start_weights"),
                                 .start_intercept = number_of(info, values, "start_intercept", 0.0)};
 }
 

@@ -11,7 +11,6 @@ typedef struct mg_linear_options {
     const char *solver;     /* NULL: auto */
     mg_descent_options descent;
     bool penalised; /* the learner has a penalty */
-    bool residual;  /* see mg_linear_job; where there is no penalty */
 } mg_linear_options;
 
 /* Values of fit->options found by their names in the learner's table; see mg_linear_fit.

@@ -28,8 +28,7 @@ margin_status mg_objective_create(mg_design *design, const mg_loss *loss, const 
                                 .intercept = intercept,
                                 .functions = loss->coupled ? design->problem->classes : 1,
                                 .columns = design->columns,
-                                .samples = design->samples,
-                                .total_weight = mg_total_weight(design->problem)};
+                                .samples = design->samples};
     const margin_status status = weigh_samples(objective, error);
     if (status < 0) mg_objective_free(objective);
     return status;
@@ -91,10 +90,9 @@ static double constant_of_one(const mg_objective *objective, double *b) {
 /* Of the softmax: the logarithms of the classes' shares, with the mean 0. */
 static double constant_of_several(const mg_objective *o, double *b) {
     static const double away = -1000.0;
-    double total = 0.0, sum = 0.0, value = 0.0;
+    const double total = mg_sum(o->totals, o->functions);
+    double sum = 0.0, value = 0.0;
     int64_t present = 0;
-    for (int64_t k = 0; k < o->functions; k++)
-        total += o->totals[k];
     for (int64_t k = 0; k < o->functions; k++) {
         const double share = o->totals[k] / total;
         b[k] = o->intercept && share > 0.0 ? log(share) : 0.0;

@@ -34,7 +34,6 @@ typedef struct mg_objective {
     double *c;                  /* samples numbers, owned; factor included */
     double mass;                /* their sum */
     double *totals;             /* functions > 1, owned: sums of c over the samples of a class */
-    double total_weight;        /* sum of sample weights: the m of the conversions */
     struct mg_coupled *coupled; /* functions > 1: what its passes need (coupled.h) */
 } mg_objective;
 

@@ -11,8 +11,7 @@ typedef struct mg_descent_options {
     int schedule;  /* MG_SCHEDULE_AUTO, ... of descent.h */
     double decay;  /* NAN: from the penalty */
     int64_t batch; /* rows of a minibatch */
-    const double *start_weights; /* start_count of them */
-    int64_t start_count;
+    const mg_option_value *start; /* weights; NULL: zeros */
     double start_intercept;
 } mg_descent_options;
 
@@ -25,12 +24,6 @@ typedef struct mg_linear_job {
     const mg_trace *trace; /* NULL: none */
     uint64_t seed;
     mg_descent_options descent;
-    /* Least squares without a penalty: the gap is the residual of the normal equations, in units of
-     * mg_squares_spread. Only the textbook solvers know that. */
-    bool residual;
-    /* A ridge: the gap may be the distance to the optimum, as verification finds it
-     * (linear_verify.c). */
-    bool by_distance;
     margin_error *error;
 } mg_linear_job;
 
@@ -56,6 +49,21 @@ typedef struct mg_linear_solver {
 
 extern const mg_linear_solver mg_solver_gd, mg_solver_sgd, mg_solver_minibatch, mg_solver_lbfgs,
     mg_solver_newton, mg_solver_ssnal, mg_solver_dual_cd, mg_solver_working_set;
+
+/* What the state of a solver begins with. */
+#define MG_SOLVER_STATE                                                                            \
+    mg_linear_job *job;                                                                            \
+    mg_linear_solution *solution;                                                                  \
+    const mg_objective *objective;                                                                 \
+    mg_design *design;                                                                             \
+    const mg_vector_ops *vectors;                                                                  \
+    int64_t functions, columns, samples
+#define MG_SOLVER_OF(of_job, of_solution)                                                          \
+    .job = (of_job), .solution = (of_solution), .objective = (of_job)->objective,                  \
+    .design = (of_job)->objective->design,                                                         \
+    .vectors = mg_vector_ops_for((of_job)->objective->design->isa),                                \
+    .functions = (of_job)->objective->functions, .columns = (of_job)->objective->columns,          \
+    .samples = (of_job)->objective->samples
 
 /* The end of a `can` that is false: writes `why`. */
 bool mg_solver_cannot(char *why, const char *format, ...) MG_PRINTF(2, 3);

@@ -27,24 +27,18 @@ typedef struct mg_descent_point {
 } mg_descent_point;
 
 typedef struct mg_descent {
-    mg_linear_job *job;
-    mg_linear_solution *solution;
-    const mg_objective *objective;
-    mg_design *design;
-    const mg_vector_ops *vectors;
+    MG_SOLVER_STATE;
     mg_arena *arena;
-    int64_t functions, columns, samples, numbers; /* functions x (columns + 1) */
-    mg_descent_point here, best;                  /* the best one without a gradient */
-    mg_descent_point there;                       /* adapts: the next one */
-    double *slopes;                               /* samples, of `here`; NULL: not needed */
+    int64_t numbers;             /* functions x (columns + 1) */
+    mg_descent_point here, best; /* the best one without a gradient */
+    mg_descent_point there;      /* adapts: the next one */
+    double *slopes;              /* samples, of `here`; NULL: not needed */
     bool late;          /* the gradient of `here` is found from the slopes when it is asked for */
     double *alpha;      /* samples: dual variables whose sum of rows is rho w; NULL: not needed */
     double start_value; /* P at the start */
     double mass, mu;    /* M; rho / M */
     int64_t units;      /* steps, or for sgd and minibatch passes over the rows */
-    const char *unit_name; /* "steps", "passes" */
-    int64_t limit;         /* of units */
-    bool is_default;       /* limit: nobody gave it */
+    bool is_default;    /* nobody gave a limit of units */
     /* rate */
     double curvature;      /* largest eigenvalue of J's Hessian, or a bound; NAN: unknown */
     double rows_curvature; /* what steps over single rows add to it */
@@ -68,9 +62,7 @@ margin_status mg_descent_evaluate(mg_descent *d, mg_descent_point *point);
 /* That of `here`, where it is late. */
 margin_status mg_descent_gradient(mg_descent *d);
 
-/* ---- Rate (descent_rate.c) ---- */
-/* Sets rate, schedule and decay; needs noisy, adapts and rows_curvature. Up to 100 passes. */
-margin_status mg_descent_choose_rate(mg_descent *d);
+/* ---- Rate ---- */
 /* Of step number `step`. */
 double mg_descent_rate(const mg_descent *d, int64_t step);
 /* Second derivative that stands for the loss in a rate. */
@@ -80,16 +72,9 @@ margin_status mg_descent_curvature(mg_descent *d, int64_t passes);
 
 /* ---- Proof (descent_proof.c) ---- */
 void mg_descent_measure_target(mg_descent *d);
-margin_status mg_descent_prove(mg_descent *d);
-/* Without a penalty a proof needs a matrix: it costs many times the units made so far. */
-bool mg_descent_is_dear(const mg_descent *d);
 /* Whether the best point is proven to the tolerance. Proofs that cost passes are tried at growing
  * distances only. */
 margin_status mg_descent_check(mg_descent *d, bool *done);
-/* Where the duality gap of a ridge says too little: the distance to its optimum. */
-margin_status mg_descent_prove_by_distance(mg_descent *d);
-
-/* ---- End (descent_end.c) ---- */
 /* Units without progress after which constant rates are given up. */
 enum { MG_DESCENT_MOST_IDLE = 200 };
 /* Fills in the solution with the best point; `ended`: OK, or why the steps ended. */

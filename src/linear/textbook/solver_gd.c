@@ -13,9 +13,9 @@
  *   Srebro, Cotter, "Pegasos", 2011), and prove the gap. */
 #include "linear/textbook/descent.h"
 
-/* to = from - rate x gradient, proximal. */
-static void gd_step_from(const mg_descent *d, const mg_descent_point *from, double rate,
-                         mg_descent_point *to) {
+/* to = here - rate x gradient, proximal. */
+static void gd_step(const mg_descent *d, double rate, mg_descent_point *to) {
+    const mg_descent_point *from = &d->here;
     const double share = rate / d->mass;
     for (int64_t j = 0; j < d->numbers; j++)
         to->w[j] = from->w[j] - share * from->gradient[j]; /* and the intercepts */
@@ -24,27 +24,19 @@ static void gd_step_from(const mg_descent *d, const mg_descent_point *from, doub
 
 /* ---- Rates found on the way ------------------------------------------------------------------ */
 
-static double smooth_value(const mg_descent *d, const mg_descent_point *p) {
-    const double kappa = d->objective->penalty.kappa;
-    double sum = 0.0;
-    if (kappa == 0.0) return p->value;
-    for (int64_t j = 0; j < d->functions * d->columns; j++)
-        sum += fabs(p->w[j]);
-    return p->value - kappa * sum;
-}
-
-/* The parabola of curvature 1/rate at `from` lies above the objective at `to`. */
-static bool gd_fits(const mg_descent *d, const mg_descent_point *from, const mg_descent_point *to,
-                    double rate) {
+/* The parabola of curvature 1/rate at `here` lies above the objective at `there`: no loss without a
+ * bound comes with |w|_1. */
+static bool gd_fits(const mg_descent *d) {
     static const double rounding = 1e-13;
+    const mg_descent_point *from = &d->here, *to = &d->there;
     double slope = 0.0, square = 0.0;
     for (int64_t j = 0; j < d->numbers; j++) {
         const double move = to->w[j] - from->w[j];
         slope += move * from->gradient[j];
         square += move * move;
     }
-    const double most = smooth_value(d, from) + slope + d->mass * square / (2.0 * rate);
-    return smooth_value(d, to) <= most + rounding * fabs(from->value);
+    const double most = from->value + slope + d->mass * square / (2.0 * d->rate);
+    return to->value <= most + rounding * fabs(from->value);
 }
 
 static margin_status gd_adapting_step(mg_descent *d) {
@@ -52,9 +44,9 @@ static margin_status gd_adapting_step(mg_descent *d) {
     static const double growth = 1.5;
     d->rate *= growth;
     for (int k = 0; k < MOST_HALVINGS; k++, d->rate /= 2.0) {
-        gd_step_from(d, &d->here, d->rate, &d->there);
+        gd_step(d, d->rate, &d->there);
         MG_TRY(mg_descent_evaluate(d, &d->there));
-        if (gd_fits(d, &d->here, &d->there, d->rate)) break;
+        if (gd_fits(d)) break;
     }
     const mg_descent_point here = d->here;
     d->here = d->there;
@@ -68,6 +60,6 @@ margin_status mg_descent_step(mg_descent *d) {
     if (d->adapts) return gd_adapting_step(d);
     for (int64_t i = 0; d->alpha && i < d->samples; i++) /* slopes are those in f */
         d->alpha[i] += theta * (-sign[i] * d->slopes[i] - d->alpha[i]);
-    gd_step_from(d, &d->here, rate, &d->here);
+    gd_step(d, rate, &d->here);
     return mg_descent_evaluate(d, &d->here);
 }
