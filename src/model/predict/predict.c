@@ -263,18 +263,21 @@ static void plan_scratch(parallel_query *p, int64_t count) {
     }
 }
 
-/* Where there is no room, without rough scores; then on fewer threads. */
+/* Where the limit leaves no room, without rough scores; then on fewer threads. */
 static margin_status new_scratch(margin_context *context, parallel_query *p, int64_t count,
                                  margin_error *error) {
+    const int64_t left = mg_context_room(context, INT64_MAX / 2) * 2;
     for (;;) {
         plan_scratch(p, count);
-        const int64_t each = p->room + p->together + p->rough;
-        p->scratch = mg_new(context->heap, mg_threads(context) * each, sizeof *p->scratch);
+        const int64_t each = p->room + p->together + p->rough, all = mg_threads(context) * each;
+        const bool fits = all <= left / (int64_t)sizeof *p->scratch;
+        const bool last = !p->scores && (fits || mg_threads(context) == 1);
+        if (fits || last) p->scratch = mg_new(context->heap, all, sizeof *p->scratch);
         if (p->scratch) return MARGIN_OK;
-        if (!p->scores && mg_threads(context) == 1)
-            return mg_no_memory(context->heap, each, sizeof *p->scratch, "scratch for predictions",
+        if (last)
+            return mg_no_memory(context->heap, all, sizeof *p->scratch, "scratch for predictions",
                                 error);
-        if (!p->scores) context->options.threads /= 2;
+        if (!p->scores) context->options.threads = mg_threads(context) / 2;
         mg_expansion_rough_free(p->scores);
         p->scores = NULL;
     }
