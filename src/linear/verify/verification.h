@@ -60,6 +60,10 @@ margin_status mg_verify_columns(mg_verification *k);
  * (`folded`: made from rows); x: room for f->size. Or, of more columns, that they are not compared.
  */
 bool mg_verify_claims_rank(const mg_verification *k);
+/* f->count becomes that of a lower rank that is claimed, where all columns but those that are then
+ * kept are sums of them but for rounding. MEMORY, CANCELLED. */
+margin_status mg_verify_rounded(const mg_verification *k, mg_extended_factor *f,
+                                const mg_real *scale);
 void mg_verify_dependence(mg_verification *k, const mg_extended_factor *f, const mg_real *scale,
                           bool folded, mg_real *x);
 void mg_verify_many_columns(mg_verification *k);
