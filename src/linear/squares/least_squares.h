@@ -2,13 +2,11 @@
  *
  *   minimise  sum_i c_i (a_i.w + b - y_i)^2 + alpha |w|^2         b free (or absent: 0)
  *
- * with c_i the weight of sample i divided by the mean weight. Everything is computed with centred
- * columns and a centred target (that is what a free intercept amounts to), and every solution is
- * corrected against residuals that come from the data, unless products of columns prove it
- * (normal).
+ * with c_i the weight of sample i divided by the mean weight. Columns and target are centred (that
+ * is what a free intercept amounts to), and every solution is corrected against residuals that come
+ * from the data, unless products of columns prove it (normal).
  *
- *   normal   Cholesky of A'A + alpha I, with pivoting where columns depend on each other; where
- *            that is reliable
+ *   normal   Cholesky of A'A + alpha I, with pivots where columns depend on each other
  *   qr       orthogonal factors of blocks of rows, with pivoting: the accuracy of the data
  *   rows     Cholesky of A A' + alpha I: more columns than rows
  *   cg       conjugate gradients, to the tolerance: where a factor would cost more

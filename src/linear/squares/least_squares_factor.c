@@ -1,5 +1,4 @@
-/* Least squares: solving with a factor of the normal equations, and the solution of least norm
- * where columns depend on each other. */
+/* Least squares: solving with a factor, and least norm where columns depend on each other. */
 #include "linear/squares/least_squares.h"
 
 #include "learn/exact/rounded_sums.h"

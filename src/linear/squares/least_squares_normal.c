@@ -1,13 +1,11 @@
 /* Least squares by the normal equations.
  *
  * One pass makes the weighted products of the columns [A y 1], shifted by the means and divided by
- * the deviations of a sample of rows so that little cancels; the shift left over is corrected
- * exactly through the column of ones. Cholesky after scaling to a diagonal of ones, and refinement
- * with residuals from the data ("corrected seminormal equations", Björck, "Numerical methods for
- * least squares problems", 1996, section 6.6.5), unless the products of well conditioned columns
- * say enough: then no further pass follows. Where the condition is too large for Cholesky, Cholesky
- * with pivoting tells columns that depend on each other from those that do not, if there is nothing
- * in between: there the products of rounded numbers cannot tell, and QR does. */
+ * the deviations of a sample of rows so that little cancels; the column of ones corrects the rest.
+ * Cholesky of a diagonal of ones, and refinement with residuals from the data (Björck 1996, section
+ * 6.6.5), unless the products of well conditioned columns say enough. Where the condition is too
+ * large, Cholesky with pivoting tells columns that depend on each other, if there is nothing in
+ * between: there the products of rounded numbers cannot tell, and QR does. */
 #include "linear/squares/least_squares.h"
 
 #include "math/products/cholesky.h"
@@ -194,9 +192,8 @@ static double least_pivot(const mg_squares_factor *f, int64_t rank) {
     return least * least;
 }
 
-/* In the columns' own order, which is quick: where a few columns are sums of others, exactly, no
- * pivot is anywhere near rounding. Otherwise the factor is not kept: an order by size has a better
- * condition, and verification keeps the same columns. */
+/* In the columns' own order, which is quick: where a few are sums of others, exactly, no pivot is
+ * near rounding. Otherwise an order by size has a better condition, and is that of verification. */
 static margin_status factor_in_order(mg_squares *s, mg_squares_factor *f, double norm,
                                      bool *reliable) {
     const double surely = 1e-6;

@@ -1,9 +1,9 @@
 /* Least squares by orthogonal transformations.
  *
- * Blocks of rows of [1 A y], centred and scaled, are folded into a triangle by Householder
- * reflections, and triangles into each other (Demmel, Grigori, Hoemmen, Langou, SIAM J. Sci.
- * Comput. 34, 2012). QR of the triangle with pivoting tells what the columns span to the accuracy
- * of the data itself, in several times the work of the normal equations. */
+ * Blocks of rows of [1 A y], centred and scaled, are folded into a triangle, and triangles into
+ * each other (Demmel and others, SIAM J. Sci. Comput. 34, 2012). QR of the triangle with pivoting
+ * tells what the columns span to the accuracy of the data, in several times the work of the
+ * products. */
 #include "linear/squares/least_squares.h"
 
 #include "math/products/cholesky.h"
@@ -128,8 +128,7 @@ static void copy_triangle(const mg_squares *s, const triangle *t, mg_squares_fac
     }
 }
 
-/* The condition of what is solved for; with a penalty that is everything, though rounding may hide
- * it. */
+/* Of what is solved for; with a penalty that is everything, though rounding may hide it. */
 static void find_condition(mg_squares *s, mg_squares_factor *f) {
     const int64_t n = f->count;
     const double *r = f->matrix, most = 64.0 / DBL_EPSILON;

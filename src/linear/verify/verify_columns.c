@@ -6,11 +6,11 @@
  * found without rounding where that leaves a doubt, and (w, 0) must be L z for some z: z comes from
  * the rows of L that are kept, and each other row says what its weight then is.
  *
- * Rounding. That weight may be off by a millionth of the terms it is the sum of, and by MG_ROUNDING
- * times the condition (of products, squared) times all weights, each with its column divided by its
- * length, and times how far columns lie from 0 beside their lengths; and by MG_ROUNDING of what
- * would make all of the fit from its column alone. Where that is more than a thousandth nothing is
- * compared, which is said. So it is where a fit that stopped has a rank below the data's. */
+ * Rounding. That weight may be off by a millionth of the terms it is the sum of; by MG_ROUNDING
+ * times the condition (of products, squared), all weights, each with its column divided by its
+ * length, and how far columns lie from 0; and by MG_ROUNDING of what would make all of the fit from
+ * its column alone. Where that is more than a thousandth nothing is compared, which is said; nor
+ * where a fit that stopped has a rank below the data's. */
 #include "learn/exact/rounded_sums.h"
 #include "linear/verify/verification.h"
 
@@ -32,8 +32,7 @@ bool mg_verify_claims_rank(const mg_verification *k) {
     return is_direct(k) && k->options->penalty.rho == 0.0;
 }
 
-/* k->v and k->held: the value of a column that is not 0, and in how many rows it is that; k->far.
- */
+/* k->v, k->held: the value of a column that is not 0, and in how many rows it is that; k->far. */
 static margin_status read_columns(mg_verification *k, real *rows) {
     const int64_t size = k->columns + 1;
     *rows = 0.0L;

@@ -126,8 +126,7 @@ static margin_status count_columns(curvature *m) {
     return MARGIN_OK;
 }
 
-/* Of least squares with an intercept: columns are then as long, and in that order, as in the
- * training. */
+/* Of least squares: columns are then as long, and in the order, that they are in training. */
 static margin_status find_means(curvature *m) {
     mg_verification *k = m->k;
     real total = 0.0L;
