@@ -469,7 +469,7 @@ static void test_no_penalty(void **state) {
         }
 }
 
-/* The proof is by a matrix of columns x columns, where there is room for it. */
+/* The proof is by a matrix of columns x columns where there is room for it, else by products. */
 static void test_no_penalty_of_many_columns(void **state) {
     margin_context_options small = {.size = sizeof small, .threads = 1, .memory_limit = 32 << 20};
     margin_context *context;
@@ -487,8 +487,9 @@ static void test_no_penalty_of_many_columns(void **state) {
     linear_fitted_free(&f);
     assert_int_equal(margin_context_create(&small, &context, NULL), MARGIN_OK);
     f = linear_fit_with(context, &c.problem, MG_LOSS_LOGISTIC, "C=inf", NULL);
-    assert_int_equal(f.status, MARGIN_STOPPED_STALLED);
-    assert_contains(f.report.reason, "<= 4096");
+    assert_int_equal(f.status, MARGIN_OK);
+    assert_true(f.report.gap <= 1e-6);
+    assert_contains(f.report.reason, "wrong for one random draw");
     linear_fitted_free(&f);
     margin_context_free(context);
     sparse_free(&c);

@@ -72,8 +72,8 @@ static bool may_belong(const groups_run *run, int64_t j) {
     return run->whole[j] && (!scale || scale[j] != 0.0 || constant);
 }
 
-/* Runs from left to right, each as short as it can be. before[j]: the sum of the columns before j
- * since the last that is in no run. */
+/* Runs from left to right, each as short as it can be. before[j]: the sum of the columns before
+ * j; `from`: where the next run may begin. */
 static void find_runs(groups_run *run, uint64_t *before, mg_column_groups *groups) {
     int64_t from = 0;
     before[0] = 0;
@@ -219,4 +219,32 @@ void mg_column_groups_add(const mg_column_groups *groups, const double *unit, do
             for (int l = 0; l < lanes; l++)
                 out[j * lanes + l] += factor * groups->entry[j] * unit[j] * part[l];
     }
+}
+
+/* ---- Columns of one class -------------------------------------------------------------------- */
+
+margin_status mg_column_recedes(margin_context *context, const mg_problem *problem, bool intercept,
+                                const double *weights, bool *recedes, margin_error *error) {
+    enum { POLL = 4096 };
+    const margin_matrix *x = &problem->x;
+    int64_t *key; /* columns: 0 before the first value, -1 where they do not agree */
+    MG_SCOPED_ARENA(arena, context->heap);
+    *recedes = false;
+    if (!mg_is_csr(x) || problem->maker || (problem->shift && !intercept)) return MARGIN_OK;
+    MG_ARENA_NEW(&arena, key, x->columns, "the columns of classes", error);
+    memset(key, 0, (size_t)x->columns * sizeof *key);
+    for (int64_t i = 0; i < problem->count; i++) {
+        const int64_t row = mg_sample_row(problem, i), end = mg_row_start(x, row + 1);
+        if (i % POLL == 0 && mg_cancelled(context)) return mg_fail_cancelled(error);
+        for (int64_t e = mg_row_start(x, row); e < end && weights[i] > 0.0; e++) {
+            const double value = mg_stored_value(x, e);
+            int64_t *at = key + mg_column_index(x, e);
+            const int64_t own = problem->sign ? 1 + (value * problem->sign[i] > 0.0)
+                                              : 2 * problem->code[i] + 1 + (value > 0.0);
+            if (value != 0.0) *at = *at == 0 || *at == own ? own : -1;
+        }
+    }
+    for (int64_t j = 0; j < x->columns; j++)
+        *recedes |= key[j] > 0 && !(problem->scale && problem->scale[j] == 0.0);
+    return MARGIN_OK;
 }

@@ -18,7 +18,7 @@ static const margin_option option_table[] = {
     MG_OPTION_INTERCEPT,
     MG_CHOICE("solver", "auto", "auto|normal|qr|cg" MG_SOLVERS_DESCENT,
               "normal equations, QR (slower; for columns that almost depend on each other), "
-              "conjugate gradients (many sparse columns, under a penalty), or the one that the "
+              "conjugate gradients (many sparse columns), or the one that the "
               "data needs" MG_SOLVERS_DESCENT_HELP),
     MG_OPTION_TOL_OF("1e-06", "relative distance to the optimum to reach"),
     MG_OPTION_MAX_ITER,

@@ -443,7 +443,8 @@ static bool smooth_can(const mg_objective *objective, char *why) {
 /* From the solution's w and b, or, where both are 0, the best intercepts, until P is proven. */
 static margin_status smooth_minimise(mg_linear_job *job, mg_linear_solution *solution) {
     MG_SCOPED(mg_smooth, s);
-    MG_TRY(mg_column_recedes(job->objective, &solution->plain, job->error)); /* no bound either */
+    MG_TRY(
+        mg_objective_recedes(job->objective, &solution->plain, job->error)); /* no bound either */
     MG_TRY(mg_smooth_begin(job, solution, NULL, &s));
     job->stop.deadline -= s.pass; /* the proof takes as long */
     mg_stop_arm(&job->stop);

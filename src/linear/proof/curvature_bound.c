@@ -121,6 +121,8 @@ static margin_status find_categories(curvature_bound *m, bool *any) {
                                  &groups, m->error));
     for (int64_t j = 0; j <= o->columns; j++)
         m->independent[j] = j < o->columns || o->intercept;
+    if (!o->intercept && o->design->scale)
+        return MARGIN_OK; /* a scale of 0 hides what 1 is made of */
     for (int64_t g = !o->intercept; g < groups.count; g++)
         m->independent[groups.end[g] - 1] = false;
     *any = groups.count > !o->intercept;

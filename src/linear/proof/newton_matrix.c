@@ -1,6 +1,8 @@
 /* Newton's matrix of an objective, in coordinates and factored. The functions of all classes may
  * move together without changing the loss, so it is taken without the last one. */
 #include "linear/proof/newton_matrix.h"
+
+#include "learn/exact/column_groups.h"
 #include "math/products/cholesky.h"
 
 #include <string.h>
@@ -251,29 +253,11 @@ static margin_status come_nearer(const mg_objective *o, double *w, double *b, ma
     return MARGIN_OK;
 }
 
-margin_status mg_column_recedes(const mg_objective *o, bool *recedes, margin_error *error) {
-    const mg_problem *problem = o->design->problem;
-    const margin_matrix *x = &problem->x;
-    int64_t *key; /* columns: 0 before the first value, -1 where they do not agree */
-    MG_SCOPED_ARENA(arena, o->design->heap);
+margin_status mg_objective_recedes(const mg_objective *o, bool *recedes, margin_error *error) {
     *recedes = false;
-    if (!mg_is_endless(o) || !mg_is_csr(x) || problem->maker || (problem->shift && !o->intercept))
-        return MARGIN_OK;
-    MG_ARENA_NEW(&arena, key, o->columns, "the columns of classes", error);
-    memset(key, 0, (size_t)o->columns * sizeof *key);
-    for (int64_t i = 0; i < o->samples; i++) {
-        const int64_t row = mg_sample_row(problem, i), end = mg_row_start(x, row + 1);
-        for (int64_t e = mg_row_start(x, row); e < end && o->c[i] > 0.0; e++) {
-            const double value = mg_stored_value(x, e);
-            int64_t *at = key + mg_column_index(x, e);
-            const int64_t own = o->functions > 1 ? 2 * problem->code[i] + 1 + (value > 0.0)
-                                                 : 1 + (value * problem->sign[i] > 0.0);
-            if (value != 0.0) *at = *at == 0 || *at == own ? own : -1;
-        }
-    }
-    for (int64_t j = 0; j < o->columns; j++)
-        *recedes |= key[j] > 0 && !(problem->scale && problem->scale[j] == 0.0);
-    return MARGIN_OK;
+    return mg_is_endless(o) ? mg_column_recedes(o->design->context, o->design->problem,
+                                                o->intercept, o->c, recedes, error)
+                            : MARGIN_OK;
 }
 
 margin_status mg_find_recession(const mg_objective *o, const double *w, const double *b,
@@ -285,7 +269,7 @@ margin_status mg_find_recession(const mg_objective *o, const double *w, const do
     double *at, *at_b, *step, *step_b, least, most = (double)INFINITY;
     MG_SCOPED_ARENA(arena, o->design->heap);
     *separable = false;
-    MG_TRY(mg_column_recedes(o, recedes, error));
+    MG_TRY(mg_objective_recedes(o, recedes, error));
     if (!mg_is_endless(o) || *recedes || !mg_newton_matrix_can(o)) return MARGIN_OK;
     MG_TRY(MG_PIECES(&arena, "Newton's direction", error, MG_PIECE(at, weights),
                      MG_PIECE(at_b, o->functions), MG_PIECE(step, weights + o->functions),

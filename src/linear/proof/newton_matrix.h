@@ -40,10 +40,8 @@ void mg_newton_matrix_solve(const mg_objective *o, const mg_newton_matrix *n, co
 
 /* Without a penalty it may: it has no least value where classes separate. */
 bool mg_is_endless(const mg_objective *o);
-/* *recedes: a stored column has values of one sign in rows of one class (of one function: signs
- * that agree with those of the classes), so that its weight may grow for ever and no row gets
- * worse. One pass over the stored values. MEMORY. */
-margin_status mg_column_recedes(const mg_objective *o, bool *recedes, margin_error *error);
+/* mg_column_recedes, of an objective that may be endless. */
+margin_status mg_objective_recedes(const mg_objective *o, bool *recedes, margin_error *error);
 /* Whether the loss of an endless objective falls for ever in a direction of Newton's method from
  * (w, b); *separable: every margin grows in it. A few steps are taken until that is plain. */
 margin_status mg_find_recession(const mg_objective *o, const double *w, const double *b,

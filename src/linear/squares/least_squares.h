@@ -12,7 +12,8 @@
  *   cg       conjugate gradients, to the tolerance: where a factor would cost more
  *
  * Without a penalty and with dependent columns the answer is the one of least |w|, in the units in
- * which the learner sees the columns; that of cg is one of many. */
+ * which the learner sees the columns; that of cg is one of many where more than categories depend.
+ */
 #pragma once
 
 #include "linear/objective/linear_options.h"
