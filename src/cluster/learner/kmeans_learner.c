@@ -196,8 +196,12 @@ static margin_status report_silhouette(mg_fit *fit, const mg_kmeans_task *task,
                                .k = task->k,
                                .labels = labels,
                                .sizes = sizes};
+    static const double most = 2e8; /* differences: a tenth of a second */
+    const double rows_squared = (double)task->count * (double)task->count;
     double value;
-    if (task->count > MG_MOST_SILHOUETTE || task->k < 2) return MARGIN_OK;
+    if (task->count > MG_MOST_SILHOUETTE || task->k < 2 ||
+        rows_squared * (double)task->x->columns > most)
+        return MARGIN_OK;
     const margin_status status = mg_silhouette(fit->context, &rows, &value, NULL, fit->error);
     if (mg_timed_out(fit->context, status)) return MARGIN_OK; /* it says less than the model does */
     MG_TRY(status);
