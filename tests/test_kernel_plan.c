@@ -117,7 +117,7 @@ static const plan_case cases[] = {
     {"svm(kernel=rbf, multiclass=ovr)", 2000, 8, 10, F32, 2, 0},
     {"svm(kernel=rbf, gamma=0.01, kkt=0.001)", 3000, 300, 10, CHANCE, 2, 0}, /* all support */
     {"svm(kernel=rbf, gamma=0.01, kkt=0.001)", 1500, 500, 5, CHANCE, 2, 0},
-    {"svm(kernel=rbf, C=0.1, tol=0.01)", 4000, 3, 26, CHANCE, 2, 0},
+    {"svm(kernel=rbf, C=0.1, tol=0.01)", 1500, 3, 26, CHANCE, 2, 0},
     {"svm(kernel=rbf, gamma=0.01)", 4000, 300, 10, APART, 2, 0}, /* few do */
     {"svm(kernel=rbf, task=regress)", 2500, 8, 0, F64, 2, 0},
     {"svm(kernel=rbf, task=regress)", 3000, 4, 0, F32, 1, 15 << 20},

@@ -266,7 +266,7 @@ static void plan_scratch(parallel_query *p, int64_t count) {
 /* Where the limit leaves no room, without rough scores; then on fewer threads. */
 static margin_status new_scratch(margin_context *context, parallel_query *p, int64_t count,
                                  margin_error *error) {
-    const int64_t left = mg_context_room(context, INT64_MAX / 2) * 2;
+    const int64_t left = mg_context_room(context, INT64_MAX); /* the kernel takes some, too */
     for (;;) {
         plan_scratch(p, count);
         const int64_t each = p->room + p->together + p->rough, all = mg_threads(context) * each;
