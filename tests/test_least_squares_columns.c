@@ -188,26 +188,21 @@ static void test_times(void **state) {
         }
 }
 
-/* A column that differs from a sum of others in its last bits alone counts as that sum; two units
- * more in one row do not. */
+/* Columns that differ from a sum of others in their last bits: that may be what fits the target. */
 static void test_rounded_dependence(void **state) {
     (void)state;
-    for (int k = 0; k < 6; k++) {
+    for (int s = 0; s < 3; s++) {
         regression r = regression_make(60, 3, 0, 1, 72);
         const margin_data data = regression_data(&r);
         char spec[60];
         margin_report report = {0};
         for (int i = 0; i < 60; i++)
             r.x[3 * i + 2] = r.x[3 * i] / 3 + r.x[3 * i + 1] / 7;
-        if (k >= 3) r.x[3 * 17 + 2] += 0x1p-40;
-        snprintf(spec, sizeof spec, "least-squares(solver=%s)", solvers[k % 3]);
+        snprintf(spec, sizeof spec, "least-squares(solver=%s)", solvers[s]);
         margin_model *model = fit_text(context, spec, &data, &report);
-        assert_int_equal(isnan(margin_report_item_value(&report, "rank")), k >= 3);
-        if (k < 3) {
-            assert_int_equal(report.status, MARGIN_OK);
-            assert_contains(report.reason, "rank 2 of 3 (x1, x2, x3 depend on each other but for "
-                                           "rounding");
-        }
+        assert_int_equal(report.status, MARGIN_STOPPED_STALLED);
+        assert_close(report.gap * fmax(1, report.objective), report.objective, 1e-9);
+        assert_contains(report.reason, "rank 2 of 3, but it is more");
         margin_model_free(model);
         regression_free(&r);
     }

@@ -3,7 +3,7 @@
 #include "least_squares_cases.h"
 
 #include "base/context.h"
-#include "learn/exact/rounded_sums.h"
+#include "learn/exact/exact_columns.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -264,7 +264,8 @@ static void test_targets(void **state) {
     regression_free(&r);
 }
 
-/* Sums that were rounded: the answer of least norm, proven, and verification agrees. */
+/* Sums that were rounded: the answer of least norm, of which nothing is proven beyond its
+ * objective, objective, and verification agrees. More columns than rows are eliminated for. */
 static void test_rounded(void **state) {
     (void)state;
     enum { ROWS = 180, COLUMNS = 170, RANK = 40 };
@@ -279,244 +280,15 @@ static void test_rounded(void **state) {
         char spec[60];
         margin_report report = {0}, found = {0};
         snprintf(spec, sizeof spec, "least-squares(solver=%s)", solvers[s]);
-        margin_model *model = fit_proven(context, spec, &data, &report);
-        assert_contains(report.reason, "rank 40 of 170");
-        assert_contains(report.reason, "but for rounding");
+        margin_model *model = fit_text(context, spec, &data, &report);
+        assert_int_equal(report.status, MARGIN_STOPPED_STALLED);
+        assert_close(report.gap * fmax(1, report.objective), report.objective, 1e-9);
+        assert_contains(report.reason, "rank 40 of 170, but it may be more");
         assert_least(margin_model_weights(model, 0), w, COLUMNS, 1e-10);
-        assert_int_equal(margin_verify(context, model, &data, &found, NULL), MARGIN_OK);
-        assert_true(found.gap < 1e-12);
+        assert_true(margin_verify(context, model, &data, &found, NULL) >= 0);
         margin_model_free(model);
     }
     regression_free(&r);
-}
-
-static double decimals(double value, double digits) {
-    return nearbyint(value * digits) / digits;
-}
-
-enum { TABLE_ROWS = 200 };
-
-/* What tables hold: 0 a total, 1 shares of 1, 2 two scales of one temperature, 3 a year and an age;
- * beside them a column of its own. `wrong`: one number of the sum is off in its last decimal. */
-static regression decimal_table(int kind, bool wrong) {
-    regression r = regression_make(TABLE_ROWS, kind < 2 ? 4 : 3, 0, 1, 77);
-    for (int64_t i = 0; i < TABLE_ROWS; i++) {
-        double *x = r.x + i * r.columns;
-        const double a = x[0], b = x[1], own = decimals(x[r.columns - 1], 1e3);
-        x[0] = kind == 0   ? decimals(fabs(40 * a), 100)
-               : kind == 1 ? decimals(0.5 / (1 + fabs(a)), 1e3)
-               : kind == 2 ? decimals(15 + 10 * a, 10)
-                           : nearbyint(1980 + 10 * a) + decimals(fabs(b), 10);
-        x[1] = kind == 0   ? decimals(fabs(20 * b), 100)
-               : kind == 1 ? decimals(0.5 / (1 + fabs(b)), 1e3)
-               : kind == 2 ? decimals(1.8 * x[0] + 32, 100)
-                           : decimals(2026 - x[0], 10);
-        if (kind == 0) x[2] = decimals(x[0] + x[1], 100);
-        if (kind == 1) x[2] = decimals(1 - x[0] - x[1], 1e3);
-        x[r.columns - 1] = own;
-        if (kind == 0 && i % 50 == 0) x[0] = x[1] = x[2] = 0;
-        r.y[i] = decimals(x[0] / 7 - x[1] / 9 + own + r.y[i], 100);
-    }
-    if (wrong) r.x[17 * r.columns + (kind < 2 ? 2 : 1)] += kind == 1 ? 1e-3 : 0.01;
-    return r;
-}
-
-static void check_verified(const margin_model *model, const margin_data *data, bool holds) {
-    margin_report found = {0};
-    const margin_status status = margin_verify(context, model, data, &found, NULL);
-    assert_int_equal(status == MARGIN_OK, holds);
-    if (holds) assert_true(found.gap < 1e-15);
-}
-
-/* Each converges to the answer of least norm, as does the table in other units; and verification,
- * which looks at the data itself, finds the gap that the fit found, and another table out. */
-static void test_decimals(void **state) {
-    (void)state;
-    static const char *const specs[] = {"least-squares", "least-squares(solver=qr)",
-                                        "standardize | least-squares",
-                                        "minmax | least-squares(solver=normal)"};
-    static double values[4 * TABLE_ROWS], weights[TABLE_ROWS];
-    static int32_t columns[4 * TABLE_ROWS];
-    int64_t starts[TABLE_ROWS + 1] = {0};
-    for (int k = 0; k < 4 * 4 * 2 * 3; k++) {
-        const bool wrong = k / 16 % 2;
-        regression r = decimal_table(k / 4 % 4, wrong), other = decimal_table(k / 4 % 4, !wrong);
-        margin_data data = regression_data(&r), changed = regression_data(&other);
-        for (int64_t i = 0; i < TABLE_ROWS; i++) {
-            starts[i + 1] = starts[i];
-            weights[i] = (double)(i % 7);
-            for (int64_t j = 0; j < r.columns; j++) {
-                values[starts[i + 1]] = r.x[i * r.columns + j];
-                columns[starts[i + 1]] = (int32_t)j;
-                starts[i + 1] += r.x[i * r.columns + j] != 0;
-            }
-        }
-        if (k / 32 == 1) data.x = margin_csr_f64(values, columns, starts, TABLE_ROWS, r.columns);
-        if (k / 32 == 2) data.weights = changed.weights = margin_values_f64(weights, TABLE_ROWS);
-        margin_report report = {0};
-        long double w[4];
-        margin_model *model = fit_proven(context, specs[k % 4], &data, &report);
-        const double rank = margin_report_item_value(&report, "rank");
-        least_norm(&r, k / 32 == 2 ? weights : NULL, true, w);
-        if (k % 4 < 2) assert_least(margin_model_weights(model, 0), w, r.columns, 1e-9);
-        assert_true(wrong ? isnan(rank) : rank == (double)r.columns - 1);
-        assert_true((strstr(report.reason, "but for rounding") != NULL) == !wrong);
-        check_verified(model, &data, true);
-        check_verified(model, &changed, false);
-        margin_model_free(model);
-        regression_free(&r);
-        regression_free(&other);
-    }
-}
-
-/* Without an intercept a total is one and shares are not; behind stages their shifts are rounded.
- */
-static void test_decimals_without_intercept(void **state) {
-    (void)state;
-    for (int k = 0; k < 8; k++) {
-        const bool shifted = k >= 4, sum = shifted || k == 0;
-        regression r = decimal_table(k % 4, false);
-        const margin_data data = regression_data(&r);
-        margin_report report = {0};
-        margin_model *model = fit_proven(context,
-                                         shifted ? "standardize | least-squares(intercept=no)"
-                                                 : "least-squares(intercept=no)",
-                                         &data, &report);
-        assert_true((strstr(report.reason, "but for rounding") != NULL) == sum);
-        check_verified(model, &data, true);
-        margin_model_free(model);
-        regression_free(&r);
-    }
-}
-
-enum { MIXED = 9 };
-
-/* Three kinds of sums in one table: totals of totals, indicators, and a ratio that is none of small
- * whole numbers. */
-static regression mixed_table(void) {
-    regression r = regression_make(TABLE_ROWS, MIXED, 0, 1, 80);
-    for (int64_t i = 0; i < TABLE_ROWS; i++) {
-        double *x = r.x + i * MIXED;
-        x[0] = decimals(exp(3 + 2 * x[0]), 100);
-        x[1] = decimals(1 + fabs(x[1]), 100);
-        x[2] = decimals(x[0] + x[1], 100);
-        x[3] = decimals(50 * x[3], 100);
-        x[4] = decimals(x[3] - x[2], 100);
-        for (int64_t j = 5; j < 8; j++)
-            x[j] = i % 3 == j - 5;
-        x[8] = x[3] * 2.718281828459045 / 3 + x[1];
-        r.y[i] += 0.1 * x[3] + x[1] - x[6];
-    }
-    return r;
-}
-
-static void test_several_sums(void **state) {
-    (void)state;
-    static const char *const specs[] = {"least-squares", "least-squares(solver=qr)",
-                                        "standardize | least-squares"};
-    regression r = mixed_table();
-    double y[2 * TABLE_ROWS];
-    margin_data data = regression_data(&r), both = data;
-    long double w[MIXED];
-    least_norm(&r, NULL, true, w);
-    for (int k = 0; k < 3; k++) {
-        margin_report report = {0};
-        margin_model *model = fit_proven(context, specs[k], &data, &report);
-        assert_close(margin_report_item_value(&report, "rank"), MIXED - 4, 0);
-        if (k < 2) assert_least(margin_model_weights(model, 0), w, MIXED, 1e-9);
-        check_verified(model, &data, true);
-        for (int threads = 1; threads <= 7; threads += 6) {
-            margin_context *own = support_context(NULL, threads);
-            margin_model *same = fit_text(own, specs[k], &data, NULL);
-            assert_same_model(model, same);
-            margin_model_free(same);
-            margin_context_free(own);
-        }
-        margin_model_free(model);
-    }
-    for (int64_t i = 0; i < TABLE_ROWS; i++) {
-        y[2 * i] = r.y[i];
-        y[2 * i + 1] = sin((double)i);
-    }
-    both.y = margin_values_f64(y, 2 * TABLE_ROWS);
-    both.targets = 2;
-    margin_model *model = fit_proven(context, "least-squares", &both, NULL);
-    assert_least(margin_model_weights(model, 0), w, MIXED, 1e-9);
-    check_verified(model, &both, true);
-    margin_model_free(model);
-    regression_free(&r);
-}
-
-/* Tables in which a row of huge numbers is, or all are huge, or a row differs by more than its
- * rounding, or whole numbers differ by 1. */
-static regression other_table(int kind) {
-    regression r =
-        regression_make(kind == 8 ? 3 : TABLE_ROWS, kind < 6 || kind == 8 ? 2 : 3, 0, 1, 79);
-    uint64_t random = 5;
-    for (int64_t i = 0; i < r.rows; i++) {
-        double *x = r.x + i * r.columns;
-        const double few = floor(10 * support_uniform(&random)), u = support_uniform(&random);
-        if (kind < 2 && i == 30) x[0] = x[1] = kind ? 1e16 : 1e20; /* a missing value's mark */
-        if (kind == 2) x[1] = (x[0] = floor(1e14 + 8e14 * u)) + fmod(few, 4);
-        if (kind == 3) x[1] = (x[0] = floor(4e13 * (double)i + 1e13 * u)) - few;
-        if (kind == 4) x[1] = (x[0] = pow(10, 17 * u)) + 1 + few;
-        if (kind == 5) x[1] = x[0] + (i == 3 ? 1e-13 : 0);
-        if (kind == 6) x[1] = x[0] + 0.002 * x[1], x[2] = (x[1] - x[0]) / 0.002 + 1e-11 * x[2];
-        for (int64_t j = 0; j < 3 && kind == 7; j++) /* of netCDF */
-            x[j] = i == 11 ? 0x1.ep+122 : (double)(float)x[j];
-        if (kind == 8) x[0] = (double)(1 << i), x[1] = x[0] + (i == 2 ? 1e-14 : 0);
-        r.y[i] = x[0] - x[1] + 0.1 * few;
-    }
-    return r;
-}
-
-static void test_what_is_no_rounding(void **state) {
-    (void)state;
-    static const char *const specs[] = {"least-squares", "least-squares(solver=qr)",
-                                        "standardize | least-squares",
-                                        "least-squares(intercept=no)"};
-    for (int k = 0; k < 9 * 4 * 2; k++) {
-        regression r = other_table(k / 4 % 9);
-        margin_data data = regression_data(&r);
-        int32_t columns[3 * TABLE_ROWS];
-        int64_t starts[TABLE_ROWS + 1];
-        for (int64_t i = 0; i < r.rows * r.columns; i++)
-            columns[i] = (int32_t)(i % r.columns);
-        for (int64_t i = 0; i <= r.rows; i++)
-            starts[i] = i * r.columns;
-        if (k >= 36) data.x = margin_csr_f64(r.x, columns, starts, r.rows, r.columns);
-        margin_report report = {0};
-        margin_model *model = fit_text(context, specs[k % 4], &data, &report);
-        assert_null(strstr(report.reason, "but for rounding"));
-        assert_true(report.status != MARGIN_OK || isnan(margin_report_item_value(&report, "rank")));
-        margin_model_free(model);
-        regression_free(&r);
-    }
-}
-
-/* What is far above rounding keeps its rank, however near the columns come to each other. */
-static void test_near_is_not_rounded(void **state) {
-    (void)state;
-    enum { ROWS = 120, COLUMNS = 9 };
-    for (int kind = 0; kind < 3; kind++) {
-        regression r = regression_make(ROWS, COLUMNS, 0, 1, 78);
-        const margin_data data = regression_data(&r);
-        for (int64_t i = 0; i < ROWS; i++)
-            for (int64_t j = 0; j < COLUMNS; j++) {
-                double *x = r.x + i * COLUMNS + j;
-                if (kind == 0) *x = pow(-9 + 6.0 * (double)i / ROWS, (double)j + 1); /* Filip */
-                if (kind == 1) *x = 1.0 / (double)(i + j + 1);                       /* Hilbert */
-                if (kind == 2 && j > 0) *x = x[-j] + 1e-12 * *x;
-            }
-        for (int s = 0; s < 3; s++) {
-            char spec[60];
-            margin_report report = {0};
-            snprintf(spec, sizeof spec, "least-squares(solver=%s)", solvers[s]);
-            margin_model_free(fit_text(context, spec, &data, &report));
-            assert_true(isnan(margin_report_item_value(&report, "rank")));
-        }
-        regression_free(&r);
-    }
 }
 
 /* ---- Sums without rounding ------------------------------------------------------------------- */
@@ -557,56 +329,6 @@ static void test_exact_sums(void **state) {
     assert_false(hold);
 }
 
-/* ---- Sums but for rounding ------------------------------------------------------------------- */
-
-static bool rounded_hold(const mg_problem *problem, bool intercept, double factor) {
-    static const double weights[20] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0};
-    static const int64_t column[2] = {0, 1};
-    const mg_column_sums sums = {
-        .count = 1, .terms = 1, .ld = 1, .column = column, .factors = &factor};
-    bool hold = false;
-    assert_int_equal(
-        mg_rounded_hold(context, problem, intercept, weights, &sums, MG_ROUNDED_UNITS, &hold, NULL),
-        0);
-    return hold;
-}
-
-static void test_rounded_hold(void **state) {
-    (void)state;
-    enum { ROWS = 20 };
-    double x[2 * ROWS] = {0}, scale[2] = {0.5, 0.25}, shift[2] = {-1.1, -0.55};
-    mg_problem problem = {.x = margin_dense_f64(x, ROWS, 2, 2), .count = ROWS};
-    for (int i = 0; i < ROWS; i++)
-        x[2 * i] = x[2 * i + 1] = 1.5 + i;
-    x[2 * ROWS - 1] = 1e6; /* of a row without weight */
-    assert_true(rounded_hold(&problem, true, 1 + 1e-9));
-    for (int ulps = 1; ulps <= 20; ulps++) {
-        x[11] = nextafter(x[11], 1e9);
-        if (ulps == 2) assert_true(rounded_hold(&problem, false, 1 + 1e-9));
-    }
-    assert_false(rounded_hold(&problem, true, 1 + 1e-9));
-    x[11] = x[10];
-    problem.scale = scale;
-    problem.shift = shift;
-    assert_true(rounded_hold(&problem, false, 0.5 + 1e-9));
-    shift[1] += 4e-16;
-    assert_true(rounded_hold(&problem, false, 0.5 + 1e-9));
-    shift[1] += 4e-15;
-    assert_false(rounded_hold(&problem, false, 0.5 + 1e-9));
-    assert_true(rounded_hold(&problem, true, 0.5 + 1e-9));
-    for (int i = 0; i < ROWS; i++)
-        x[2 * i] = 0x1p52 + 3 * i, x[2 * i + 1] = x[2 * i] + (i == 3);
-    assert_false(rounded_hold(&problem, true, 0.5)); /* these were not rounded */
-    x[0] = x[1] = 0.5;
-    assert_true(rounded_hold(&problem, true, 0.5));
-    problem.scale = problem.shift = NULL; /* a ratio that is none, of sizes over many decades */
-    for (int i = 0; i < ROWS; i++)
-        x[2 * i] = decimals(pow(10, 6 - i * 0.4), 100), x[2 * i + 1] = x[2 * i] / 0.30471;
-    assert_true(rounded_hold(&problem, true, 1 / 0.30471 + 1e-9));
-    x[7] = (double)NAN;
-    assert_false(rounded_hold(&problem, true, 1 / 0.30471));
-}
-
 /* ---- Threads, memory, limits ----------------------------------------------------------------- */
 
 static void test_threads(void **state) {
@@ -638,12 +360,10 @@ static margin_status fit_it(margin_context *own, void *user, margin_error *error
 
 static void test_no_memory(void **state) {
     (void)state;
-    for (int rounded = 0; rounded < 2; rounded++) {
-        regression r = rounded ? mixed_table() : whole_numbers(30, 6, 4, 97);
-        margin_data data = regression_data(&r);
-        assert_true(support_fail_each_allocation(1, fit_it, &data) > 10);
-        regression_free(&r);
-    }
+    regression r = whole_numbers(30, 6, 4, 97);
+    margin_data data = regression_data(&r);
+    assert_true(support_fail_each_allocation(1, fit_it, &data) > 10);
+    regression_free(&r);
 }
 
 static void *cancel_soon(void *own) {
@@ -675,24 +395,12 @@ static void test_cancel(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ranks),
-        cmocka_unit_test(test_many_columns),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_equal_rows),
-        cmocka_unit_test(test_indicators),
-        cmocka_unit_test(test_targets),
-        cmocka_unit_test(test_rounded),
-        cmocka_unit_test(test_exact_sums),
-        cmocka_unit_test(test_decimals),
-        cmocka_unit_test(test_decimals_without_intercept),
-        cmocka_unit_test(test_several_sums),
-        cmocka_unit_test(test_what_is_no_rounding),
-        cmocka_unit_test(test_near_is_not_rounded),
-        cmocka_unit_test(test_rounded_hold),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_ranks),      cmocka_unit_test(test_many_columns),
+        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_shapes),     cmocka_unit_test(test_equal_rows),
+        cmocka_unit_test(test_indicators), cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_rounded),    cmocka_unit_test(test_exact_sums),
+        cmocka_unit_test(test_threads),    cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_cancel),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);

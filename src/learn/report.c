@@ -141,7 +141,6 @@ void mg_report_claim(margin_report *report, mg_verified *verified, const char *n
 void mg_verified_join(mg_verified *into, const mg_verified *part) {
     into->objective += part->objective;
     into->gap += part->gap;
-    into->own += part->own;
     for (int i = 0; i < MARGIN_REPORT_ITEMS; i++)
         into->items[i] += part->items[i];
     if (!into->contradiction) into->contradiction = part->contradiction;

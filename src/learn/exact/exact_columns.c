@@ -12,7 +12,6 @@
 #include "base/sort.h"
 #include "math/products/modular.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct exact_run {
@@ -121,15 +120,6 @@ margin_status mg_exact_columns(margin_context *context, const mg_problem *proble
 
 /* ---- Sums of columns ------------------------------------------------------------------------- */
 
-static bool ratio_of(double x, uint64_t *number) {
-    double p, q;
-    if (!mg_small_ratio(x, &p, &q)) return false;
-    const uint64_t size = (uint64_t)fabs(p);
-    *number = p < 0.0 ? mg_modular_less(0, size) : size;
-    if (q > 1.0) *number = mg_modular_times(*number, mg_modular_inverse((uint64_t)q));
-    return true;
-}
-
 /* run->null: a random combination of the sums, each less its own column. */
 static bool combine_sums(exact_run *run, const margin_context *context,
                          const mg_column_sums *sums) {
@@ -144,7 +134,7 @@ static bool combine_sums(exact_run *run, const margin_context *context,
         for (int64_t i = 0; i < sums->terms; i++) {
             const int64_t j = sums->column[i];
             const double ratio = scale ? scale[j] / scale[own] : 1.0;
-            if (!ratio_of(sums->factors[l * sums->ld + i] * ratio, &factor)) return false;
+            if (!mg_modular_ratio(sums->factors[l * sums->ld + i] * ratio, &factor)) return false;
             if (factor != 0)
                 run->null[j] = mg_modular_plus(run->null[j], mg_modular_times(chosen, factor));
         }

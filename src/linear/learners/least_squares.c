@@ -89,15 +89,23 @@ static margin_status solve_by(mg_squares *s, const char *solver, int64_t targets
 
 /* ---- Report ---------------------------------------------------------------------------------- */
 
-/* What is particular about the columns. */
-static void describe_columns(const mg_squares *s, margin_status status, mg_text *text) {
+/* 0, 1 or 2 for more, but for the column of ones that poly and rbf make: beside an intercept it is
+ * no news. */
+static int64_t constant_columns(const mg_squares *s, int64_t *first) {
     char buffer[32];
-    int64_t constant = 0, first = 0;
-    for (int64_t j = 0; j < s->columns && constant < 2; j++) {
-        /* the column of ones that poly and rbf make is no news beside an intercept */
-        const char *name = mg_column_name(s->problem->columns, j, buffer);
-        if (!(s->norm[j] > 0.0) && strcmp(name, "1") != 0 && constant++ == 0) first = j;
-    }
+    int64_t count = 0;
+    for (int64_t j = 0; j < s->columns && count < 2; j++)
+        if (!(s->norm[j] > 0.0) &&
+            strcmp(mg_column_name(s->problem->columns, j, buffer), "1") != 0 && ++count == 1)
+            *first = j;
+    return count;
+}
+
+/* What is particular about the columns. */
+static void describe_columns(const mg_squares *s, mg_text *text) {
+    char buffer[32];
+    int64_t first = 0;
+    const int64_t constant = constant_columns(s, &first);
     if (s->rank >= 0 && s->is_partial)
         mg_text_format(text,
                        "; to double precision the columns have rank %lld of %lld, but it %s more "
@@ -105,19 +113,20 @@ static void describe_columns(const mg_squares *s, margin_status status, mg_text 
                        (long long)s->rank, (long long)s->columns, s->is_undecided ? "may be" : "is",
                        s->columns_text[0] ? s->columns_text : "rows");
     else if (s->rank >= 0 && s->columns_text[0])
-        mg_text_format(text, "; the columns have rank %lld of %lld (%s depend on each other%s)",
-                       (long long)s->rank, (long long)s->columns, s->columns_text,
-                       s->is_rounded ? " but for rounding" : "");
-    else if (s->rank >= 0)
-        mg_text_format(text, "; more columns (%lld) than independent rows (%lld)",
-                       (long long)s->columns, (long long)s->rank);
-    if (s->rank >= 0 && !s->is_partial && status == MARGIN_OK)
-        mg_text_format(text, ": of all best weights these have the least norm");
-    if (constant > 0)
         mg_text_format(text,
-                       constant > 1 ? "; columns %s and others are constant and have weight 0"
-                                    : "; column %s is constant and has weight 0",
-                       mg_column_name(s->problem->columns, first, buffer));
+                       "; the columns have rank %lld of %lld (%s depend on each other): of all "
+                       "best weights these have the least norm",
+                       (long long)s->rank, (long long)s->columns, s->columns_text);
+    else if (s->rank >= 0)
+        mg_text_format(text,
+                       "; more columns (%lld) than independent rows (%lld): of all best weights "
+                       "these have the least norm",
+                       (long long)s->columns, (long long)s->rank);
+    const char *name = mg_column_name(s->problem->columns, first, buffer);
+    if (constant > 1)
+        mg_text_format(text, "; columns %s and others are constant and have weight 0", name);
+    else if (constant > 0)
+        mg_text_format(text, "; column %s is constant and has weight 0", name);
 }
 
 /* Why a factor did not do it, and what would help. */
@@ -137,16 +146,12 @@ static void describe_conjugate(const mg_squares *s, margin_status status, mg_tex
                        "without a penalty %s have no bound but 0 for the least objective; ridge "
                        "with a small alpha has one",
                        s->method);
-    mg_text_format(text, " (estimated: %s s a step%s%s%s)", step.text, s->price.fits ? ", " : "",
-                   s->price.fits ? factor.text : "; a factor would not fit into memory",
-                   s->price.fits ? " s for a factor" : "");
-}
-
-/* Whether smaller offsets may help. */
-static bool lies_far(const mg_squares *s) {
-    double ratio;
-    mg_squares_rounding(s, &ratio);
-    return ratio > 100.0 && !s->is_partial && !s->problem->shift;
+    if (s->price.fits)
+        mg_text_format(text, " (estimated: %s s a step, %s s for a factor)", step.text,
+                       factor.text);
+    else
+        mg_text_format(text, " (estimated: %s s a step; a factor would not fit into memory)",
+                       step.text);
 }
 
 static void describe_end(const mg_squares *s, margin_status status, mg_text *text) {
@@ -162,18 +167,17 @@ static void describe_end(const mg_squares *s, margin_status status, mg_text *tex
                        "or columns of similar size (standardize), would be certain",
                        s->method, mg_about(s->condition).text);
     else
-        mg_text_format(text, "rounding limits the residual (%s, condition %s): %s", s->method,
-                       mg_about(s->condition).text,
-                       lies_far(s) ? "subtract large offsets from the columns (standardize), leave "
-                                     "out columns, or use ridge"
-                                   : "leave out columns, or use ridge");
+        mg_text_format(text,
+                       "rounding limits the residual (%s, condition %s): subtract large offsets "
+                       "from the columns (standardize), leave out columns, or use ridge",
+                       s->method, mg_about(s->condition).text);
 }
 
 static margin_status set_reason(mg_squares *s, margin_status status) {
     MG_SCOPED(mg_text, text);
     mg_text_init(&text, s->context->heap);
     describe_end(s, status, &text);
-    describe_columns(s, status, &text);
+    describe_columns(s, &text);
     MG_TRY(mg_text_check(&text, "the report", s->error));
     mg_report_reason(&s->fit->report, "%s", text.data);
     return MARGIN_OK;

@@ -2,11 +2,13 @@
  *
  *   minimise  sum_i c_i (a_i.w + b - y_i)^2 + alpha |w|^2         b free (or absent: 0)
  *
- * with c_i the weight of sample i divided by the mean weight. Columns and target are centred (that
- * is what a free intercept amounts to), and every solution is corrected against residuals that come
- * from the data, unless products of columns prove it (normal).
+ * with c_i the weight of sample i divided by the mean weight. Everything is computed with centred
+ * columns and a centred target (that is what a free intercept amounts to), and every solution is
+ * corrected against residuals that come from the data, unless products of columns prove it
+ * (normal).
  *
- *   normal   Cholesky of A'A + alpha I, with pivots where columns depend on each other
+ *   normal   Cholesky of A'A + alpha I, with pivoting where columns depend on each other; where
+ *            that is reliable
  *   qr       orthogonal factors of blocks of rows, with pivoting: the accuracy of the data
  *   rows     Cholesky of A A' + alpha I: more columns than rows
  *   cg       conjugate gradients, to the tolerance: where a factor would cost more
@@ -72,7 +74,6 @@ struct mg_squares {
     int64_t rank;           /* -1: full */
     bool is_partial;        /* the factor may have left out what the columns do span */
     bool is_undecided;      /* and whether it has is not known */
-    bool is_rounded;        /* what is left out is rounding of the numbers */
     char method[64];        /* for the report */
     char columns_text[200]; /* the dependent columns, by name */
     bool out_of_time; /* what was being computed is worth nothing, or not as good as it could be */
@@ -156,14 +157,16 @@ margin_status mg_squares_factor_new(mg_squares *s, mg_squares_factor *f);
 margin_status mg_squares_factor_apart(mg_squares *s, mg_squares_factor *f);
 /* Columns and scale in LAPACK's order. */
 margin_status mg_squares_factor_pivoted(mg_squares *s, mg_squares_factor *f, const int *pivots);
-/* After matrix, order and rank are there: the sums, which have to hold (learn/exact; where `most`
- * is less, exactly), or the rank becomes a greater one, up to `most`; the projection on the least
- * |w|, the names of the dependent columns; is_partial: the sums may not hold. Only for alpha = 0.
- */
-margin_status mg_squares_factor_null(mg_squares *s, mg_squares_factor *f, int64_t most);
+/* After matrix, order and rank are there: the sums, the projection on the least |w|, the names of
+ * the dependent columns; is_partial: the sums may not be exact. Only for alpha = 0. */
+margin_status mg_squares_factor_null(mg_squares *s, mg_squares_factor *f);
 margin_status mg_squares_factor_correct(mg_squares *s, void *factor, double *step);
 /* s->step from the right side x: the first `rank` numbers of Q'y. */
 margin_status mg_squares_factor_start(mg_squares *s, const mg_squares_factor *f, double *x);
+/* *empty: the data has nothing, to double precision, in directions that the factor leaves out. Of
+ * random ones, made accurate by the data; a factor of products hides what is there. Uses step and
+ * gradient. */
+margin_status mg_squares_factor_check(mg_squares *s, const mg_squares_factor *f, bool *empty);
 /* Cholesky of n x n numbers whose 1-norm is `norm`; sets s->condition. *done: it is reliable. work:
  * 2 n. */
 margin_status mg_squares_try_cholesky(mg_squares *s, double *matrix, int64_t n, int64_t ld,
@@ -175,6 +178,11 @@ margin_status mg_squares_judge_cholesky(mg_squares *s, const double *matrix, int
                                         double norm, double *work, bool *done);
 /* How long a combination of columns of norm 1 may be and still be nothing but rounding. */
 double mg_squares_blur(const mg_squares *s, const mg_squares_factor *f);
+/* The rank of the data less the intercept, found without rounding; out of time: that of the
+ * columns.
+ */
+margin_status mg_squares_exact_rank(mg_squares *s, int64_t *rank);
+
 /* The three ways. *doubtful: the columns are so close to depending on each other that their
  * products cannot tell (the solution is then not made), or the result is not good enough; with
  * `only` just where there is no factor. */

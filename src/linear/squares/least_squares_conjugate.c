@@ -4,8 +4,9 @@
  *   (A'CA + alpha I) step = gradient        centred A, never made; diag(A'CA + alpha I) first
  *
  * With the residuals as dual point the gap is |gradient|^2 / alpha and what the intercept costs,
- * exactly. What is left of the gradient and how far P fell is known in each step: both tell without
- * a pass when to look at the data again. A pass then proves it, or more steps start from there. */
+ * exactly (least_squares_pass.c). What conjugate gradients have left of the gradient is known in
+ * each step, and so is how far P fell: both tell without a pass when to look at the data again. A
+ * pass over the data then proves it, or more steps start from there. */
 #include "learn/exact/least_curvature.h"
 #include "linear/design/design_columns.h"
 #include "linear/objective/conjugate.h"

@@ -1,7 +1,9 @@
-/* Least squares: solving with a factor, and least norm where columns depend on each other. */
+/* Least squares: solving with a factor of the normal equations, and the solution of least norm
+ * where columns depend on each other. */
 #include "linear/squares/least_squares.h"
 
-#include "learn/exact/rounded_sums.h"
+#include "base/random.h"
+#include "learn/exact/exact_columns.h"
 #include "math/products/cholesky.h"
 
 #include <stdio.h>
@@ -178,80 +180,86 @@ static void find_names(mg_squares *s, const mg_squares_factor *f, bool *takes_pa
     mg_squares_name_columns(s, takes_part);
 }
 
-/* What is left out must be nothing at all, or rounding of the numbers: else a direction of
- * rounding's size may fit the target. */
-static margin_status judge_sums(mg_squares *s, const mg_squares_factor *f, bool exactly,
-                                bool *hold) {
+margin_status mg_squares_exact_rank(mg_squares *s, int64_t *rank) {
+    bool *independent;
+    MG_ARENA_NEW(&s->arena, independent, s->columns + 1, "the dependent columns", s->error);
+    MG_TRY(mg_squares_in_time(s, mg_exact_columns(s->context, s->problem, s->intercept, s->c,
+                                                  independent, rank, s->error)));
+    *rank = s->out_of_time ? s->columns : *rank - s->intercept;
+    return MARGIN_OK;
+}
+
+/* What is left out must be nothing at all: a direction of rounding's size may fit the target. */
+static margin_status judge_rank(mg_squares *s, const mg_squares_factor *f) {
+    const double little = 4e6; /* multiplications */
+    const double most = (double)MG_MIN(s->samples, s->columns);
     const mg_column_sums sums = {.count = f->count - f->rank,
                                  .terms = f->rank,
                                  .ld = f->count,
                                  .column = f->column,
                                  .factors = f->null.sums};
-    int64_t rows = s->samples;
+    int64_t rank, rows = s->samples;
+    bool hold;
     if (s->samples < s->columns)
         MG_TRY(mg_exact_rows(s->context, s->problem, s->c, NULL, &rows, s->error));
-    *hold = f->rank >= rows - s->intercept; /* there can be no more */
-    if (!*hold)
-        MG_TRY(mg_exact_sums(s->context, s->problem, s->intercept, s->c, &sums, hold, s->error));
-    s->is_rounded = false;
-    MG_TRY(mg_squares_in_time(s, mg_stop_check(&s->stop, 0)));
-    if (*hold || exactly || s->out_of_time) return MARGIN_OK;
-    mg_stop_arm(&s->stop);
-    const margin_status status = mg_rounded_hold(s->context, s->problem, s->intercept, s->c, &sums,
-                                                 MG_ROUNDED_UNITS, hold, s->error);
-    s->out_of_time = mg_stop_cut(&s->stop, status);
-    if (s->out_of_time) return MARGIN_OK; /* what it says of sums is worth nothing */
-    mg_stop_disarm(&s->stop);
-    s->is_rounded = *hold;
-    return status;
-}
-
-/* Without rounding, where that is worth it; it is where there is a choice. */
-static margin_status find_exact_rank(mg_squares *s, bool chosen, int64_t *rank) {
-    const double little = 4e6; /* multiplications */
-    const double least = (double)MG_MIN(s->samples, s->columns);
-    bool *independent;
-    s->is_undecided = !chosen && least * least * (double)s->columns > little;
-    if (s->is_undecided) return MARGIN_OK;
-    MG_ARENA_NEW(&s->arena, independent, s->columns + 1, "the dependent columns", s->error);
-    MG_TRY(mg_squares_in_time(s, mg_exact_columns(s->context, s->problem, s->intercept, s->c,
-                                                  independent, rank, s->error)));
-    *rank -= s->intercept;
-    return MARGIN_OK;
-}
-
-/* The first one from f->rank on whose sums hold; else `most`, or where it is less the exact one. */
-static margin_status choose_rank(mg_squares *s, mg_squares_factor *f, int64_t most, bool *hold) {
-    enum { MOST_TURNS = 16 };
-    const int64_t n = f->count, first = f->rank;
-    const size_t bytes = (size_t)((n - first) * n) * sizeof(double);
-    int64_t rank = s->columns + 1;
-    double *kept;
-    MG_ARENA_NEW(&s->arena, kept, (n - first) * n, "the dependent columns", s->error);
-    memcpy(kept, f->matrix + first * n, bytes);
-    for (int turn = 0; f->rank < n; turn++) {
-        MG_TRY(mg_squares_in_time(s, mg_null_space_make(&s->stop, &s->arena, n, f->rank, f->matrix,
-                                                        f->scale, &f->null, s->error)));
-        if (!s->out_of_time) MG_TRY(judge_sums(s, f, most < f->rank, hold));
-        if (!*hold && !s->out_of_time && turn == 0 && most >= f->rank)
-            MG_TRY(find_exact_rank(s, most > first, &rank));
-        *hold |= f->rank >= rank;
-        if (*hold || s->out_of_time || f->rank >= most) return MARGIN_OK;
-        memcpy(f->matrix + first * n, kept, bytes);
-        f->rank = turn < MOST_TURNS ? f->rank + 1 : MG_MIN(most, rank);
-    }
-    *hold = true;
-    return MARGIN_OK;
-}
-
-margin_status mg_squares_factor_null(mg_squares *s, mg_squares_factor *f, int64_t most) {
-    bool *marks, hold = false;
-    if (f->rank == f->count) return MARGIN_OK;
-    MG_TRY(choose_rank(s, f, most, &hold));
-    if (s->out_of_time || f->rank == f->count) return MARGIN_OK;
-    s->rank = f->rank;
+    s->is_partial = f->rank < rows - s->intercept;
+    if (!s->is_partial) return MARGIN_OK; /* there can be no more */
+    MG_TRY(mg_exact_sums(s->context, s->problem, s->intercept, s->c, &sums, &hold, s->error));
     s->is_partial = !hold;
+    s->is_undecided = most * most * (double)s->columns > little;
+    if (hold || s->is_undecided) return MARGIN_OK;
+    MG_TRY(mg_squares_exact_rank(s, &rank));
+    s->is_partial = rank > f->rank;
+    return MARGIN_OK;
+}
+
+margin_status mg_squares_factor_null(mg_squares *s, mg_squares_factor *f) {
+    bool *marks;
+    if (f->rank == f->count) return MARGIN_OK;
+    s->rank = f->rank;
+    MG_TRY(mg_squares_in_time(s, mg_null_space_make(&s->stop, &s->arena, f->count, f->rank,
+                                                    f->matrix, f->scale, &f->null, s->error)));
+    if (s->out_of_time) return MARGIN_OK;
     MG_ARENA_NEW(&s->arena, marks, s->columns + 1, "the dependent columns", s->error);
     find_names(s, f, marks);
+    return judge_rank(s, f);
+}
+
+/* v: directions that the factor leaves out, in a random mixture, made accurate by the data. */
+static margin_status choose_null(mg_squares *s, const mg_squares_factor *f, int64_t turn,
+                                 double *v) {
+    double *rest = s->gradient;
+    memset(v, 0, (size_t)s->columns * sizeof *v);
+    for (int64_t k = 0; k < f->count; k++) {
+        const uint64_t at = (uint64_t)(turn * f->count + k);
+        v[f->column[k]] = mg_random_below(0, MG_RANDOM_CHECK, at, 2) ? f->scale[k] : -f->scale[k];
+    }
+    memcpy(rest, v, (size_t)s->columns * sizeof *v);
+    MG_TRY(project(s, f, rest));
+    for (int64_t j = 0; j < s->columns; j++)
+        v[j] -= rest[j];
+    MG_TRY(squares_multiply(s, f, v));
+    solve_basic(s, f, f->product, rest);
+    for (int64_t j = 0; j < s->columns; j++)
+        v[j] -= rest[j];
+    return MARGIN_OK;
+}
+
+margin_status mg_squares_factor_check(mg_squares *s, const mg_squares_factor *f, bool *empty) {
+    enum { TURNS = 2 };
+    const double least = mg_squares_blur(s, f);
+    double *v = s->step;
+    *empty = true;
+    for (int64_t turn = 0; turn < TURNS && *empty && !s->out_of_time; turn++) {
+        double square = 0.0, left = 0.0;
+        MG_TRY(choose_null(s, f, turn, v));
+        MG_TRY(squares_multiply(s, f, v));
+        for (int64_t k = 0; k < f->count; k++) {
+            const double own = v[f->column[k]] / f->scale[k];
+            square += own * own;
+            left += v[f->column[k]] * f->product[f->column[k]];
+        }
+        *empty = left <= least * least * square;
+    }
     return MARGIN_OK;
 }

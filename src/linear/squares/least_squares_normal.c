@@ -1,11 +1,13 @@
 /* Least squares by the normal equations.
  *
  * One pass makes the weighted products of the columns [A y 1], shifted by the means and divided by
- * the deviations of a sample of rows so that little cancels; the column of ones corrects the rest.
- * Cholesky of a diagonal of ones, and refinement with residuals from the data (Björck 1996, section
- * 6.6.5), unless the products of well conditioned columns say enough. Where the condition is too
- * large, Cholesky with pivoting tells columns that depend on each other, if there is nothing in
- * between: there the products of rounded numbers cannot tell, and QR does. */
+ * the deviations of a sample of rows so that little cancels; the shift left over is corrected
+ * exactly through the column of ones. Cholesky after scaling to a diagonal of ones, and refinement
+ * with residuals from the data ("corrected seminormal equations", Björck, "Numerical methods for
+ * least squares problems", 1996, section 6.6.5), unless the products of well conditioned columns
+ * say enough: then no further pass follows. Where the condition is too large for Cholesky, Cholesky
+ * with pivoting tells columns that depend on each other from those that do not, if there is nothing
+ * in between: there the products of rounded numbers cannot tell, and QR does. */
 #include "linear/squares/least_squares.h"
 
 #include "math/products/cholesky.h"
@@ -104,8 +106,7 @@ static margin_status make_products(mg_squares *s, products *p, bool *doubtful) {
 /* ---- Equations ------------------------------------------------------------------------------- */
 
 /* A'CA + alpha I with a diagonal of ones, the lower triangle, into f->matrix, and its 1-norm. From
- * the products below the diagonal, `again`: above it, as a factor has taken the place of those, and
- * with a diagonal that falls a little, so that no rounding decides which columns are kept. */
+ * the products below the diagonal, `again`: above it, as a factor has taken the place of those. */
 static margin_status equilibrate(const mg_squares *s, const products *p, mg_squares_factor *f,
                                  bool again, double *norm) {
     const double most = 1e280; /* a penalty that leaves nothing of a column */
@@ -117,7 +118,6 @@ static margin_status equilibrate(const mg_squares *s, const products *p, mg_squa
         const double penalty = s->alpha * factor * factor;
         const bool alone = s->alpha > 0.0 && !(penalty < most);
         f->work[k] = alone ? 1.0 / sqrt(s->alpha) / factor : 1.0 / sqrt(square + penalty);
-        if (again) f->work[k] *= 1.0 - 1e-9 * (double)k;
         f->scale[k] = alone ? 1.0 / sqrt(s->alpha) : factor * f->work[k];
     }
     for (int64_t k = 0; k < f->count; k++) {
@@ -129,7 +129,7 @@ static margin_status equilibrate(const mg_squares *s, const products *p, mg_squa
             sum += fabs(row[l]);
             sums[l] += fabs(row[l]);
         }
-        row[k] = again ? p->diagonal[f->column[k]] * f->work[k] * f->work[k] : 1.0;
+        row[k] = 1.0;
         sums[k] = sum + 1.0;
         if (mg_cancelled(s->context)) return mg_fail_cancelled(s->error);
     }
@@ -150,7 +150,7 @@ static double ratio_of(const mg_squares_factor *f) {
 
 /* What a factor of `rank` places says of columns that depend on each other. */
 static margin_status take_rank(mg_squares *s, mg_squares_factor *f, const int *pivots, int64_t rank,
-                               int64_t most, double norm, bool *reliable) {
+                               double norm, bool *reliable) {
     const int64_t n = f->count;
     MG_TRY(mg_squares_factor_pivoted(s, f, pivots));
     MG_TRY(mg_squares_factor_apart(s, f));
@@ -158,23 +158,19 @@ static margin_status take_rank(mg_squares *s, mg_squares_factor *f, const int *p
     s->condition = 1.0 / sqrt(mg_cholesky_condition(s->context, rank, f->matrix, n, norm, f->work));
     if (ratio_of(f) <= s->condition)
         MG_ARENA_NEW(&s->arena, f->away, s->columns, "the normal equations", s->error);
-    MG_TRY(mg_squares_factor_null(s, f, most));
-    *reliable = !s->out_of_time && !s->is_partial;
-    return MARGIN_OK;
+    MG_TRY(mg_squares_factor_null(s, f));
+    *reliable = !s->out_of_time;
+    return s->is_partial && *reliable ? mg_squares_factor_check(s, f, reliable) : MARGIN_OK;
 }
 
-/* Columns that depend on each other: pivots, which fall to rounding all at once. */
+/* Columns that depend on each other: pivots, which fall to rounding all at once, and what the data
+ * says of the directions left out. */
 static margin_status factor_pivoted(mg_squares *s, const products *p, mg_squares_factor *f,
                                     bool *reliable) {
     const double rounding = 1e-11, least = 1e-9;
     const int64_t n = f->count;
     int *pivots, rank = 0;
     double norm;
-    MG_TRY(mg_squares_factor_new(s, f));
-    f->matrix = p->gram;
-    f->ld = p->size;
-    s->rank = -1;
-    s->is_partial = false;
     MG_ARENA_NEW(&s->arena, pivots, n, "the normal equations", s->error);
     MG_TRY(equilibrate(s, p, f, true, &norm));
     MG_TRY(mg_squares_in_time(s, mg_lapack_dpstrf(&s->stop, 'U', n, f->matrix, f->ld, pivots,
@@ -182,7 +178,7 @@ static margin_status factor_pivoted(mg_squares *s, const products *p, mg_squares
     if (s->out_of_time || rank == 0 || rank == n) return MARGIN_OK;
     const double last = f->matrix[(rank - 1) * (f->ld + 1)];
     if (!(last * last > least)) return MARGIN_OK;
-    return take_rank(s, f, pivots, rank, rank, norm, reliable);
+    return take_rank(s, f, pivots, rank, norm, reliable);
 }
 
 static double least_pivot(const mg_squares_factor *f, int64_t rank) {
@@ -192,8 +188,9 @@ static double least_pivot(const mg_squares_factor *f, int64_t rank) {
     return least * least;
 }
 
-/* In the columns' own order, which is quick: where a few are sums of others, exactly, no pivot is
- * near rounding. Otherwise an order by size has a better condition, and is that of verification. */
+/* In the columns' own order, which is quick: where a few columns are sums of others, exactly, no
+ * pivot is anywhere near rounding. Otherwise the factor is not kept: an order by size has a better
+ * condition. */
 static margin_status factor_in_order(mg_squares *s, mg_squares_factor *f, double norm,
                                      bool *reliable) {
     const double surely = 1e-6;
@@ -210,7 +207,7 @@ static margin_status factor_in_order(mg_squares *s, mg_squares_factor *f, double
     if (!(least_pivot(f, rank) > surely)) return MARGIN_OK;
     for (int64_t k = 0; k < n; k++)
         pivots[k] = (int)order[k] + 1;
-    return take_rank(s, f, pivots, rank, 0, norm, reliable);
+    return take_rank(s, f, pivots, rank, norm, reliable);
 }
 
 /* ---- Proof ----------------------------------------------------------------------------------- */
@@ -281,12 +278,16 @@ static void judge_by_products(mg_squares *s, const products *p) {
                               rounding * terms * s->spread);
 }
 
-/* Products lose digits of columns far from 0, of sparse rows twice as many, and what is left of a
- * sum of others passes for a direction. */
-static bool is_lost(const mg_squares *s, const mg_squares_factor *f) {
-    const double far = offset_ratio(s), noise = DBL_EPSILON * far;
-    const bool sparse = isinf(mg_design_gram_rounding(&s->design));
-    return least_pivot(f, f->rank) <= (sparse ? 64.0 * far : 8.0) * noise;
+/* Of sparse rows products lose digits of columns far from 0, and what is left of a sum of others
+ * passes for a direction: a rank above that of the data is none. */
+static margin_status check_sparse_rank(mg_squares *s, const mg_squares_factor *f, bool *reliable) {
+    const double far = offset_ratio(s), noise = 64.0 * DBL_EPSILON * far * far;
+    int64_t rank;
+    if (!isinf(mg_design_gram_rounding(&s->design)) || least_pivot(f, f->rank) > noise)
+        return MARGIN_OK;
+    MG_TRY(mg_squares_exact_rank(s, &rank));
+    *reliable = f->rank <= rank;
+    return MARGIN_OK;
 }
 
 margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
@@ -309,9 +310,9 @@ margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
         MG_TRY(mg_squares_try_cholesky(s, f->matrix, f->count, f->ld, norm, f->work, &reliable));
     else
         MG_TRY(factor_in_order(s, f, norm, &reliable));
-    if (!reliable && s->alpha == 0.0 && (s->rank < 0 || s->is_partial))
-        MG_TRY(factor_pivoted(s, &p, f, &reliable));
-    if (!reliable || s->out_of_time || (s->alpha == 0.0 && is_lost(s, f))) return MARGIN_OK;
+    if (!reliable && s->alpha == 0.0 && s->rank < 0) MG_TRY(factor_pivoted(s, &p, f, &reliable));
+    if (reliable && s->alpha == 0.0 && !s->out_of_time) MG_TRY(check_sparse_rank(s, f, &reliable));
+    if (!reliable || s->out_of_time) return MARGIN_OK;
     mg_squares_start(s);
     for (int64_t j = 0; j < s->columns; j++) /* sum c (a - mean) (y - centre) */
         s->gradient[j] =
@@ -320,7 +321,7 @@ margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
     mg_squares_move(s, s->step);
     judge_by_products(s, &p);
     MG_TRY(mg_squares_refine(s, mg_squares_factor_correct, f));
-    s->may_doubt = !only;
+    s->may_doubt = !only && !s->is_partial; /* no way tells more of what is left out */
     *doubtful = s->may_doubt && s->now.gap > s->tolerance;
     s->correct = mg_squares_factor_correct;
     s->factor = f;

@@ -1,9 +1,11 @@
 /* Least squares by orthogonal transformations.
  *
- * Blocks of rows of [1 A y], centred and scaled, are folded into a triangle, and triangles into
- * each other (Demmel and others, SIAM J. Sci. Comput. 34, 2012). QR of the triangle with pivoting
- * tells what the columns span to the accuracy of the data, in several times the work of the
- * products. */
+ * Blocks of rows of [1 A y], centred and scaled, are folded one after the other into a triangle by
+ * Householder reflections, and triangles are folded into each other (Demmel, Grigori, Hoemmen,
+ * Langou, "Communication-optimal parallel and sequential QR", SIAM J. Sci. Comput. 34, 2012). QR
+ * of the triangle with pivoting tells what the columns span to the accuracy of the data itself:
+ * no product of two columns is ever rounded. Several times the work of the normal equations, so
+ * this is for columns that depend on each other closely. */
 #include "linear/squares/least_squares.h"
 
 #include "math/products/cholesky.h"
@@ -112,46 +114,48 @@ static margin_status take_triangle(mg_squares *s, const qr_walk *walk, const dou
     return mg_squares_in_time(s, fold(&s->stop, t, n, true, s->error));
 }
 
-/* R in Fortran's order with columns of length 1, the earlier ones longer, so that no rounding
- * decides which are kept; f->scale. */
+/* R in Fortran's order with columns of length 1; f->scale. */
 static void copy_triangle(const mg_squares *s, const triangle *t, mg_squares_factor *f) {
     for (int64_t k = 0; k < f->count; k++) {
         const double *column = t->r + k * t->size;
         double square = 0.0;
         for (int64_t l = 0; l <= k; l++)
             square += column[l] * column[l];
-        const double tie = s->alpha > 0.0 ? 1.0 : 1.0 + 1e-9 * (double)k;
-        const double length = square > 0.0 ? tie * sqrt(square) : 1.0;
+        const double length = square > 0.0 ? sqrt(square) : 1.0;
         f->scale[k] = 1.0 / (length * s->norm[f->column[k]]);
         for (int64_t l = 0; l < f->count; l++)
             f->matrix[k * f->count + l] = l <= k ? column[l] / length : 0.0;
     }
 }
 
-/* Of what is solved for; with a penalty that is everything, though rounding may hide it. */
-static void find_condition(mg_squares *s, mg_squares_factor *f) {
+/* Rounding of many rows may pass for a direction: a rank with a pivot that small is at most that of
+ * the data, found without rounding. */
+static margin_status cap_rank(mg_squares *s, mg_squares_factor *f) {
+    const double surely = 1e-10, *r = f->matrix;
+    int64_t rank;
+    if (f->rank == 0 || fabs(r[(f->rank - 1) * (f->count + 1)]) > surely * fabs(r[0]))
+        return MARGIN_OK;
+    MG_TRY(mg_squares_exact_rank(s, &rank));
+    f->rank = MG_MIN(f->rank, rank);
+    return MARGIN_OK;
+}
+
+/* The rank, and the condition of what is solved for; with a penalty that is everything, though
+ * rounding may hide it. */
+static margin_status find_rank(mg_squares *s, mg_squares_factor *f) {
     const int64_t n = f->count;
     const double *r = f->matrix, most = 64.0 / DBL_EPSILON;
+    const double least = s->alpha > 0.0 ? -1.0 : mg_squares_blur(s, f) * fabs(r[0]);
     double square = 0.0;
+    for (f->rank = 0; f->rank < n && fabs(r[f->rank * (n + 1)]) > least;)
+        f->rank++;
+    if (s->alpha == 0.0) MG_TRY(cap_rank(s, f));
     for (int64_t k = 0; k < f->rank; k++)
         for (int64_t l = 0; l <= k; l++)
             square += r[k * n + l] * r[k * n + l];
     s->condition = 1.0 / sqrt(mg_cholesky_condition(s->context, f->rank, r, n, square, f->work));
     if (!(s->condition <= most)) s->condition = most;
-}
-
-/* Rounding of numbers far from 0, or of many rows, may pass for a direction: where pivots are that
- * small the data is asked. */
-static margin_status find_rank(mg_squares *s, mg_squares_factor *f) {
-    const double surely = 1e-10, *r = f->matrix, whole = fabs(r[0]);
-    const double least = mg_squares_blur(s, f) * whole;
-    int64_t most = 0;
-    while (most < f->count && fabs(r[most * (f->count + 1)]) > least)
-        most++;
-    f->rank = most;
-    while (f->rank > 0 && !(fabs(r[(f->rank - 1) * (f->count + 1)]) > surely * whole))
-        f->rank--;
-    return mg_squares_factor_null(s, f, most);
+    return MARGIN_OK;
 }
 
 /* QR with pivoting of the triangle: the factor, and the start, step = R^-1 Q'y. */
@@ -172,8 +176,8 @@ static margin_status qr_decompose(mg_squares *s, const triangle *t, mg_squares_f
     for (int64_t k = 0; k < n; k++)
         y[k] *= s->spread;
     MG_TRY(mg_squares_factor_pivoted(s, f, pivots));
-    if (s->alpha == 0.0) MG_TRY(find_rank(s, f));
-    find_condition(s, f);
+    MG_TRY(find_rank(s, f));
+    if (s->alpha == 0.0) MG_TRY(mg_squares_factor_null(s, f));
     return s->out_of_time ? MARGIN_OK : mg_squares_factor_start(s, f, y);
 }
 

@@ -2,8 +2,9 @@
  *
  *   (A A' + alpha I) u = y - centre
  *
- * over the samples, so w has the least norm by itself. Rows are scaled by the roots of their
- * weights. Along the vector of ones centred rows are empty: there goes the mean diagonal. */
+ * over the samples, so the matrix is as small as the data allows and w has the least norm by
+ * itself. Rows are scaled by the roots of their weights. Centred rows add up to 0: along the vector
+ * of ones the matrix is empty, and gets its mean diagonal there, which changes no solution. */
 #include "linear/squares/least_squares.h"
 
 #include "learn/exact/exact_columns.h"

@@ -1,9 +1,9 @@
 /* What a linear learner claims, once more: objective and gap of one function or of K coupled ones,
  * from the rows, the weights as the learner found them and the dual variables that the model keeps,
  * by plain loops in extended precision that share nothing with the training but the formulas of the
- * losses (loss.h). proof/certificate.c derives the bound: with u_i the dual variables, p_ik what
- * the loss of sample i changes by with its score k (-u y for a margin, -u for a residual, q_k - 1[k
- * = y] for shares q, times c_i), and v_k = sum_i p_ik (a_i, 1),
+ * losses (loss.h). proof/certificate.c derives the bound: with u_i the dual
+ * variables, p_ik what the loss of sample i changes by with its score k (-u y for a margin, -u for
+ * a residual, q_k - 1[k = y] for shares q, times c_i), and v_k = sum_i p_ik (a_i, 1),
  *
  *   D = sum_i c_i dual(u_i) [- sum_i p_i target_i] - sum_kj max(|v_kj| - kappa, 0)^2 / (2 rho),
  *
@@ -22,13 +22,11 @@
 #include "base/sweep.h"
 #include "linear/verify/verification.h"
 
-#include <float.h>
 #include <string.h>
 
 typedef mg_real real;
 
 static const real unit = (real)MG_ROUNDING;
-static const real own_part = LDBL_EPSILON / (real)DBL_EPSILON; /* of what training rounds */
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
@@ -158,21 +156,18 @@ static margin_status find_objective(mg_verification *k) {
     return MARGIN_OK;
 }
 
-/* v = sum_i p_ik (a_i, 1), held: the sizes of all terms. `balanced`: the p of a function add up to
- * 0 but for rounding, which columns far from 0 would magnify. */
+/* v = sum_i p_ik (a_i, 1). `balanced`: the p of a function add up to 0 but for rounding, which
+ * columns far from 0 would magnify. */
 static margin_status find_sums(mg_verification *k, bool balanced) {
     const int64_t size = k->columns + 1;
     memset(k->v, 0, (size_t)(k->functions * size) * sizeof *k->v);
-    memset(k->held, 0, (size_t)size * sizeof *k->held);
     for (int64_t i = 0; i < k->samples; i++) {
         MG_TRY(mg_verify_row(k, i));
         for (int64_t m = 0; m < k->functions; m++) {
             const real pull = pull_of(k, i, m);
-            for (int64_t e = 0; e < k->entries && pull != 0.0L; e++) {
+            for (int64_t e = 0; e < k->entries && pull != 0.0L; e++)
                 k->v[m * size + k->at[e]] +=
                     pull * (k->values[e] - (balanced ? k->centre[k->at[e]] : 0.0L));
-                k->held[k->at[e]] += fabsl(pull) * k->sizes[e];
-            }
         }
     }
     return MARGIN_OK;
@@ -256,6 +251,28 @@ static margin_status find_rounding(mg_verification *k) {
     return MARGIN_OK;
 }
 
+/* Of P - D with a penalty. */
+static real gap_rounding(const mg_verification *k) {
+    const mg_penalty *penalty = &k->options->penalty;
+    const real rho = (real)penalty->rho, kappa = (real)penalty->kappa;
+    real sum = k->rounding, most = 0.0L;
+    for (int64_t m = 0; m < k->functions; m++)
+        for (int64_t j = 0; j < k->columns; j++) {
+            const int64_t at = m * (k->columns + 1) + j;
+            const real w = fabsl((real)k->h->view.linear.weights[m * k->columns + j]);
+            const real excess = fmaxl(fabsl(k->v[at]) - kappa, 0.0L), blur = k->blur[at];
+            if (rho > 0.0L)
+                sum += blur * fmaxl(w, excess / rho) + blur * blur / (2.0L * rho);
+            else
+                sum += blur * w;
+            most = fmaxl(most, blur);
+        }
+    for (int64_t m = 0; m < k->functions && k->options->intercept; m++)
+        sum += k->blur[m * (k->columns + 1) + k->columns] *
+               fabsl((real)k->h->view.linear.intercept[m]);
+    return rho > 0.0L ? sum : sum + k->objective * fminl(1.0L, most / kappa);
+}
+
 /* ---- Bound ----------------------------------------------------------------------------------- */
 
 static real greatest(const mg_verification *k) {
@@ -315,29 +332,6 @@ static real lasso_factor(const mg_verification *k) {
     return fmaxl(-limit, fminl(limit, linear / (2.0L * square)));
 }
 
-/* Of P - D with a penalty, D = bound at `factor` times the dual variables. own: of the sums here,
- * at the dual variables that these are; else of the training's, which are others, too. */
-static real gap_rounding(const mg_verification *k, bool own, real factor, real bound) {
-    const mg_penalty *penalty = &k->options->penalty;
-    const real rho = (real)penalty->rho, kappa = (real)penalty->kappa;
-    real sum = k->rounding, most = 0.0L;
-    if (own) sum = own_part * sum + 4.0L * (real)DBL_EPSILON * k->objective; /* losses are double */
-    for (int64_t m = 0; m < k->functions; m++)
-        for (int64_t j = 0; j < k->columns + k->options->intercept; j++) {
-            const int64_t at = m * (k->columns + 1) + j;
-            const real blur = own ? own_part * unit * k->held[j] : k->blur[at];
-            real reach = fabsl(j < k->columns ? (real)k->h->view.linear.weights[m * k->columns + j]
-                                              : (real)k->h->view.linear.intercept[m]);
-            if (j < k->columns && rho > 0.0L)
-                reach = fmaxl(reach, (fabsl(k->v[at]) - kappa) / rho) + blur / (2.0L * rho);
-            sum += blur * reach;
-            if (j < k->columns) most = fmaxl(most, blur);
-        }
-    if (rho > 0.0L) return sum;
-    /* v may be that much greater, and all dual variables that much smaller */
-    return sum + bound - dual_objective(k, factor * (1.0L - fminl(1.0L, most / kappa)));
-}
-
 /* D at the dual variables made feasible; gap: P - D. */
 static margin_status find_duality_gap(mg_verification *k, real *gap, real *moved) {
     const mg_penalty *penalty = &k->options->penalty;
@@ -346,13 +340,11 @@ static margin_status find_duality_gap(mg_verification *k, real *gap, real *moved
     MG_TRY(mg_verify_dual(k));
     MG_TRY(find_sums(k, true));
     const real most = greatest(k);
-    const real factor = penalty->rho > 0.0 ? 1.0L : lasso_factor(k);
-    bound = dual_objective(k, factor);
-    *moved = gap_rounding(k, false, factor, bound);
-    k->own = gap_rounding(k, true, factor, bound);
+    bound = dual_objective(k, penalty->rho > 0.0 ? 1.0L : lasso_factor(k));
     if (penalty->rho > 0.0 && kappa > 0.0L && most > kappa)
         bound = fmaxl(bound, dual_objective(k, kappa / most));
     *gap = k->objective - bound;
+    *moved = gap_rounding(k);
     return MARGIN_OK;
 }
 
@@ -375,7 +367,6 @@ static margin_status find_gap(mg_verification *k, real *gap, real *moved) {
         MG_TRY(find_sums(k, false));
         MG_TRY(mg_verify_distance(k, &distance, &of_distance));
     }
-    const bool dual = !free && *gap <= fminl(distance, k->objective);
     if (distance < *gap) {
         *gap = distance;
         *moved = of_distance;
@@ -384,7 +375,6 @@ static margin_status find_gap(mg_verification *k, real *gap, real *moved) {
         *gap = k->objective;
         *moved = fmaxl(*moved, k->rounding);
     }
-    k->own = fminl(dual ? k->own : own_part * *moved, k->objective + own_part * k->rounding);
     *moved = fminl(*moved, k->objective + k->rounding);
     *gap = fmaxl(0.0L, *gap);
     return MARGIN_OK;
@@ -474,7 +464,6 @@ static margin_status fill_report(mg_verification *k, real gap, real moved) {
     report->tolerance = options->tolerance;
     verified->objective = (double)k->rounding;
     verified->gap = (double)moved;
-    verified->own = (double)k->own;
     report->status =
         gap <= (real)options->tolerance * size + moved ? MARGIN_OK : MARGIN_STOPPED_STALLED;
     if (options->penalised) {

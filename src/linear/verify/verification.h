@@ -19,10 +19,10 @@ typedef struct mg_verification {
     mg_real *v;      /* functions x (columns + 1): sum_i p_ik (a_i, 1), see find_sums */
     mg_real *blur;   /* the same: how far rounding may have moved the training's */
     mg_real *centre; /* columns + 1: what may be taken off each; 0 of some */
-    mg_real *held;   /* columns + 1: in how many rows it is not 0; then as find_sums says */
+    mg_real *held;   /* columns + 1: in how many rows it is not 0 */
     mg_real *far;    /* columns + 1: sum_i c_i size^2; 0 of constants (mg_verify_columns) */
-    mg_real objective, rounding, own; /* own: how far the gap may be off that is found here */
-    mg_real unit_of_rows;             /* of sums over rows (mg_rows_rounding) */
+    mg_real objective, rounding;
+    mg_real unit_of_rows; /* of sums over rows (mg_rows_rounding) */
     /* The row at hand: its entries, of which the last one is the 1 of the intercept. */
     int64_t entries, *at;    /* columns + 1: their columns */
     mg_real *values, *sizes; /* columns + 1: of a_ij, and of the terms that a_ij is made of */
@@ -71,12 +71,9 @@ bool mg_verify_is_free(const mg_verification *k); /* of a penalty */
  * where training solves directly; after the objective and before other sums. CANCELLED. */
 margin_status mg_verify_columns(mg_verification *k);
 /* Least squares without a penalty, solved directly: rank and least norm, from the factor of H
- * (`folded`: from rows); x: room for f->size. Or, of more columns, that they are not compared. */
+ * (`folded`: made from rows); x: room for f->size. Or, of more columns, that they are not compared.
+ */
 bool mg_verify_claims_rank(const mg_verification *k);
-/* f->count becomes that of a lower rank that is claimed, where all columns but those that are then
- * kept are sums of them but for rounding. MEMORY, CANCELLED. */
-margin_status mg_verify_rounded(const mg_verification *k, mg_extended_factor *f,
-                                const mg_real *scale);
 void mg_verify_dependence(mg_verification *k, const mg_extended_factor *f, const mg_real *scale,
                           bool folded, mg_real *x);
 void mg_verify_many_columns(mg_verification *k);

@@ -6,12 +6,13 @@
  * found without rounding where that leaves a doubt, and (w, 0) must be L z for some z: z comes from
  * the rows of L that are kept, and each other row says what its weight then is.
  *
- * Rounding. That weight may be off by a millionth of the terms it is the sum of; by MG_ROUNDING
- * times the condition (of products, squared), all weights, each with its column divided by its
- * length, and how far columns lie from 0; and by MG_ROUNDING of what would make all of the fit from
- * its column alone. Where that is more than a thousandth nothing is compared, which is said; nor
- * where a fit that stopped has a rank below the data's. */
-#include "learn/exact/rounded_sums.h"
+ * Rounding. That weight may be off by a millionth of the terms it is the sum of, and by MG_ROUNDING
+ * times the condition (of products, squared, as long as training makes them) times all weights,
+ * each with its column divided by its length, and times how far columns lie from 0 beside their
+ * lengths; and by MG_ROUNDING of what would make all of the fit from its column alone. Where that
+ * is more than a thousandth nothing is compared, which is said. So it is where the rank is less
+ * than that of the data, at most by columns that training may take for sums of others (sure_rank):
+ * along those the weights are free. */
 #include "linear/verify/verification.h"
 
 #include <float.h>
@@ -36,7 +37,8 @@ bool mg_verify_claims_rank(const mg_verification *k) {
     return is_direct(k) && mg_verify_is_free(k);
 }
 
-/* k->v, k->held: the value of a column that is not 0, and in how many rows it is that; k->far. */
+/* k->v and k->held: the value of a column that is not 0, and in how many rows it is that; k->far.
+ */
 static margin_status read_columns(mg_verification *k, real *rows) {
     const int64_t size = k->columns + 1;
     *rows = 0.0L;
@@ -73,33 +75,42 @@ margin_status mg_verify_columns(mg_verification *k) {
     return MARGIN_OK;
 }
 
-margin_status mg_verify_rounded(const mg_verification *k, mg_extended_factor *f,
-                                const real *scale) {
-    const double was = claimed(k, "rank") + k->options->intercept;
-    double *weights;
-    bool hold;
-    if (!(was >= 0.0 && was < (double)f->count)) return MARGIN_OK;
-    MG_SCOPED_ARENA(arena, k->fit->context->heap);
-    MG_ARENA_NEW(&arena, weights, k->samples, "a verification", k->fit->error);
-    for (int64_t i = 0; i < k->samples; i++)
-        weights[i] = (double)k->c[i];
-    MG_TRY(mg_rounded_factor(k->fit->context, k->problem, weights, f, scale, (int64_t)was, &hold,
-                             k->fit->error));
-    if (hold) f->count = (int64_t)was;
-    return MARGIN_OK;
+/* How far columns lie from 0 at most, in their lengths. */
+static real find_far(const mg_verification *k, const real *scale) {
+    real far = 1.0L;
+    for (int64_t j = 0; j < k->columns; j++)
+        far = fmaxl(far, scale[j] * sqrtl(k->far[j]));
+    return far;
 }
 
 /* The share of all weights that rounding may be in one; INFINITY: not known. */
-static real noise_of(const mg_verification *k, const mg_extended_factor *f, const real *scale,
-                     bool folded) {
+static real noise_of(const mg_extended_factor *f, bool folded, real far) {
     static const real products = 1e11L; /* of more, training makes none */
     const real error = f->error / (8.0L * (real)LDBL_EPSILON * (real)MG_MAX(f->count, 1));
     const real trace = folded ? error * error : error;
-    real far = 1.0L; /* columns lie from 0 at most, in their lengths */
-    for (int64_t j = 0; j < k->columns; j++)
-        far = fmaxl(far, scale[j] * sqrtl(k->far[j]));
     if (!(f->error <= 0.1L)) return (real)INFINITY;
     return (real)MG_ROUNDING * far * (trace > products ? sqrtl(trace) : trace);
+}
+
+/* How many columns training surely tells from sums of others. Products of columns tell 1e-5, where
+ * its random look at the data misses a direction; products of rows those of columns as long as they
+ * are. */
+static int64_t sure_rank(const mg_verification *k, const mg_extended_factor *f, const real *scale,
+                         real far) {
+    const bool wide = k->columns > k->samples;
+    real cut = fmaxl(1e-5L, 64.0L * (real)MG_ROUNDING * far), square = 0.0L, least = (real)INFINITY;
+    int64_t rank = -k->options->intercept;
+    for (int64_t j = 0; j < k->columns && wide; j++) {
+        if (!(scale[j] > 0.0L)) continue;
+        square += 1.0L / (scale[j] * scale[j]);
+        least = fminl(least, 1.0L / scale[j]);
+    }
+    if (wide && square > 0.0L)
+        cut =
+            fmaxl(cut, 10.0L * sqrtl(8.0L * (real)k->samples * (real)DBL_EPSILON * square) / least);
+    for (int64_t at = 0; at < f->count; at++)
+        rank += fabsl(f->matrix[f->order[at] * (f->size + 1)]) > cut;
+    return rank;
 }
 
 /* Whether w is L z. x: f->size. */
@@ -157,7 +168,7 @@ void mg_verify_many_columns(mg_verification *k) {
 
 void mg_verify_dependence(mg_verification *k, const mg_extended_factor *f, const real *scale,
                           bool folded, real *x) {
-    const real noise = noise_of(k, f, scale, folded);
+    const real far = find_far(k, scale), noise = noise_of(f, folded, far);
     const int64_t rank = f->count - k->options->intercept;
     const double was = claimed(k, "rank");
     const bool sure = noise <= 1e-3L && !k->problem->blur;
@@ -165,10 +176,11 @@ void mg_verify_dependence(mg_verification *k, const mg_extended_factor *f, const
     for (int64_t j = 0; j < k->columns; j++)
         vary += k->far[j] > 0.0L;
     if (isnan(was) && rank == vary) return;
-    const bool less = k->fit->claimed && k->fit->claimed->status != MARGIN_OK && was < (double)rank;
-    if (!isnan(was) && !k->problem->blur) /* `less`: of a fit that stopped */
+    if (!isnan(was) && !k->problem->blur) {
+        const double least = (double)sure_rank(k, f, scale, far);
         mg_report_claim(&k->fit->report, &k->fit->verified, "rank",
-                        sure && !less ? (double)rank : was, 0.0);
+                        sure ? fmin(fmax(was, least), (double)rank) : was, 0.0);
+    }
     if (!sure || isnan(was) || was < (double)rank) tell_unknown(k);
     if (!sure) return;
     if (isnan(was) && !isnan(claimed(k, "condition")) && k->fit->claimed->status == MARGIN_OK)

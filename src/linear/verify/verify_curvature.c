@@ -38,7 +38,6 @@ typedef struct curvature {
     mg_extended_factor f;  /* of H */
     real *scale;           /* f.size */
     real *x;               /* blocks x f.size; the first is f.scratch */
-    real *mean;            /* k->columns + 1: of the rows that are folded; 0 beside them */
     bool apart;            /* the rows that do not count are taken out of the gradient, */
     real lost;             /* and their loss is this */
     bool *independent;     /* columns + 1 */
@@ -113,23 +112,6 @@ static margin_status count_columns(curvature *m) {
     return MARGIN_OK;
 }
 
-/* Of least squares: columns are then as long, and in the order, that they are in training. */
-static margin_status find_means(curvature *m) {
-    mg_verification *k = m->k;
-    real total = 0.0L;
-    if (!mg_verify_claims_rank(k) || !k->options->intercept) return MARGIN_OK;
-    for (int64_t i = 0; i < k->samples; i++) {
-        MG_TRY(centred_row(m, i));
-        total += k->c[i];
-        for (int64_t e = 0; e < k->entries; e++)
-            m->mean[k->at[e]] += k->c[i] * k->values[e];
-    }
-    for (int64_t j = 0; j < k->columns; j++)
-        m->mean[j] /= total;
-    m->mean[k->columns] = 0.0L;
-    return MARGIN_OK;
-}
-
 static margin_status fold_rows(curvature *m) {
     mg_verification *k = m->k;
     const real root = sqrtl((real)k->options->penalty.rho);
@@ -144,8 +126,6 @@ static margin_status fold_rows(curvature *m) {
             MG_TRY(centred_row(m, i));
             for (int64_t e = 0; e < k->entries; e++)
                 m->x[k->at[e]] = weight * k->values[e];
-            for (int64_t j = 0; j < k->columns; j++)
-                m->x[j] -= weight * m->mean[j];
         }
         mg_extended_fold(&m->f, m->x);
     }
@@ -165,18 +145,15 @@ static margin_status make_factor(curvature *m) {
     if (m->f.count < m->f.size) MG_TRY(mg_extended_error(context, &m->f, false, error));
     if (m->f.error <= enough || m->blocks > 1) return MARGIN_OK;
     m->folded = true;
-    MG_TRY(find_means(m));
     MG_TRY(fold_rows(m));
     MG_TRY(mg_extended_reflect(context, &m->f, m->scale, error));
-    if (mg_verify_claims_rank(m->k)) MG_TRY(mg_verify_rounded(m->k, &m->f, m->scale));
     return mg_extended_error(context, &m->f, true, error);
 }
 
 static real centred_entry(const curvature *m, const real *v, bool is_gradient, int64_t r) {
     const mg_verification *k = m->k;
     const int64_t f = r / m->block, j = r % m->block;
-    const real *own = v + f * (k->columns + 1),
-               shift = (k->centre[j] + m->mean[j]) * own[k->columns];
+    const real *own = v + f * (k->columns + 1), shift = k->centre[j] * own[k->columns];
     real value = is_gradient ? own[j] - shift : own[j] + fabsl(shift);
     if (is_gradient && j < k->columns)
         value +=
@@ -346,8 +323,7 @@ margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real 
     MG_TRY(MG_PIECES(&arena, "a verification", k->fit->error,
                      MG_PIECE(m.f.matrix, m.f.size * m.f.size), MG_PIECE(m.scale, m.f.size),
                      MG_PIECE(m.x, m.f.size * m.blocks), MG_PIECE(m.f.order, m.f.size),
-                     MG_PIECE(m.independent, k->columns + 1), MG_PIECE(m.mean, k->columns + 1)));
-    memset(m.mean, 0, (size_t)(k->columns + 1) * sizeof *m.mean);
+                     MG_PIECE(m.independent, k->columns + 1)));
     m.f.scratch = m.x;
     MG_TRY(judge(&m, distance, moved));
     if (!isinf(*distance) || k->loss->kind != MG_LOSS_SQUARED_HINGE) return MARGIN_OK;

@@ -11,13 +11,11 @@
 
 typedef long double real;
 
-/* Brings the number with the greatest rest to place `at`, the first of those that tie. */
+/* Brings the number with the greatest rest to place `at` of the order. */
 static void choose_next(mg_extended_factor *f, int64_t at) {
     int64_t best = at;
-    for (int64_t l = at + 1; l < f->size; l++) {
-        const real tie = f->order[l] < f->order[best] ? 1.0L - 1e-9L : 1.0L + 1e-9L;
-        if (f->scratch[f->order[l]] > tie * f->scratch[f->order[best]]) best = l;
-    }
+    for (int64_t l = at + 1; l < f->size; l++)
+        if (f->scratch[f->order[l]] > f->scratch[f->order[best]]) best = l;
     const int64_t next = f->order[best];
     f->order[best] = f->order[at];
     f->order[at] = next;

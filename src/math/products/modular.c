@@ -36,7 +36,7 @@ uint64_t mg_modular_number(const mg_modular_powers *powers, double value) {
     return bits >> 63 ? mg_modular_less(0, size) : size;
 }
 
-bool mg_small_ratio(double x, double *numerator, double *denominator) {
+bool mg_modular_ratio(double x, uint64_t *number) {
     static const double close = 1e-7, most_q = 1000.0, most_p = 1e15;
     double above = 1.0, below = 0.0, p = nearbyint(x), q = 1.0, rest = x - p;
     while (fabs(x * q - p) > close * fmax(1.0, fabs(x))) {
@@ -49,7 +49,9 @@ bool mg_small_ratio(double x, double *numerator, double *denominator) {
         p = new_p;
         q = new_q;
     }
-    *numerator = q < 0.0 ? -p : p;
-    *denominator = fabs(q);
-    return fabs(p) <= most_p;
+    if (!(fabs(p) <= most_p)) return false;
+    const uint64_t part = fabs(q) > 1.0 ? mg_modular_inverse((uint64_t)fabs(q)) : 1;
+    const uint64_t size = mg_modular_times((uint64_t)fabs(p), part);
+    *number = (p < 0.0) != (q < 0.0) ? mg_modular_less(0, size) : size;
+    return true;
 }

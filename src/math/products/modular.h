@@ -37,4 +37,4 @@ void mg_modular_fill(mg_modular_powers *powers);
  * them. */
 uint64_t mg_modular_number(const mg_modular_powers *powers, double value);
 /* The ratio of small whole numbers that x is close to, by its continued fraction; false: none. */
-bool mg_small_ratio(double x, double *numerator, double *denominator);
+bool mg_modular_ratio(double x, uint64_t *number);
