@@ -3,7 +3,6 @@
 #include "base/random.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 enum { LANES = MG_LEAST_LANES, DRAWN = LANES - 1 /* the last one is the equation */ };
@@ -15,7 +14,6 @@ typedef struct least_lanes {
     double rest[LANES];    /* |r|^2 */
     double sum[LANES];     /* S */
     double at_zero[LANES]; /* the polynomial of the conjugate vector, at 0 */
-    double fallen;
     bool sound; /* H is as it should be */
 } least_lanes;
 
@@ -37,7 +35,7 @@ static void least_step(int64_t size, double *r, double *q, const double *image,
         g->sound &= by[l] >= 0.0 && isfinite(by[l]);
         g->sum[l] += by[l] * g->at_zero[l];
     }
-    g->fallen += by[DRAWN] * g->rest[DRAWN];
+    e->fallen += by[DRAWN] * g->rest[DRAWN];
     e->steps += g->open[DRAWN];
     for (int64_t j = 0; j < size; j++) {
         e->x[j] += by[DRAWN] * q[j * LANES + DRAWN];
@@ -56,7 +54,7 @@ static void least_step(int64_t size, double *r, double *q, const double *image,
 }
 
 /* What goes on. Returns the bound, 0 until it is there. */
-static double look_at_lanes(const mg_least_equation *e, least_lanes *g) {
+static double look_at_lanes(mg_least_equation *e, least_lanes *g) {
     double most = 0.0;
     bool there = g->sound;
     for (int l = 0; l < DRAWN; l++) {
@@ -65,8 +63,9 @@ static double look_at_lanes(const mg_least_equation *e, least_lanes *g) {
         most = fmax(most, g->sum[l]);
     }
     const double least = there && most > 0.0 ? 0.5 / most : 0.0;
+    e->left = g->rest[DRAWN];
     g->open[DRAWN] = e->steps < e->most && g->rest[DRAWN] > 0.0 &&
-                     !(there && e->enough(e->state, g->rest[DRAWN], g->fallen, least));
+                     !(there && e->enough(e->state, e->left, e->fallen, least));
     return least;
 }
 
@@ -93,10 +92,9 @@ margin_status mg_least_eigenvalue_bound(const mg_least_eigenvalue *m, double *le
     start_lanes(m, r, &g);
     memcpy(q, r, (size_t)numbers * sizeof *q);
     e->steps = 0;
+    e->fallen = 0.0;
     for (int64_t k = 0;; k++) {
         *least = look_at_lanes(e, &g);
-        e->left = g.rest[DRAWN];
-        e->fallen = g.fallen;
         if (!g.sound || k == m->most || (*least > 0.0 && !g.open[DRAWN])) return MARGIN_OK;
         const margin_status status = m->product(m->state, q, image, error);
         if (status != MARGIN_OK) return status;

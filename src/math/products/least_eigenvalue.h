@@ -21,12 +21,11 @@ enum { MG_LEAST_LANES = 4, MG_LEAST_VECTORS = 3 };
 typedef struct mg_least_equation {
     const double *right; /* size */
     double *x;           /* size: as far as the steps went */
-    int64_t most, steps; /* made */
-    /* Whether |right - H x|^2 = left is little enough; with `least` the bound that is there, and
-     * x'Hx - 2 right.x = -fallen. */
+    int64_t most, steps; /* made; at the end: */
+    double left, fallen;
+    /* |right - H x|^2 = left is little enough; least: the bound; x'Hx - 2 right.x = -fallen */
     bool (*enough)(const void *state, double left, double fallen, double least);
     const void *state;   /* of enough */
-    double left, fallen; /* of x, at the end */
 } mg_least_equation;
 
 typedef struct mg_least_eigenvalue {
