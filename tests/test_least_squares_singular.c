@@ -331,6 +331,68 @@ static void test_exact_sums(void **state) {
 
 /* ---- Threads, memory, limits ----------------------------------------------------------------- */
 
+/* Decimals are what they are written as: totals, shares of 1, Celsius beside Fahrenheit. The oracle
+ * sees the doubles, whose sums are off by rounding. */
+static void test_decimals(void **state) {
+    (void)state;
+    enum { ROWS = 120, COLUMNS = 8 };
+    regression r = regression_make(ROWS, COLUMNS, 0, 1, 31);
+    double weights[ROWS];
+    for (int64_t i = 0; i < ROWS; i++) {
+        double *row = r.x + i * COLUMNS;
+        const double a = nearbyint(3000 * row[0] + 9000), b = nearbyint(900 * row[1]);
+        const double first = nearbyint(300 + 60 * row[3]), second = nearbyint(200 + 50 * row[4]);
+        const double degrees = nearbyint(200 + 100 * row[6]);
+        row[0] = a / 100;
+        row[1] = b / 100;
+        row[2] = (a + b) / 100;
+        row[3] = first / 1000;
+        row[4] = second / 1000;
+        row[5] = (1000 - first - second) / 1000;
+        row[6] = degrees / 10;
+        row[7] = (18 * degrees + 3200) / 100;
+        weights[i] = 0.5 + (double)(i % 3);
+    }
+    for (int weighted = 0; weighted < 2; weighted++)
+        check(&r, weighted ? weights : NULL, true, 1e-8);
+    const margin_data data = regression_data(&r);
+    static const char *const specs[] = {"least-squares", "least-squares(solver=qr)",
+                                        "standardize | least-squares"};
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        margin_report report = {0};
+        margin_model *model = fit_proven(context, specs[k], &data, &report);
+        assert_true(margin_report_item_value(&report, "rank") == 5);
+        assert_verified(context, model, &data);
+        margin_model_free(model);
+    }
+    regression_free(&r);
+}
+
+/* Times in seconds with six or three decimals, whose differences are all there is to learn: they
+ * are no multiples of each other as they are written, and nothing may call them so. */
+static void test_times(void **state) {
+    (void)state;
+    enum { ROWS = 200, COLUMNS = 2 };
+    for (double unit = 1e6; unit > 1e2; unit /= 1e3) {
+        regression r = regression_make(ROWS, COLUMNS, 0, 0.01, 32);
+        uint64_t seed = 33;
+        for (int64_t i = 0; i < ROWS; i++) {
+            const double start = nearbyint(1.6e9 * unit + 1e5 * unit * support_uniform(&seed));
+            const double long_ = (double)(support_random(&seed) % 3);
+            r.x[i * COLUMNS] = start / unit;
+            r.x[i * COLUMNS + 1] = (start + long_) / unit;
+            r.y[i] = 3 * long_;
+        }
+        const margin_data data = regression_data(&r);
+        margin_report report = {0};
+        margin_model *model = fit_text(context, "least-squares", &data, &report);
+        assert_true(report.status != MARGIN_OK || report.train_r2 > 0.9);
+        assert_verified(context, model, &data);
+        margin_model_free(model);
+        regression_free(&r);
+    }
+}
+
 static void test_threads(void **state) {
     (void)state;
     regression r = whole_numbers(600, 90, 60, 95);
@@ -401,7 +463,8 @@ int main(void) {
         cmocka_unit_test(test_indicators), cmocka_unit_test(test_targets),
         cmocka_unit_test(test_rounded),    cmocka_unit_test(test_exact_sums),
         cmocka_unit_test(test_threads),    cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_cancel),     cmocka_unit_test(test_decimals),
+        cmocka_unit_test(test_times),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -1,8 +1,8 @@
 /* Rounding cannot tell columns that depend on each other from columns that almost do. But the
- * numbers of the data are binary fractions, so that rows can be read modulo a prime without any
- * rounding, and eliminated there (Gauss and Jordan). Columns that are independent there are
- * independent. The reverse fails only where the prime divides every minor of the next order: about
- * one chance in 2^61.
+ * numbers of the data are fractions, decimal or binary ones, so that rows can be read modulo a
+ * prime without any rounding, and eliminated there (Gauss and Jordan). Columns that are independent
+ * there are independent. The reverse fails only where the prime divides every minor of the next
+ * order: about one chance in 2^61.
  *
  * A row that a random vector of the null space of the rows so far sends to 0 is taken for one of
  * their span (Freivalds 1979; the same chance), so that most rows cost one product. */
@@ -12,7 +12,10 @@
 #include "base/sort.h"
 #include "math/products/modular.h"
 
+#include <math.h>
 #include <string.h>
+
+enum { MG_EXACT_DIGITS = 9 };
 
 typedef struct exact_run {
     const mg_problem *problem;
@@ -22,10 +25,60 @@ typedef struct exact_run {
     uint64_t *basis; /* rank rows of `size`: 1 in their own pivot, 0 in the others' */
     /* size: a row; a vector that all rows of the basis send to 0, random where none has a pivot */
     uint64_t *row, *null;
-    int64_t *pivot;    /* rank */
-    bool *independent; /* size */
+    int64_t *pivot; /* rank */
+    int8_t *digits; /* columns: decimals of its numbers, or -1; NULL: not looked for */
+    uint64_t tenth[MG_EXACT_DIGITS + 1]; /* powers of 1/10 */
+    bool *independent;                   /* size */
     double *values;
 } exact_run;
+
+/* ---- Numbers ---------------------------------------------------------------------------------
+ * A column whose numbers all are decimals of few digits was written so: 0.1 is a tenth there, and
+ * not the fraction next to it. Up to 15 digits in all, two decimals never are the same double. */
+
+static const double powers_of_ten[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+
+/* Whether value is the number next to a whole number *k over 10^digits. */
+static bool is_decimal(double value, int digits, double *k) {
+    static const double most = 1e15;
+    const double power = powers_of_ten[digits];
+    *k = nearbyint(value * power);
+    return fabs(*k) <= most && *k / power == value;
+}
+
+static void raise_digits(exact_run *run, int64_t j, double value) {
+    double k;
+    while (run->digits[j] >= 0 && !is_decimal(value, run->digits[j], &k))
+        run->digits[j] = run->digits[j] < MG_EXACT_DIGITS ? (int8_t)(run->digits[j] + 1) : -1;
+}
+
+/* Of rows as they lie; what stages make is binary, and what f32 has rounded is as it is. */
+static margin_status find_digits(exact_run *run, const margin_context *context,
+                                 const double *weights, mg_arena *arena, margin_error *error) {
+    const mg_problem *p = run->problem;
+    if (p->maker || p->made || p->x.value_type != MARGIN_F64) return MARGIN_OK;
+    MG_ARENA_NEW(arena, run->digits, run->columns, "the dependences of columns", error);
+    memset(run->digits, 0, (size_t)run->columns * sizeof *run->digits);
+    run->tenth[0] = 1;
+    for (int d = 1; d <= MG_EXACT_DIGITS; d++)
+        run->tenth[d] = mg_modular_times(run->tenth[d - 1], mg_modular_inverse(10));
+    for (int64_t i = 0; i < p->count; i++) {
+        if (mg_cancelled(context)) return mg_fail_cancelled(error);
+        if (weights && !(weights[i] > 0.0)) continue;
+        mg_sample_values(p, i, run->values);
+        for (int64_t j = 0; j < run->columns; j++)
+            raise_digits(run, j, run->values[j]);
+    }
+    return MARGIN_OK;
+}
+
+MG_INLINE uint64_t number_of(const exact_run *run, int64_t j, double value) {
+    const int digits = run->digits ? run->digits[j] : -1;
+    double k = value;
+    if (digits > 0) is_decimal(value, digits, &k);
+    const uint64_t number = mg_modular_number(run->powers, k);
+    return digits > 0 ? mg_modular_times(number, run->tenth[digits]) : number;
+}
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
@@ -33,7 +86,7 @@ static void read_row(exact_run *run, int64_t i) {
     const mg_problem *p = run->problem;
     mg_sample_values(p, i, run->values);
     for (int64_t j = 0; j < run->columns; j++) {
-        run->row[j] = mg_modular_number(run->powers, run->values[j]);
+        run->row[j] = number_of(run, j, run->values[j]);
         if (p->scale)
             run->row[j] =
                 mg_modular_times(run->row[j], mg_modular_number(run->powers, p->scale[j]));
@@ -89,7 +142,6 @@ static margin_status walk_rows(exact_run *run, const margin_context *context, co
                                margin_error *error) {
     for (int64_t j = 0; j < run->size; j++)
         run->null[j] = mg_random_below(0, MG_RANDOM_CHECK, (uint64_t)j, mg_modular_prime);
-    mg_modular_fill(run->powers);
     for (int64_t i = 0; i < run->problem->count && run->rank < run->size; i++) {
         if (mg_cancelled(context)) return mg_fail_cancelled(error);
         if (weights && !(weights[i] > 0.0)) continue;
@@ -113,6 +165,8 @@ margin_status mg_exact_columns(margin_context *context, const mg_problem *proble
     MG_TRY(MG_PIECES(&arena, "the dependences of columns", error, MG_PIECE(run.basis, size * size),
                      MG_PIECE(run.row, size), MG_PIECE(run.null, size), MG_PIECE(run.powers, 1),
                      MG_PIECE(run.pivot, size), MG_PIECE(run.values, size)));
+    mg_modular_fill(run.powers);
+    MG_TRY(find_digits(&run, context, weights, &arena, error));
     const margin_status status = walk_rows(&run, context, weights, error);
     *rank = run.rank;
     return status;
@@ -147,7 +201,7 @@ MG_INLINE uint64_t plus_term(const exact_run *run, int64_t j, double value, uint
     const uint64_t factor = run->null[j];
     if (value == 0.0 || factor == 0) return sum;
     if (value == 1.0) return mg_modular_plus(sum, factor);
-    return mg_modular_plus(sum, mg_modular_times(factor, mg_modular_number(run->powers, value)));
+    return mg_modular_plus(sum, mg_modular_times(factor, number_of(run, j, value)));
 }
 
 /* Of the data as they are: a scale is in the sums, and a shift is constant. */
@@ -196,6 +250,7 @@ margin_status mg_exact_sums(margin_context *context, const mg_problem *problem, 
                      MG_PIECE(run.powers, 1), MG_PIECE(run.values, n + 1)));
     if ((problem->shift && !intercept) || !combine_sums(&run, context, sums)) return MARGIN_OK;
     mg_modular_fill(run.powers);
+    MG_TRY(find_digits(&run, context, weights, &arena, error));
     return exact_check_rows(&run, context, weights, hold, error);
 }
 

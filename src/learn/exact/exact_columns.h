@@ -1,5 +1,6 @@
 /* Which columns depend on others exactly, and whether sums of columns are; equal rows: see
- * exact_columns.c. */
+ * exact_columns.c. Numbers of an f64 column that all are decimals of up to nine digits behind the
+ * point and fifteen in all count as these, others as the binary fractions that they are. */
 #pragma once
 
 #include "learn/learner.h"

@@ -14,7 +14,7 @@ typedef struct least_lanes {
     double rest[LANES];    /* |r|^2 */
     double sum[LANES];     /* S */
     double at_zero[LANES]; /* the polynomial of the conjugate vector, at 0 */
-    bool sound; /* H is as it should be */
+    bool sound;            /* H is as it should be */
 } least_lanes;
 
 static void dots(int64_t size, const double *a, const double *b, double *out) {

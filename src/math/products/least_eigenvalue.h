@@ -25,7 +25,7 @@ typedef struct mg_least_equation {
     double left, fallen;
     /* |right - H x|^2 = left is little enough; least: the bound; x'Hx - 2 right.x = -fallen */
     bool (*enough)(const void *state, double left, double fallen, double least);
-    const void *state;   /* of enough */
+    const void *state; /* of enough */
 } mg_least_equation;
 
 typedef struct mg_least_eigenvalue {
