@@ -368,6 +368,30 @@ static void test_decimals(void **state) {
     regression_free(&r);
 }
 
+/* Decimals whose difference is exact as a binary fraction, and no decimal; and a number of many
+ * digits, wherever its row is. */
+static void test_binary_differences(void **state) {
+    (void)state;
+    enum { ROWS = 90, COLUMNS = 3 };
+    for (int at = 0; at < ROWS; at += 44) {
+        regression r = regression_make(ROWS, COLUMNS, 0, 1, 34);
+        for (int64_t i = 0; i < ROWS; i++) {
+            double *row = r.x + i * COLUMNS;
+            row[0] = nearbyint(1000 + 100 * row[0]) / 10;
+            row[1] = nearbyint(12000 + 100 * row[1]) / 100;
+            if (i == at) row[0] = 104.123456789;
+            row[2] = row[1] - row[0]; /* exact: they are within a factor of two */
+        }
+        const margin_data data = regression_data(&r);
+        margin_report report = {0};
+        margin_model *model = fit_proven(context, "least-squares", &data, &report);
+        assert_true(margin_report_item_value(&report, "rank") == 2);
+        assert_verified(context, model, &data);
+        margin_model_free(model);
+        regression_free(&r);
+    }
+}
+
 /* Times in seconds with six or three decimals, whose differences are all there is to learn: they
  * are no multiples of each other as they are written, and nothing may call them so. */
 static void test_times(void **state) {
@@ -464,7 +488,7 @@ int main(void) {
         cmocka_unit_test(test_rounded),    cmocka_unit_test(test_exact_sums),
         cmocka_unit_test(test_threads),    cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_cancel),     cmocka_unit_test(test_decimals),
-        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_times),      cmocka_unit_test(test_binary_differences),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

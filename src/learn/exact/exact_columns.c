@@ -26,7 +26,8 @@ typedef struct exact_run {
     /* size: a row; a vector that all rows of the basis send to 0, random where none has a pivot */
     uint64_t *row, *null;
     int64_t *pivot; /* rank */
-    int8_t *digits; /* columns: decimals of its numbers, or -1; NULL: not looked for */
+    int8_t *digits; /* columns: decimals of its numbers, or -1; NULL: numbers are binary */
+    double *most;   /* columns: the largest of its numbers */
     uint64_t tenth[MG_EXACT_DIGITS + 1]; /* powers of 1/10 */
     bool *independent;                   /* size */
     double *values;
@@ -34,7 +35,8 @@ typedef struct exact_run {
 
 /* ---- Numbers ---------------------------------------------------------------------------------
  * A column whose numbers all are decimals of few digits was written so: 0.1 is a tenth there, and
- * not the fraction next to it. Up to 15 digits in all, two decimals never are the same double. */
+ * not the fraction next to it. Up to 15 digits in all, two decimals never are the same double.
+ * Columns are asked as binary fractions first (a difference may be exact, and no decimal). */
 
 static const double powers_of_ten[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
 
@@ -50,24 +52,47 @@ static void raise_digits(exact_run *run, int64_t j, double value) {
     double k;
     while (run->digits[j] >= 0 && !is_decimal(value, run->digits[j], &k))
         run->digits[j] = run->digits[j] < MG_EXACT_DIGITS ? (int8_t)(run->digits[j] + 1) : -1;
+    run->most[j] = fmax(run->most[j], fabs(value));
 }
 
-/* Of rows as they lie; what stages make is binary, and what f32 has rounded is as it is. */
-static margin_status find_digits(exact_run *run, const margin_context *context,
-                                 const double *weights, mg_arena *arena, margin_error *error) {
+static void raise_row(exact_run *run, int64_t i) {
     const mg_problem *p = run->problem;
+    const margin_matrix *x = &p->x;
+    if (!mg_is_csr(x)) {
+        mg_sample_values(p, i, run->values);
+        for (int64_t j = 0; j < run->columns; j++)
+            raise_digits(run, j, run->values[j]);
+        return;
+    }
+    const int64_t row = mg_sample_row(p, i), end = mg_row_start(x, row + 1);
+    for (int64_t e = mg_row_start(x, row); e < end; e++)
+        raise_digits(run, mg_column_index(x, e), mg_stored_value(x, e));
+}
+
+/* *any: a column has decimals, whatever the order of its rows. Of rows as they lie; what stages
+ * make is binary, and what f32 has rounded is as it is. */
+static margin_status find_digits(exact_run *run, const margin_context *context,
+                                 const double *weights, mg_arena *arena, bool *any,
+                                 margin_error *error) {
+    const mg_problem *p = run->problem;
+    *any = false;
     if (p->maker || p->made || p->x.value_type != MARGIN_F64) return MARGIN_OK;
-    MG_ARENA_NEW(arena, run->digits, run->columns, "the dependences of columns", error);
+    MG_TRY(MG_PIECES(arena, "the dependences of columns", error,
+                     MG_PIECE(run->digits, run->columns), MG_PIECE(run->most, run->columns)));
     memset(run->digits, 0, (size_t)run->columns * sizeof *run->digits);
+    memset(run->most, 0, (size_t)run->columns * sizeof *run->most);
     run->tenth[0] = 1;
     for (int d = 1; d <= MG_EXACT_DIGITS; d++)
         run->tenth[d] = mg_modular_times(run->tenth[d - 1], mg_modular_inverse(10));
     for (int64_t i = 0; i < p->count; i++) {
         if (mg_cancelled(context)) return mg_fail_cancelled(error);
-        if (weights && !(weights[i] > 0.0)) continue;
-        mg_sample_values(p, i, run->values);
-        for (int64_t j = 0; j < run->columns; j++)
-            raise_digits(run, j, run->values[j]);
+        if (!weights || weights[i] > 0.0) raise_row(run, i);
+    }
+    for (int64_t j = 0; j < run->columns; j++) {
+        double k;
+        if (run->digits[j] > 0 && !is_decimal(run->most[j], run->digits[j], &k))
+            run->digits[j] = -1; /* the largest has too many digits */
+        *any |= run->digits[j] > 0;
     }
     return MARGIN_OK;
 }
@@ -140,6 +165,8 @@ static void add_row(exact_run *run) {
 
 static margin_status walk_rows(exact_run *run, const margin_context *context, const double *weights,
                                margin_error *error) {
+    run->rank = 0;
+    memset(run->independent, 0, (size_t)run->size * sizeof *run->independent);
     for (int64_t j = 0; j < run->size; j++)
         run->null[j] = mg_random_below(0, MG_RANDOM_CHECK, (uint64_t)j, mg_modular_prime);
     for (int64_t i = 0; i < run->problem->count && run->rank < run->size; i++) {
@@ -160,16 +187,23 @@ margin_status mg_exact_columns(margin_context *context, const mg_problem *proble
                      .columns = n,
                      .size = size,
                      .independent = independent};
+    bool any, *binary;
     MG_SCOPED_ARENA(arena, context->heap);
-    memset(independent, 0, (size_t)size * sizeof *independent);
     MG_TRY(MG_PIECES(&arena, "the dependences of columns", error, MG_PIECE(run.basis, size * size),
                      MG_PIECE(run.row, size), MG_PIECE(run.null, size), MG_PIECE(run.powers, 1),
-                     MG_PIECE(run.pivot, size), MG_PIECE(run.values, size)));
+                     MG_PIECE(run.pivot, size), MG_PIECE(run.values, size),
+                     MG_PIECE(binary, size)));
     mg_modular_fill(run.powers);
-    MG_TRY(find_digits(&run, context, weights, &arena, error));
-    const margin_status status = walk_rows(&run, context, weights, error);
+    MG_TRY(walk_rows(&run, context, weights, error));
     *rank = run.rank;
-    return status;
+    memcpy(binary, independent, (size_t)size * sizeof *binary);
+    MG_TRY(find_digits(&run, context, weights, &arena, &any, error));
+    if (any) MG_TRY(walk_rows(&run, context, weights, error));
+    if (any && run.rank < *rank)
+        *rank = run.rank;
+    else
+        memcpy(independent, binary, (size_t)size * sizeof *binary);
+    return MARGIN_OK;
 }
 
 /* ---- Sums of columns ------------------------------------------------------------------------- */
@@ -244,14 +278,17 @@ margin_status mg_exact_sums(margin_context *context, const mg_problem *problem, 
                             margin_error *error) {
     const int64_t n = problem->x.columns;
     exact_run run = {.problem = problem, .intercept = intercept, .columns = n, .size = n + 1};
+    bool any;
     MG_SCOPED_ARENA(arena, context->heap);
     *hold = false;
     MG_TRY(MG_PIECES(&arena, "the dependences of columns", error, MG_PIECE(run.null, n + 1),
                      MG_PIECE(run.powers, 1), MG_PIECE(run.values, n + 1)));
     if ((problem->shift && !intercept) || !combine_sums(&run, context, sums)) return MARGIN_OK;
     mg_modular_fill(run.powers);
-    MG_TRY(find_digits(&run, context, weights, &arena, error));
-    return exact_check_rows(&run, context, weights, hold, error);
+    MG_TRY(exact_check_rows(&run, context, weights, hold, error));
+    if (*hold) return MARGIN_OK;
+    MG_TRY(find_digits(&run, context, weights, &arena, &any, error));
+    return any ? exact_check_rows(&run, context, weights, hold, error) : MARGIN_OK;
 }
 
 /* ---- Equal rows ------------------------------------------------------------------------------ */

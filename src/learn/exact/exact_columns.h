@@ -1,6 +1,7 @@
 /* Which columns depend on others exactly, and whether sums of columns are; equal rows: see
- * exact_columns.c. Numbers of an f64 column that all are decimals of up to nine digits behind the
- * point and fifteen in all count as these, others as the binary fractions that they are. */
+ * exact_columns.c. Numbers are the binary fractions that they are; or those of f64 columns that all
+ * are decimals of up to nine digits behind the point and fifteen in all are these decimals, where
+ * that leaves a smaller rank, or makes sums hold. */
 #pragma once
 
 #include "learn/learner.h"
