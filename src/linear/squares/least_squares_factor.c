@@ -199,12 +199,14 @@ static margin_status judge_rank(mg_squares *s, const mg_squares_factor *f) {
                                  .column = f->column,
                                  .factors = f->null.sums};
     int64_t rank, rows = s->samples;
-    bool hold;
+    bool hold = false;
     if (s->samples < s->columns)
         MG_TRY(mg_exact_rows(s->context, s->problem, s->c, NULL, &rows, s->error));
     s->is_partial = f->rank < rows - s->intercept;
     if (!s->is_partial) return MARGIN_OK; /* there can be no more */
-    MG_TRY(mg_exact_sums(s->context, s->problem, s->intercept, s->c, &sums, &hold, s->error));
+    MG_TRY(mg_squares_in_time(
+        s, mg_exact_sums(s->context, s->problem, s->intercept, s->c, &sums, &hold, s->error)));
+    if (s->out_of_time) return MARGIN_OK;
     s->is_partial = !hold;
     s->is_undecided = most * most * (double)s->columns > little;
     if (hold || s->is_undecided) return MARGIN_OK;
