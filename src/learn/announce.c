@@ -50,8 +50,8 @@ const char *mg_linear_instead(const char *name, mg_problem_kind kind) {
 }
 
 /* Centres, or features, fewer than the rows, that the memory left has room for; 0: too few to be
- * worth it. What is in
- * the way of a linear learner is at most so much, features made anew in each pass. */
+ * worth it. What is in the way of a linear learner is at most so much, features made anew in each
+ * pass. */
 static int64_t most_centres(const margin_context *context, const mg_announcement *a) {
     enum { OF_A_ROW = 400, OF_A_PAIR = 100, LEAST = 50, STEP = 100, MOST = 2000 };
     enum { SCRATCH = 768 << 10, OF_A_THREAD = 128 << 10 };

@@ -1,5 +1,7 @@
 #include "learn/exact/column_groups.h"
 
+#include "base/random.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -19,13 +21,6 @@ typedef struct groups_run {
     int64_t *total;      /* runs: of a row */
 } groups_run;
 
-static uint64_t number_of_row(int64_t i) {
-    uint64_t z = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15U;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31);
-}
-
 static bool is_whole(double value) {
     static const double most = 1e9;
     return fabs(value) <= most && value == (double)(int64_t)value;
@@ -40,7 +35,7 @@ static margin_status add_rows(groups_run *run, const margin_context *context, bo
         if (mg_cancelled(context)) return mg_fail_cancelled(error);
         if (run->weights && !(run->weights[i] > 0.0)) continue;
         const int64_t row = mg_sample_row(run->problem, i), end = mg_row_start(x, row + 1);
-        const uint64_t own = number_of_row(i);
+        const uint64_t own = mg_random_u64(0, MG_RANDOM_CHECK, (uint64_t)i);
         *none = true;
         for (int64_t e = mg_row_start(x, row); e < end; e++) {
             const int64_t j = mg_column_index(x, e);

@@ -245,8 +245,7 @@ static mg_kernel_plan plan_with(const margin_context *context, const mg_kernel_s
 }
 
 /* Threads do not choose, as ways and few rows decide bits: there are fewer where all need too much.
- * Rows are fewer by halves where what is
- * beside them needs the room; at least two. */
+ * Rows are fewer by halves where what is beside them needs the room; at least two. */
 mg_kernel_plan mg_kernel_plan_make(const margin_context *context, const mg_kernel_sizes *s,
                                    mg_kernel_way way) {
     enum { PLANNED = 8 };

@@ -303,12 +303,10 @@ static margin_status between_rows(mg_verification *k, real *distance, real *move
 }
 
 static margin_status without_factor(mg_verification *k, real *distance, real *moved) {
-    const bool free = k->options->penalty.rho == 0.0 && k->options->penalty.kappa == 0.0;
-    const mg_loss_kind loss = k->loss->kind;
-    if (free && k->functions == 1) MG_TRY(mg_verify_by_products(k, distance, moved));
-    if (free && loss == MG_LOSS_SQUARED && isinf(*distance))
-        return between_rows(k, distance, moved);
-    return MARGIN_OK;
+    if (!mg_verify_is_free(k)) return MARGIN_OK;
+    if (k->functions == 1) MG_TRY(mg_verify_by_products(k, distance, moved));
+    if (k->loss->kind != MG_LOSS_SQUARED || !isinf(*distance)) return MARGIN_OK;
+    return between_rows(k, distance, moved);
 }
 
 margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real *moved) {
