@@ -24,7 +24,7 @@ static void set_bytes(const mg_perceptron_run *run, const mg_kernel_sizes *sizes
     const double m = (double)run->count, threads = sizes->threads;
     const double state = STATE + (run->options.variant == MG_PLAIN ? 0.0 : MORE_STATES);
     const double both = state * m + ENDS + OF_A_THREAD * threads;
-    const double beside = both + BESIDE * m + mg_kernel_beside_bytes(sizes);
+    const double beside = both + ENDS + BESIDE * m + mg_kernel_beside_bytes(sizes);
     double model = both + LISTS * m;
     if (run->options.expansion) model += mg_kernel_model_bytes(sizes);
     a->room = 2 * mg_context_room(run->context, INT64_MAX);
