@@ -121,7 +121,7 @@ static margin_status find_reach(by_products *p, real square, real *reach) {
     if (k->loss->kind == MG_LOSS_SQUARED) return MARGIN_OK;
     for (int64_t j = 0; j < k->columns; j++)
         if (p->norm[j] > 0.0)
-            at_zero += (real)p->mean[j] / p->norm[j] * ((real)p->mean[j] / p->norm[j]);
+            at_zero += (real)p->mean[j] / (real)p->norm[j] * ((real)p->mean[j] / (real)p->norm[j]);
     for (int64_t i = 0; i < k->samples; i++) {
         const real weight = (real)p->weights[i], most = mg_verify_most_length(k, i);
         real sum = at_zero, length = weight > 0.0L ? 1.0L / weight : (real)INFINITY;
@@ -132,7 +132,7 @@ static margin_status find_reach(by_products *p, real square, real *reach) {
                 const int64_t j = k->at[e];
                 const real mean = (real)p->mean[j], left = k->values[e] - mean;
                 if (p->norm[j] > 0.0)
-                    sum += (left * left - mean * mean) / ((real)p->norm[j] * p->norm[j]);
+                    sum += (left * left - mean * mean) / ((real)p->norm[j] * (real)p->norm[j]);
             }
             length = sum / (real)p->least + (k->options->intercept ? 1.0L / p->total : 0.0L);
         }
