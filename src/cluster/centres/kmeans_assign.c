@@ -53,14 +53,13 @@ static tile_view look(const mg_kmeans_run *run, const double *x, int64_t g) {
     const int32_t *order = run->order + g * MG_TILE;
     run->distances(x, run->tiles + g * MG_TILE * run->n, run->n, squares);
     tile_view view = {squares[0], (double)INFINITY, order[0]};
-    for (int64_t l = 1; l < MG_TILE && order[l] >= 0; l++) {
-        if (squares[l] < view.least || (squares[l] == view.least && order[l] < view.centre)) {
-            view.next = view.least;
-            view.least = squares[l];
-            view.centre = order[l];
-        } else {
-            view.next = MG_MIN(view.next, squares[l]);
-        }
+    for (int64_t l = 1; l < MG_TILE && order[l] >= 0; l++) { /* no branches: nobody foresees them */
+        const bool equal = squares[l] == view.least, lower = order[l] < view.centre;
+        const bool better = (squares[l] < view.least) | (equal & lower);
+        const double other = better ? view.least : squares[l];
+        view.next = view.next < other ? view.next : other;
+        view.least = better ? squares[l] : view.least;
+        view.centre = better ? order[l] : view.centre;
     }
     return view;
 }
