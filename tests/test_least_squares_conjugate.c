@@ -363,6 +363,24 @@ static void test_wide(void **state) {
     sparse_free(&c);
 }
 
+/* Short columns: steps do not leave the span of the rows for them, as a small penalty would be slow
+ * to bring them back. */
+static void test_wide_penalty(void **state) {
+    SUPPORT_LARGE_CASE();
+    (void)state;
+    sparse_case c = wide_make(24);
+    for (int64_t i = 0; i < 280 * 1000; i++)
+        c.r.x[i] /= (double)(1 << i % 1000 % 8);
+    stage_csr_free(&c.csr);
+    c.csr = stage_to_csr(c.r.x, 280, 1000);
+    const margin_data data = sparse_data(&c);
+    margin_report report = {0};
+    check_direct(&data, "ridge(alpha=1e-4, solver=cg)", "ridge(alpha=1e-4, solver=normal)");
+    margin_model_free(fit_proven(context, "ridge(alpha=1e-4, solver=cg)", &data, &report));
+    if (report.iterations > 400) fail_msg("%d steps", (int)report.iterations);
+    sparse_free(&c);
+}
+
 /* A small target is fitted as closely, a constant one at once, and several each by themselves. */
 static void test_wide_targets(void **state) {
     SUPPORT_LARGE_CASE();
@@ -643,6 +661,7 @@ int main(void) {
         cmocka_unit_test(test_constants),
         cmocka_unit_test(test_targets),
         cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_wide_penalty),
         cmocka_unit_test(test_wide_targets),
         cmocka_unit_test(test_wide_repeats),
         cmocka_unit_test(test_max_iter),

@@ -236,6 +236,22 @@ static margin_status take_rank(mg_squares *s, const conjugate_ways *m) {
     return MARGIN_OK;
 }
 
+/* Where columns are more than rows, steps in their own lengths leave the span of the rows for short
+ * ones, and a small penalty is slow to bring them back. So none counts as shorter than the rows
+ * are, but for columns that are most of those. */
+static double least_square(const mg_squares *s) {
+    enum { PART = 10, ROUNDS = 20 };
+    double all = (double)INFINITY;
+    for (int k = 0; k < ROUNDS && s->columns > s->samples; k++) {
+        const double before = all, most = all / PART;
+        all = 0.0;
+        for (int64_t j = 0; j < s->columns; j++)
+            if (s->norm[j] * s->norm[j] <= most) all += s->norm[j] * s->norm[j];
+        if (all == before) break;
+    }
+    return s->columns > s->samples ? all / s->total : 0.0;
+}
+
 static margin_status conjugate_begin(mg_squares *s, conjugate_ways *m) {
     const int64_t n = s->columns;
     MG_TRY(MG_PIECES(&s->arena, "conjugate gradients", s->error, MG_PIECE(m->one, n),
@@ -244,9 +260,11 @@ static margin_status conjugate_begin(mg_squares *s, conjugate_ways *m) {
                      MG_PIECE(m->work, MG_CONJUGATE_VECTORS * (n + 1))));
     MG_TRY(choose_sums(s));
     MG_TRY(mg_squares_moments(s));
+    const double least = least_square(s);
     for (int64_t j = 0; j < n; j++) {
+        const double square = fmax(s->norm[j] * s->norm[j], least);
         m->one[j] = s->norm[j] > 0.0;
-        m->diagonal[j] = s->norm[j] > 0.0 && !s->is_free ? s->norm[j] * s->norm[j] + s->alpha : 1.0;
+        m->diagonal[j] = s->norm[j] > 0.0 && !s->is_free ? square + s->alpha : 1.0;
     }
     m->diagonal[n] = s->total;
     m->objective = (mg_objective){.design = &s->design,
