@@ -271,6 +271,167 @@ static void test_targets(void **state) {
     sparse_free(&c);
 }
 
+/* ---- More columns than rows ------------------------------------------------------------------ */
+
+/* (K, 1; 1, 0) (u, b) = (y, 0) by Gauss with pivots, K = X X' over the rows of weight above 0. */
+static void solve_rows(long double *a, int64_t size, long double *x) {
+    const int64_t width = size + 1;
+    for (int64_t k = 0; k < size; k++) {
+        int64_t best = k;
+        for (int64_t i = k + 1; i < size; i++)
+            if (fabsl(a[i * width + k]) > fabsl(a[best * width + k])) best = i;
+        for (int64_t j = 0; j < width; j++) {
+            const long double kept = a[k * width + j];
+            a[k * width + j] = a[best * width + j];
+            a[best * width + j] = kept;
+        }
+        for (int64_t i = k + 1; i < size; i++) {
+            const long double factor = a[i * width + k] / a[k * width + k];
+            for (int64_t j = k; j < width; j++)
+                a[i * width + j] -= factor * a[k * width + j];
+        }
+    }
+    for (int64_t k = size - 1; k >= 0; k--) {
+        x[k] = a[k * width + size];
+        for (int64_t j = k + 1; j < size; j++)
+            x[k] -= a[k * width + j] * x[j];
+        x[k] /= a[k * width + k];
+    }
+}
+
+/* The weights of least norm with which nothing is left: they are the same for any weights of rows.
+ */
+static void oracle_least(const sparse_case *c, const double *weights, bool intercept,
+                         long double *w, long double *b) {
+    const regression *r = &c->r;
+    const int64_t p = r->columns, size = r->rows + intercept, width = size + 1;
+    long double *a = calloc((size_t)(size * width), sizeof *a), u[300] = {0};
+    assert_non_null(a);
+    for (int64_t i = 0; i < r->rows; i++) {
+        const bool counts = !weights || weights[i] > 0;
+        for (int64_t j = 0; counts && j < p; j++)
+            for (int64_t k = 0; r->x[i * p + j] != 0 && k < r->rows; k++)
+                if (!weights || weights[k] > 0)
+                    a[i * width + k] += (long double)r->x[i * p + j] * (long double)r->x[k * p + j];
+        if (!counts) a[i * width + i] = 1;
+        if (intercept) a[i * width + r->rows] = a[r->rows * width + i] = counts;
+        a[i * width + size] = counts ? (long double)r->y[i] : 0;
+    }
+    solve_rows(a, size, u);
+    *b = intercept ? u[r->rows] : 0;
+    memset(w, 0, (size_t)p * sizeof *w);
+    for (int64_t i = 0; i < r->rows; i++)
+        for (int64_t j = 0; j < p; j++)
+            w[j] += u[i] * (long double)r->x[i * p + j];
+    free(a);
+}
+
+/* Columns of similar length. */
+static sparse_case wide_make(uint64_t seed) {
+    sparse_case c = sparse_make(280, 1000, 0.04, seed);
+    for (int64_t i = 0; i < 280 * 1000; i++)
+        c.r.x[i] /= i % 1000 % 7 ? 1 : 30;
+    stage_csr_free(&c.csr);
+    c.csr = stage_to_csr(c.r.x, 280, 1000);
+    return c;
+}
+
+/* Nothing is left of the target, and the weights have the least norm: every second weight of a row
+ * may be 0. */
+static void test_wide(void **state) {
+    SUPPORT_LARGE_CASE();
+    (void)state;
+    static const char *const specs[] = {"least-squares(tol=1e-12, solver=cg)",
+                                        "least-squares(tol=1e-12)",
+                                        "least-squares(tol=1e-12, intercept=no)"};
+    static long double w[1000], b;
+    sparse_case c = wide_make(21);
+    for (int k = 0; k < 7; k++) {
+        margin_data data = sparse_data(&c);
+        margin_report report = {0};
+        for (int64_t i = 0; k > 5 && i < 280; i++)
+            c.weights[i] = (double)(i % 2);
+        if (k > 2) data.weights = margin_values_f64(c.weights, c.r.rows);
+        oracle_least(&c, k > 2 ? c.weights : NULL, k % 3 < 2, w, &b);
+        margin_model *model = fit_proven(context, specs[k % 3], &data, &report);
+        assert_by_conjugate(&report);
+        assert_contains(report.reason, "of all weights with these scores these have the least");
+        assert_true(report.objective < 1e-12);
+        assert_solution(model, &c.r, w, b, 1e-5);
+        margin_model_free(model);
+    }
+    sparse_free(&c);
+}
+
+/* Short columns: steps do not leave the span of the rows for them, as a small penalty would be slow
+ * to bring them back. */
+static void test_wide_penalty(void **state) {
+    SUPPORT_LARGE_CASE();
+    (void)state;
+    sparse_case c = wide_make(24);
+    for (int64_t i = 0; i < 280 * 1000; i++)
+        c.r.x[i] /= (double)(1 << i % 1000 % 8);
+    stage_csr_free(&c.csr);
+    c.csr = stage_to_csr(c.r.x, 280, 1000);
+    const margin_data data = sparse_data(&c);
+    margin_report report = {0};
+    check_direct(&data, "ridge(alpha=1e-4, solver=cg)", "ridge(alpha=1e-4, solver=normal)");
+    margin_model_free(fit_proven(context, "ridge(alpha=1e-4, solver=cg)", &data, &report));
+    if (report.iterations > 400) fail_msg("%d steps", (int)report.iterations);
+    sparse_free(&c);
+}
+
+/* A small target is fitted as closely, a constant one at once, and several each by themselves. */
+static void test_wide_targets(void **state) {
+    SUPPORT_LARGE_CASE();
+    (void)state;
+    enum { ROWS = 280, TARGETS = 3 };
+    sparse_case c = wide_make(22);
+    double *all = malloc(TARGETS * ROWS * sizeof *all), least = 0, whole = 0;
+    assert_non_null(all);
+    for (int64_t i = 0; i < ROWS; i++) {
+        all[TARGETS * i] = c.r.y[i];
+        all[TARGETS * i + 1] = 1e-6 * c.r.y[i];
+        all[TARGETS * i + 2] = 7;
+    }
+    margin_data data = sparse_data(&c);
+    data.y = margin_values_f64(all, TARGETS * ROWS);
+    data.targets = TARGETS;
+    margin_report report = {0};
+    margin_model *model = fit_proven(context, "least-squares(solver=cg)", &data, &report);
+    assert_by_conjugate(&report);
+    for (int64_t j = 0; j < 1000; j++) {
+        const double a = margin_model_weights(model, 0)[j], b = margin_model_weights(model, 1)[j];
+        least = fmax(least, fabs(a - 1e6 * b));
+        whole = fmax(whole, fabs(a));
+        assert_true(margin_model_weights(model, 2)[j] == 0);
+    }
+    assert_true(least <= 1e-3 * whole);
+    assert_true(margin_model_intercept(model, 2) == 7);
+    margin_model_free(model);
+    free(all);
+    sparse_free(&c);
+}
+
+/* Equal rows with other targets: steps do not get there, and a factor says how little can be left.
+ */
+static void test_wide_repeats(void **state) {
+    SUPPORT_LARGE_CASE();
+    (void)state;
+    sparse_case c = wide_make(23);
+    double left = 0;
+    memcpy(c.r.x + 1000, c.r.x, 1000 * sizeof(double));
+    stage_csr_free(&c.csr);
+    c.csr = stage_to_csr(c.r.x, 280, 1000);
+    left = (c.r.y[0] - c.r.y[1]) * (c.r.y[0] - c.r.y[1]) / 2 / 280;
+    const margin_data data = sparse_data(&c);
+    margin_report report = {0};
+    margin_model_free(fit_proven(context, "least-squares", &data, &report));
+    assert_string_equal(report.iteration_name, "refinements");
+    assert_true(fabs(report.objective - left) <= 1e-9 * left);
+    sparse_free(&c);
+}
+
 /* ---- Ends ------------------------------------------------------------------------------------ */
 
 /* What a report says of a model that is not done is true. */
@@ -479,8 +640,9 @@ static void test_threads_by_columns(void **state) {
 
 static void test_no_memory(void **state) {
     (void)state;
-    sparse_case cases[] = {sparse_make(60, 200, 0.03, 15), sparse_make(300, 250, 0.002, 16)};
-    for (int k = 0; k < 2; k++) {
+    sparse_case cases[] = {sparse_make(60, 200, 0.03, 15), sparse_make(300, 250, 0.002, 16),
+                           sparse_make(60, 200, 0.03, 17)};
+    for (int k = 0; k < 3; k++) {
         fit_attempt attempt = {k ? "least-squares(solver=cg)" : "ridge(solver=cg)",
                                sparse_data(&cases[k])};
         assert_true(support_fail_each_allocation(2, attempt_fit, &attempt) > 10);
@@ -498,6 +660,10 @@ int main(void) {
         cmocka_unit_test(test_draw_is_told),
         cmocka_unit_test(test_constants),
         cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_wide_penalty),
+        cmocka_unit_test(test_wide_targets),
+        cmocka_unit_test(test_wide_repeats),
         cmocka_unit_test(test_max_iter),
         cmocka_unit_test(test_ill_conditioned),
         cmocka_unit_test(test_no_penalty),

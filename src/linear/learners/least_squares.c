@@ -133,7 +133,11 @@ static void describe_columns(const mg_squares *s, mg_text *text) {
 static void describe_conjugate(const mg_squares *s, margin_status status, mg_text *text) {
     const mg_number_text step = mg_about(s->price.step), factor = mg_about(s->price.factor);
     if (status == MARGIN_OK)
-        mg_text_format(text, "solved by %s%s", s->method, s->least > 0.0 ? MG_LEAST_DRAWN : "");
+        mg_text_format(text, "solved by %s%s", s->method,
+                       s->least > 0.0 ? MG_LEAST_DRAWN
+                       : s->is_free   ? "; nothing is left of the target, and of all weights with "
+                                        "these scores these have the least norm"
+                                      : "");
     else if (status == MARGIN_STOPPED_ITERATIONS)
         mg_text_format(text, "max_iter came before %s ended", s->method);
     else if (s->penalty.rho > 0.0)
@@ -251,7 +255,8 @@ static margin_status fit_targets(mg_fit *fits, int64_t count, const mg_linear_op
 static margin_status fit_next(mg_squares *s, mg_fit *fit, const mg_linear_options *o) {
     if (!s->correct && !s->solve_again) return fit_targets(fit, 1, o);
     MG_TRY(mg_squares_again(s, fit));
-    if ((s->may_doubt || (s->solve_again && !s->only)) && !(s->now.gap <= s->tolerance) &&
+    const double enough = s->solve_again ? s->enough : s->tolerance;
+    if ((s->may_doubt || (s->solve_again && !s->only)) && !(s->now.gap <= enough) &&
         !s->out_of_time)
         return fit_targets(fit, 1, o);
     return squares_hand_over(s, o->penalised);

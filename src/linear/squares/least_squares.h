@@ -87,6 +87,8 @@ struct mg_squares {
     margin_status (*solve_again)(mg_squares *s, void *factor); /* in place of `correct`, or NULL */
     int64_t steps;                                             /* of conjugate gradients */
     bool only;                                                 /* they are all there is */
+    bool is_free;          /* they are to leave nothing of the target */
+    double enough;         /* gap that is good enough: the tolerance, or that of a small target */
     double least;          /* bound of the least eigenvalue of A'CA over norms; 0: none */
     int64_t most_steps;    /* that were allowed; < 0: any number */
     mg_squares_cost price; /* by which they were chosen, or not */

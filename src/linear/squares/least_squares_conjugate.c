@@ -6,7 +6,11 @@
  * With the residuals as dual point the gap is |gradient|^2 / alpha and what the intercept costs,
  * exactly (least_squares_pass.c). What conjugate gradients have left of the gradient is known in
  * each step, and so is how far P fell: both tell without a pass when to look at the data again. A
- * pass over the data then proves it, or more steps start from there. */
+ * pass over the data then proves it, or more steps start from there.
+ *
+ * Without a penalty more columns than rows mostly leave nothing of the target, and no P is below 0.
+ * Steps by w itself, without the diagonal, then stay in the span of the rows from 0 on: of all
+ * weights with the same scores w has the least norm. */
 #include "learn/exact/least_curvature.h"
 #include "linear/design/design_columns.h"
 #include "linear/objective/conjugate.h"
@@ -23,7 +27,7 @@ typedef struct conjugate_ways {
     double *slopes; /* samples */
     mg_column_groups groups;
     int64_t most; /* steps for a target */
-    double early; /* gap after TRIAL_FROM of them */
+    double early; /* gap where the speed was last looked at */
 } conjugate_ways;
 
 /* After a quarter of the steps the speed so far is taken for that of the rest, which is rather
@@ -32,12 +36,16 @@ enum { QUARTER = 4 };
 /* Of dense columns, which mostly depend on each other, the speed from one of these steps to the
  * other. */
 enum { TRIAL_FROM = 2, TRIAL = 5 };
+/* Of a target of which nothing is to be left, from this step on whenever they have doubled. */
+enum { FIRST_LOOK = 32 };
 /* Products for a bound where there is no penalty; one of four vectors is as many steps, with some
  * to spare. */
 enum { MOST_PRODUCTS = 64, PRODUCT = 2 };
 static const double hope = 2.0;
 /* Without a penalty steps are few, and other ways leave nothing but rounding. */
 static const double least_gap = 1e-12;
+/* Or of a target of which nothing is to be left this share of tol of its squares, to rounding. */
+static const double share_of_target = 1e-4, rounding_of_target = 1e-14;
 
 /* What mg_conjugate asks between steps. */
 typedef struct outlook {
@@ -77,12 +85,11 @@ static double gap_of(const outlook *o, double distance, double fallen) {
     return fmin(distance, value) / fmax(1.0, value);
 }
 
-/* A trial that is not worth more steps is its target's last. */
-static bool is_slow(const outlook *o, double gap, int64_t steps) {
-    if (steps == TRIAL_FROM) o->ways->early = gap;
-    if (steps != TRIAL) return false;
-    const double speed = fmin(log(gap / o->ways->early), -1e-3) / (TRIAL - TRIAL_FROM);
-    const bool slow = TRIAL + log(o->wanted / gap) / speed > (double)o->most;
+/* A trial that is not worth more steps is its target's last. from: the look before, if any. */
+static bool is_slow(const outlook *o, double gap, int64_t from, int64_t steps) {
+    const double speed = fmin(log(gap / o->ways->early), -1e-3) / (double)(steps - from);
+    const bool slow = from > 0 && (double)steps + log(o->wanted / gap) / speed > (double)o->most;
+    o->ways->early = gap;
     if (slow) o->ways->most = 0;
     return slow;
 }
@@ -100,8 +107,15 @@ static bool look_ahead(const void *state, const double *residual, int64_t steps,
         distance = factor * reach_of(s, residual) / s->least;
     const double gap = gap_of(o, distance, fallen);
     if (gap <= o->wanted) return true;
-    if (!s->only && s->price.most == 0.0) return is_slow(o, distance / fmax(1.0, o->before), steps);
-    if (s->only || steps != o->most / QUARTER) return false;
+    if (s->only) return false;
+    if (s->is_free)
+        return steps >= FIRST_LOOK && (steps & (steps - 1)) == 0 &&
+               is_slow(o, gap, steps > FIRST_LOOK ? steps / 2 : 0, steps);
+    if (s->price.most == 0.0)
+        return (steps == TRIAL_FROM || steps == TRIAL) &&
+               is_slow(o, distance / fmax(1.0, o->before), steps > TRIAL_FROM ? TRIAL_FROM : 0,
+                       steps);
+    if (steps != o->most / QUARTER) return false;
     const double needed = log(o->wanted / o->first) / fmin(log(gap / o->first), -1e-3);
     return (double)steps * needed > hope * (double)o->most;
 }
@@ -112,11 +126,23 @@ static bool is_enough(const void *state, double left, double fallen, double leas
     return gap_of(o, o->s->penalty.factor * o->s->unit * left / least, fallen) <= o->wanted;
 }
 
+static double squares_of_target(const mg_squares *s) {
+    return s->penalty.factor * s->unit * s->spread * s->spread;
+}
+
+/* The gap at which steps end. */
+static double aim_of(const mg_squares *s) {
+    const double squares = squares_of_target(s);
+    if (!s->is_free) return s->least > 0.0 ? least_gap : 0.9 * s->tolerance;
+    return 0.9 *
+           fmax(s->tolerance * fmin(1.0, share_of_target * squares), rounding_of_target * squares);
+}
+
 static margin_status conjugate_step(mg_squares *s, conjugate_ways *m, int64_t most) {
     const outlook ahead = {.s = s,
                            .before = s->now.objective,
                            .first = s->now.gap,
-                           .wanted = s->least > 0.0 ? least_gap : 0.9 * s->tolerance,
+                           .wanted = aim_of(s),
                            .most = most,
                            .ways = m};
     const mg_conjugate job = {.objective = &m->objective,
@@ -152,6 +178,7 @@ static margin_status start_pass(mg_squares *s, double *residual) {
         value += (long double)(residual[i] * (y[i] - s->b));
     }
     s->now.value = (double)value;
+    s->enough = s->tolerance * (s->is_free ? fmin(1.0, squares_of_target(s)) : 1.0);
     MG_TRY(mg_design_gradient(&s->design, residual, s->gradient, &total, s->error));
     mg_squares_judge(s, total);
     judge_by_reach(s);
@@ -160,7 +187,8 @@ static margin_status start_pass(mg_squares *s, double *residual) {
 
 /* Rounds of steps, each from the data, while one is worth its pass. */
 static margin_status conjugate_go_on(mg_squares *s, conjugate_ways *m) {
-    while (s->now.gap > s->tolerance) {
+    const double enough = s->is_free ? aim_of(s) / 0.9 : s->tolerance;
+    while (s->now.gap > enough) {
         const double before = s->now.gap;
         const int64_t most = m->most - s->steps;
         MG_TRY(mg_squares_in_time(s, mg_stop_check(&s->stop, s->steps)));
@@ -208,6 +236,22 @@ static margin_status take_rank(mg_squares *s, const conjugate_ways *m) {
     return MARGIN_OK;
 }
 
+/* Where columns are more than rows, steps in their own lengths leave the span of the rows for short
+ * ones, and a small penalty is slow to bring them back. So none counts as shorter than the rows
+ * are, but for columns that are most of those. */
+static double least_square(const mg_squares *s) {
+    enum { PART = 10, ROUNDS = 20 };
+    double all = (double)INFINITY;
+    for (int k = 0; k < ROUNDS && s->columns > s->samples; k++) {
+        const double before = all, most = all / PART;
+        all = 0.0;
+        for (int64_t j = 0; j < s->columns; j++)
+            if (s->norm[j] * s->norm[j] <= most) all += s->norm[j] * s->norm[j];
+        if (all == before) break;
+    }
+    return s->columns > s->samples ? all / s->total : 0.0;
+}
+
 static margin_status conjugate_begin(mg_squares *s, conjugate_ways *m) {
     const int64_t n = s->columns;
     MG_TRY(MG_PIECES(&s->arena, "conjugate gradients", s->error, MG_PIECE(m->one, n),
@@ -216,9 +260,11 @@ static margin_status conjugate_begin(mg_squares *s, conjugate_ways *m) {
                      MG_PIECE(m->work, MG_CONJUGATE_VECTORS * (n + 1))));
     MG_TRY(choose_sums(s));
     MG_TRY(mg_squares_moments(s));
+    const double least = least_square(s);
     for (int64_t j = 0; j < n; j++) {
+        const double square = fmax(s->norm[j] * s->norm[j], least);
         m->one[j] = s->norm[j] > 0.0;
-        m->diagonal[j] = s->norm[j] > 0.0 ? s->norm[j] * s->norm[j] + s->alpha : 1.0;
+        m->diagonal[j] = s->norm[j] > 0.0 && !s->is_free ? square + s->alpha : 1.0;
     }
     m->diagonal[n] = s->total;
     m->objective = (mg_objective){.design = &s->design,
@@ -265,16 +311,17 @@ margin_status mg_squares_conjugate(mg_squares *s, int64_t most, bool *doubtful) 
     m->most = most;
     m->groups.count = 0;
     snprintf(s->method, sizeof s->method, "conjugate gradients");
+    s->is_free = s->alpha == 0.0 && s->columns > s->samples;
     MG_TRY(conjugate_begin(s, m));
     mg_squares_start(s);
     MG_TRY(start_pass(s, m->slopes));
-    *doubtful = s->alpha == 0.0 && !s->only;
-    if (s->alpha == 0.0) MG_TRY(find_least(s, m));
+    *doubtful = s->alpha == 0.0 && !s->is_free && !s->only;
+    if (s->alpha == 0.0 && !s->is_free) MG_TRY(find_least(s, m));
     if (s->least > 0.0) MG_TRY(take_rank(s, m));
     if (*doubtful && s->least == 0.0) s->judged = false; /* left to a factor */
     if (s->out_of_time || !s->judged) return MARGIN_OK;
     MG_TRY(conjugate_go_on(s, m));
-    *doubtful = s->now.gap > s->tolerance && !s->out_of_time;
+    *doubtful = s->now.gap > s->enough && !s->out_of_time;
     s->solve_again = conjugate_rounds;
     s->factor = m;
     return MARGIN_OK;
