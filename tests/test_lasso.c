@@ -137,6 +137,87 @@ static void test_all_zero(void **state) {
     margin_model_free(model);
 }
 
+/* ---- Products of the columns alone ----------------------------------------------------------- */
+
+enum { LONG = 3000, SHORT = 9 };
+
+/* The objective of a spec with this alpha and r = 1/2, in more digits. */
+static long double objective_at(const margin_model *model, const double *x, const double *y,
+                                const double *weight, long double alpha) {
+    const double *w = margin_model_weights(model, 0);
+    long double sum = 0, penalty = 0;
+    for (int i = 0; i < LONG; i++) {
+        long double r = y[i] - (long double)margin_model_intercept(model, 0);
+        for (int j = 0; j < SHORT; j++)
+            r -= (long double)w[j] * (long double)x[i * SHORT + j];
+        sum += (long double)weight[i] * r * r;
+    }
+    for (int j = 0; j < SHORT; j++)
+        penalty += ((long double)w[j] * (long double)w[j] + fabsl((long double)w[j])) / 2;
+    return sum + alpha * penalty;
+}
+
+/* Columns `offset` from 0, noise of this size, the last column the sum of two up to a millionth. */
+static void make_long(double offset, double noise, double *x, double *y, double *weight) {
+    uint64_t seed = 5;
+    for (int i = 0; i < LONG; i++) {
+        double sum = 0;
+        for (int j = 0; j < SHORT; j++) {
+            double v = 0;
+            for (int k = 0; k < 6; k++)
+                v += (double)((seed = seed * 6364136223846793005U + 1442695040888963407U) >> 40) /
+                     (double)(1 << 24);
+            x[i * SHORT + j] = offset * (j + 1) + v;
+            sum += j % 3 == 0 ? v * j : 0;
+        }
+        x[i * SHORT + SHORT - 1] = x[i * SHORT] - x[i * SHORT + 1] + 1e-6 * sum;
+        y[i] = sum + noise * x[i * SHORT + 4] + noise * (i % 7 - 3);
+        weight[i] = 1 + i % 4;
+    }
+}
+
+/* A gap from products holds rounding, too: no better weights are farther below than it says. Where
+ * products hide more than `tol` the rows are asked. */
+static void test_products(void **state) {
+    static const struct {
+        double offset, noise;
+        const char *more;
+        bool by_products;
+    } cases[] = {{0, 1, "", true},
+                 {100, 1, "", true},
+                 {0, 1e-6, "", false},
+                 {1e6, 1, "", true},
+                 {1e9, 1e-3, "", false},
+                 {0, 1, ", tol=1e-13", false},
+                 {0, 1, ", max_iter=9", false},
+                 {0, 1, ", solver=working_set", false}};
+    static double x[LONG * SHORT], y[LONG], weight[LONG];
+    char spec[100];
+    (void)state;
+    for (int k = 0; k < (int)(sizeof cases / sizeof *cases); k++) {
+        margin_report report = {0};
+        make_long(cases[k].offset, cases[k].noise, x, y, weight);
+        const margin_data data = {.x = margin_dense_f64(x, LONG, SHORT, SHORT),
+                                  .y = margin_values_f64(y, LONG),
+                                  .weights = margin_values_f64(weight, LONG)};
+        margin_model *best =
+            fit_text(context, "elastic-net(solver=working_set, tol=1e-12)", &data, &report);
+        snprintf(spec, sizeof spec, "elastic-net(alpha=1%s)", cases[k].more);
+        margin_model *model = fit_text(context, spec, &data, &report);
+        assert_int_equal(strstr(report.reason, "products of the columns") != NULL,
+                         cases[k].by_products);
+        const long double had = objective_at(model, x, y, weight, 1),
+                          least = objective_at(best, x, y, weight, 1);
+        assert_int_equal(report.status, MARGIN_OK);
+        if (cases[k].by_products) {
+            assert_true((double)((had - least) / fmaxl(1, had)) <= report.gap);
+            assert_close(report.objective, (double)had, 1e-10);
+        }
+        margin_model_free(model);
+        margin_model_free(best);
+    }
+}
+
 /* Beside a constant target of many rows lambda_max is what is left of its sums. */
 static void test_constant_target(void **state) {
     enum { MANY = 400 };
@@ -504,14 +585,23 @@ static void test_other_data_is_noticed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_soft_threshold), cmocka_unit_test(test_spellings),
-        cmocka_unit_test(test_all_zero),       cmocka_unit_test(test_constant_target),
-        cmocka_unit_test(test_tiny_columns),   cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_wine),           cmocka_unit_test(test_iris),
-        cmocka_unit_test(test_sonar),          cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_wide_sparse),    cmocka_unit_test(test_few_rows),
-        cmocka_unit_test(test_weights),        cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_refused),        cmocka_unit_test(test_other_data_is_noticed),
+        cmocka_unit_test(test_soft_threshold),
+        cmocka_unit_test(test_spellings),
+        cmocka_unit_test(test_all_zero),
+        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_constant_target),
+        cmocka_unit_test(test_tiny_columns),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_wine),
+        cmocka_unit_test(test_iris),
+        cmocka_unit_test(test_sonar),
+        cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_wide_sparse),
+        cmocka_unit_test(test_few_rows),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_other_data_is_noticed),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -3,8 +3,8 @@
  * columns that are copies, empty or constant, one row, weights, units, penalties one by one. */
 #include "linear_cases.h"
 
-#include "linear/lasso/quadratic.h"
 #include "linear/lasso/sparse_quadratic.h"
+#include "linear/objective/quadratic.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
  * by which much v is taken to be farther from what it should be. */
 #include "linear/folds/folds.h"
 
-#include "linear/lasso/quadratic.h"
+#include "linear/objective/quadratic.h"
 #include "linear/proof/goal.h"
 
 #include <string.h>
@@ -34,30 +34,22 @@ static void find_slopes(lasso_fold *fold) {
         if (q->u[j] != 0.0) ops->add(q->r, q->u[j], q->h + j * q->stride, q->count);
 }
 
-/* The gap at the dual point that the residuals make, as in solver_working_set.c; *value: of the
- * objective. */
+/* The gap at the dual point that the residuals make; *value: of the objective. */
 static double fold_gap(const lasso_fold *fold, double *value) {
     const mg_quadratic *q = &fold->q;
-    const double rho = fold->rho, kappa = fold->kappa;
-    double length = fold->s.length[q->count], square = fold->s.square, penalty = 0.0, most = 0.0,
-           product = 0.0, short_of = 0.0, ridge = 0.0;
+    mg_l1_gap gap = {.rho = fold->rho, .kappa = fold->kappa};
+    double length = fold->s.length[q->count], square = fold->s.square;
     for (int64_t j = 0; j < q->count; j++)
         length += fold->s.length[j] * fabs(q->u[j]);
     const double error = 3.0 * sum_rounding * length;
     for (int64_t j = 0; j < q->count; j++) {
-        const double w = q->u[j], v = rho * w - q->r[j], off = fold->s.length[j] * error;
-        const double excess = fmax(fabs(v) + off - kappa, 0.0), size = kappa * fabs(w);
+        const double w = q->u[j], v = fold->rho * w - q->r[j];
         square -= w * (fold->s.slope[j] + v);
-        penalty += rho / 2.0 * w * w + size;
-        most = fmax(most, excess);
-        product += v * w;
-        short_of += size + rho / 2.0 * w * w - v * w + off * fabs(w);
-        if (rho > 0.0) ridge += excess * excess / (2.0 * rho);
+        mg_l1_gap_add(&gap, w, v, fold->s.length[j] * error);
     }
-    const double loss = (fmax(square, 0.0) + error * length) / 2.0, cut = most / (kappa + most);
-    *value = loss + penalty;
-    const double scaled = short_of + cut * fabs(product) + cut * cut * loss;
-    return rho > 0.0 ? fmin(scaled, short_of + ridge) : scaled;
+    const double loss = (fmax(square, 0.0) + error * length) / 2.0;
+    *value = loss + gap.penalty;
+    return mg_l1_gap_of(&gap, loss);
 }
 
 /* ---- Penalties ------------------------------------------------------------------------------- */

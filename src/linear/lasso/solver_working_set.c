@@ -47,31 +47,21 @@ static bool working_can(const mg_objective *objective, char *why) {
 
 /* ---- Points ---------------------------------------------------------------------------------- */
 
-/* The gap of the slopes as dual variables. Where the penalty has a ridge part it is what the
- * penalty and its conjugate miss of v.w; else these variables times s = kappa / max |v_j|, which
- * costs (1 - s) v.w and a part of the loss that is (1 - s)^2 for the squared one and about that for
- * others. */
 static double gap_of(mg_working *s) {
     const mg_working_point *point = &s->here;
     const double rho = s->objective->penalty.rho, kappa = s->objective->penalty.kappa;
-    const double penalty = mg_objective_penalty(s->objective, point->w);
-    double most = 0.0, product = 0.0, short_of = 0.0, ridge = 0.0, worst = 0.0;
+    const double loss = point->value - mg_objective_penalty(s->objective, point->w);
+    mg_l1_gap gap = {.rho = rho, .kappa = kappa};
+    double worst = 0.0;
     for (int64_t j = 0; j < s->columns; j++) {
         const double v = -point->gradient[j], w = point->w[j];
         if (w == 0.0 && fabs(v) <= kappa) continue; /* most columns: adds nothing */
-        const double over = fabs(v) - kappa, excess = over > 0.0 ? over : 0.0;
-        most = excess > most ? excess : most;
-        product += v * w;
-        short_of += kappa * fabs(w) + rho / 2.0 * w * w - v * w;
-        if (rho > 0.0) ridge += excess * excess / (2.0 * rho);
-        const double off = w == 0.0 ? excess : fabs(v - rho * w - copysign(kappa, w));
+        mg_l1_gap_add(&gap, w, v, 0.0);
+        const double off = w == 0.0 ? fabs(v) - kappa : fabs(v - rho * w - copysign(kappa, w));
         if (s->factor[j] > 0.0 && off > worst) worst = off;
     }
     s->violation = worst / kappa;
-    const double cut = most / (kappa + most), loss = point->value - penalty;
-    double gap = short_of + cut * fabs(product) + cut * cut * fabs(loss);
-    if (rho > 0.0) gap = fmin(gap, short_of + ridge);
-    return fabs(gap) + fabs(point->excess) * (fabs(point->b) + 1.0);
+    return fabs(mg_l1_gap_of(&gap, loss)) + fabs(point->excess) * (fabs(point->b) + 1.0);
 }
 
 static margin_status working_evaluate(mg_working *s, mg_working_point *point, double *curvatures) {

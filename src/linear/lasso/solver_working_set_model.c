@@ -5,8 +5,8 @@
  * Guestrin, "Blitz", ICML 2015; Massias, Gramfort, Salmon, "Celer", ICML 2018). At most as many of
  * these as have weights, so that the set grows by doubling at most, and only while it must. */
 #include "base/sort.h"
-#include "linear/lasso/quadratic.h"
 #include "linear/lasso/solver_working_set.h"
+#include "linear/objective/quadratic.h"
 
 #include <string.h>
 

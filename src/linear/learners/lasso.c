@@ -25,8 +25,11 @@ static margin_status lasso_share(mg_shared *shared) {
 }
 
 static margin_status lasso_fit_many(mg_fit *fits, int64_t count) {
+    MG_TRY(mg_squares_check_folds(fits, count));
     return mg_linear_fit_penalties(fits, count, mg_lasso_folds);
 }
+
+static const mg_learner_more lasso_more = {.finds_infinite = true};
 
 const mg_learner mg_learner_lasso = {
     .info = {.name = "lasso",
@@ -42,6 +45,7 @@ const mg_learner mg_learner_lasso = {
     .share = lasso_share,
     .fit_many = lasso_fit_many,
     .differ = MG_DIFFER_FOLDS,
+    .more = &lasso_more,
 };
 
 const mg_learner mg_learner_elastic_net = {
@@ -57,4 +61,5 @@ const mg_learner mg_learner_elastic_net = {
     .share = lasso_share,
     .fit_many = lasso_fit_many,
     .differ = MG_DIFFER_FOLDS,
+    .more = &lasso_more,
 };

@@ -195,9 +195,10 @@ static void set_numbers(const mg_squares *s, bool penalised) {
     report->iterations = s->solve_again ? s->steps : s->refinements;
     snprintf(report->iteration_name, sizeof report->iteration_name, "%s",
              s->solve_again ? "CG steps" : "refinements");
-    if (!s->solve_again) mg_report_set(report, "condition", s->condition);
+    if (!s->solve_again && s->condition > 0.0) mg_report_set(report, "condition", s->condition);
     if (s->rank >= 0) mg_report_set(report, "rank", (double)s->rank);
     if (penalised) mg_report_penalty(report, &s->penalty);
+    mg_linear_describe_sparsity(&s->penalty, s->w, s->columns, s->l1_limit, report);
 }
 
 /* What the model does on its rows, as the last pass or products found it, unless rounding of
@@ -287,10 +288,35 @@ static margin_status fit_targets(mg_fit *fits, int64_t count, const mg_linear_op
 
 /* ---- The learners ---------------------------------------------------------------------------- */
 
+/* Columns so few that all of them are a working set. */
+static bool are_few_for_l1(const mg_fit *fit, const mg_linear_options *o) {
+    enum { FEW_COLUMNS = 180 };
+    const int64_t columns = fit->problem->x.columns;
+    return is_solver(o->solver, "auto") && o->max_iterations < 0 && !fit->trace &&
+           columns <= FEW_COLUMNS && columns < fit->problem->count;
+}
+
+/* *done false: not by products alone; what is refused here others may take. */
+static margin_status fit_l1(mg_fit *fit, const mg_linear_options *o, bool *done) {
+    mg_squares s = mg_squares_of(fit, o->intercept);
+    s.penalty = o->penalty;
+    s.tolerance = o->tolerance;
+    margin_status status = mg_squares_begin(&s);
+    if (status >= 0) status = mg_squares_l1(&s, done);
+    if (*done) status = squares_hand_over(&s, o->penalised);
+    mg_squares_end(&s);
+    return status == MARGIN_ERROR_DATA ? MARGIN_OK : status;
+}
+
 margin_status mg_squares_fit_one(mg_fit *fit) {
     const mg_linear_options o = mg_linear_options_for(fit);
     const bool direct = !(o.penalty.kappa > 0.0) && !mg_is_descent(o.solver);
+    bool done = false;
     if (direct) return fit_targets(fit, 1, &o);
+    if (are_few_for_l1(fit, &o)) {
+        const margin_status status = fit_l1(fit, &o, &done);
+        if (done || status < 0) return status;
+    }
     MG_TRY(mg_squares_check_values(fit->problem, fit->context, fit->error));
     return mg_linear_fit_one(fit);
 }
@@ -304,8 +330,7 @@ static margin_status squares_share(mg_shared *shared) {
     return MARGIN_OK;
 }
 
-/* Folds in order: the rows of each fit that has others than the one before. */
-static margin_status check_folds(const mg_fit *fits, int64_t count) {
+margin_status mg_squares_check_folds(const mg_fit *fits, int64_t count) {
     const mg_problem *last = NULL;
     for (int64_t k = 0; k < count; last = fits[k++].problem)
         if (fits[k].problem != last)
@@ -315,7 +340,7 @@ static margin_status check_folds(const mg_fit *fits, int64_t count) {
 
 static margin_status squares_fit_many(mg_fit *fits, int64_t count) {
     if (fits[0].shared->differ & MG_DIFFER_FOLDS) {
-        MG_TRY(check_folds(fits, count));
+        MG_TRY(mg_squares_check_folds(fits, count));
         return mg_linear_fit_penalties(fits, count, mg_ridge_folds);
     }
     if (fits[0].shared->differ & MG_DIFFER_OPTIONS)

@@ -94,7 +94,8 @@ static void fill_report(linear_run *run) {
     snprintf(report->iteration_name, sizeof report->iteration_name, "%s", run->solver->step_name);
     mg_linear_describe(penalty, run->objective.loss->formula, report);
     if (run->options->penalised) mg_report_penalty(report, penalty);
-    mg_linear_describe_sparsity(&run->objective, solution->w, solution->l1_limit, report);
+    mg_linear_describe_sparsity(penalty, solution->w, run->objective.columns, solution->l1_limit,
+                                report);
     mg_report_reason(report, "%s%s (solver %s%s%s)", solution->why,
                      solution->drawn ? MG_LEAST_DRAWN : "", run->solver->name,
                      run->why[0] ? ", as " : "", run->why);

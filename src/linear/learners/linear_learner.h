@@ -52,6 +52,9 @@ margin_status mg_linear_fit_penalties(mg_fit *fits, int64_t count,
 /* mg_linear_fit_one for least squares, which is solved directly without |w|_1 and without the word
  * of a textbook solver. */
 margin_status mg_squares_fit_one(mg_fit *fit);
+/* mg_squares_check_values of folds in order: the rows of each fit that has others than the one
+ * before. */
+margin_status mg_squares_check_folds(const mg_fit *fits, int64_t count);
 #define MG_SQUARES_TOLD " condition rank "
 #define MG_PATH_TOLD    " freedom gcv_rmse leave_one_out_rmse "
 

@@ -87,12 +87,11 @@ void mg_linear_describe(const mg_penalty *penalty, const char *loss, margin_repo
     mg_report_formula(report, text);
 }
 
-void mg_linear_describe_sparsity(const mg_objective *objective, const double *w, double kappa_max,
-                                 margin_report *report) {
-    const mg_penalty *penalty = &objective->penalty;
+void mg_linear_describe_sparsity(const mg_penalty *penalty, const double *w, int64_t columns,
+                                 double kappa_max, margin_report *report) {
     int64_t nonzero = 0;
     if (!(penalty->kappa > 0.0)) return;
-    for (int64_t j = 0; j < objective->design->columns; j++)
+    for (int64_t j = 0; j < columns; j++)
         nonzero += w[j] != 0.0;
     mg_report_set(report, "nonzero", (double)nonzero);
     mg_report_set(report, "l1_ratio", penalty->l1_ratio);

@@ -30,5 +30,5 @@ bool mg_is_descent(const char *solver);
 void mg_linear_describe(const mg_penalty *penalty, const char *loss, margin_report *report);
 /* With |w|_1 in the penalty, the items nonzero (weights that are not 0) and lambda_max (the least
  * lambda with which all are 0); kappa_max: the least such kappa, NaN: not known. */
-void mg_linear_describe_sparsity(const mg_objective *objective, const double *w, double kappa_max,
-                                 margin_report *report);
+void mg_linear_describe_sparsity(const mg_penalty *penalty, const double *w, int64_t columns,
+                                 double kappa_max, margin_report *report);

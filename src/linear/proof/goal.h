@@ -21,6 +21,32 @@ double mg_wanted_gap(double tolerance, double value, double constant);
  * target do not matter. */
 double mg_wanted_gap_l1(double tolerance, double value, double constant);
 
+/* The gap where the slopes of the loss are the dual variables. `v`: of the loss in each w, the sign
+ * turned, each known up to `off`. Where the penalty has a ridge part it is what the penalty and its
+ * conjugate miss of v.w; else these variables times s = kappa / max |v_j|, which costs (1 - s) v.w
+ * and a part of the loss that is (1 - s)^2 for the squared one and about that for others. */
+typedef struct mg_l1_gap {
+    double rho, kappa; /* > 0 */
+    double penalty, most, product, hidden, short_of, ridge;
+} mg_l1_gap;
+
+MG_INLINE void mg_l1_gap_add(mg_l1_gap *g, double w, double v, double off) {
+    const double penalty = g->kappa * fabs(w) + g->rho / 2.0 * w * w;
+    const double over = fabs(v) + off - g->kappa, excess = over > 0.0 ? over : 0.0;
+    g->most = excess > g->most ? excess : g->most;
+    g->penalty += penalty;
+    g->product += v * w;
+    g->hidden += off * fabs(w);
+    g->short_of += penalty - v * w;
+    if (g->rho > 0.0) g->ridge += excess * excess / (2.0 * g->rho);
+}
+
+MG_INLINE double mg_l1_gap_of(const mg_l1_gap *g, double loss) {
+    const double cut = g->most / (g->kappa + g->most), short_of = g->short_of + g->hidden;
+    const double gap = short_of + cut * (fabs(g->product) + g->hidden) + cut * cut * fabs(loss);
+    return g->rho > 0.0 ? fmin(gap, short_of + g->ridge) : gap;
+}
+
 typedef struct mg_goal {
     const mg_linear_job *job;
     mg_linear_solution *solution;

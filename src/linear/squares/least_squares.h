@@ -70,6 +70,7 @@ struct mg_squares {
     mg_squares_point now;
     double hidden; /* what rounding of products may hide of gradient_j / norm_j; 0 after a pass */
     int64_t refinements;
+    double l1_limit;        /* mg_squares_l1: the least kappa with w = 0 */
     double condition;       /* of the scaled matrix, estimated */
     int64_t rank;           /* -1: full */
     bool is_partial;        /* the factor may have left out what the columns do span */
@@ -184,6 +185,28 @@ double mg_squares_blur(const mg_squares *s, const mg_squares_factor *f);
  * columns.
  */
 margin_status mg_squares_exact_rank(mg_squares *s, int64_t *rank);
+
+/* What one pass says of the columns. */
+typedef struct mg_squares_products {
+    /* size x size, of columns (a - start) * factor, y' = (y - centre) / spread, 1, of which the
+     * means have then been taken off; columns beside themselves in `diagonal`, too, as there and
+     * below there may be a factor. */
+    double *gram, *diagonal;
+    int64_t size;
+    double *start, *factor; /* columns */
+} mg_squares_products;
+/* In s->arena; sets s->mean and s->norm. *doubtful: a column is no constant, but rounding hides its
+ * spread. */
+margin_status mg_squares_make_products(mg_squares *s, mg_squares_products *p, bool *doubtful);
+/* What a pass at w and b would find, and in s->hidden what rounding hides of the gradient: of the
+ * sums, thrice where the means of a sample are mended, and of columns that lie far from 0. Does
+ * nothing, with s->hidden 0, where there is no bound, or little is left of what is summed up. Uses
+ * step. */
+void mg_squares_look_at_products(mg_squares *s, const mg_squares_products *p);
+
+/* With |w|_1 in the penalty, of columns few beside the rows: w and b from their products alone.
+ * *done: with a gap that is small enough, rounding included. */
+margin_status mg_squares_l1(mg_squares *s, bool *done);
 
 /* The three ways. *doubtful: the columns are so close to depending on each other that their
  * products cannot tell (the solution is then not made), or the result is not good enough; with

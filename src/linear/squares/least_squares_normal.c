@@ -19,15 +19,7 @@
 
 /* ---- Products -------------------------------------------------------------------------------- */
 
-typedef struct products {
-    /* size x size, of columns (a - start) * factor, y' = (y - centre) / spread, 1. Below the
-     * diagonal, columns only, and on it the factor takes their place. */
-    double *gram, *diagonal;
-    int64_t size;
-    double *start, *factor; /* columns */
-} products;
-
-static void choose_factors(const mg_squares *s, products *p) {
+static void choose_factors(const mg_squares *s, mg_squares_products *p) {
     for (int64_t j = 0; j < s->columns; j++) {
         const double length = s->intercept ? p->factor[j] : hypot(p->start[j], p->factor[j]);
         if (!s->intercept) p->start[j] = 0.0;
@@ -37,7 +29,7 @@ static void choose_factors(const mg_squares *s, products *p) {
 }
 
 /* The mean of what was shifted by a sample's mean. */
-static margin_status take_means_off(const mg_squares *s, const products *p) {
+static margin_status take_means_off(const mg_squares *s, const mg_squares_products *p) {
     const int64_t size = p->size;
     const double *sums = p->gram + (size - 1) * size;
     for (int64_t j = 0; s->intercept && j < size - 1; j++) {
@@ -51,7 +43,7 @@ static margin_status take_means_off(const mg_squares *s, const products *p) {
 
 /* *unsure: a spread is one that rounding alone could make; of sparse rows means come off the sums
  * of squares, which leaves half the digits. */
-static void set_columns(mg_squares *s, const products *p, bool *unsure) {
+static void set_columns(mg_squares *s, const mg_squares_products *p, bool *unsure) {
     const double rounding = isinf(mg_design_gram_rounding(&s->design)) ? 1e-7 : 1e-14;
     const double *sums = p->gram + (p->size - 1) * p->size;
     for (int64_t j = 0; j < s->columns; j++) {
@@ -75,7 +67,7 @@ static margin_status find_constants(mg_squares *s, bool *doubtful) {
     return MARGIN_OK;
 }
 
-static margin_status make_products(mg_squares *s, products *p, bool *doubtful) {
+margin_status mg_squares_make_products(mg_squares *s, mg_squares_products *p, bool *doubtful) {
     bool unsure = false;
     MG_TRY(MG_PIECES(&s->arena, "the scale of the columns", s->error,
                      MG_PIECE(p->start, s->columns), MG_PIECE(p->factor, s->columns)));
@@ -107,8 +99,8 @@ static margin_status make_products(mg_squares *s, products *p, bool *doubtful) {
 
 /* A'CA + alpha I with a diagonal of ones, the lower triangle, into f->matrix, and its 1-norm. From
  * the products below the diagonal, `again`: above it, as a factor has taken the place of those. */
-static margin_status equilibrate(const mg_squares *s, const products *p, mg_squares_factor *f,
-                                 bool again, double *norm) {
+static margin_status equilibrate(const mg_squares *s, const mg_squares_products *p,
+                                 mg_squares_factor *f, bool again, double *norm) {
     const double most = 1e280; /* a penalty that leaves nothing of a column */
     double *sums = f->work + f->count;
     *norm = 0.0;
@@ -165,8 +157,8 @@ static margin_status take_rank(mg_squares *s, mg_squares_factor *f, const int *p
 
 /* Columns that depend on each other: pivots, which fall to rounding all at once, and what the data
  * says of the directions left out. */
-static margin_status factor_pivoted(mg_squares *s, const products *p, mg_squares_factor *f,
-                                    bool *reliable) {
+static margin_status factor_pivoted(mg_squares *s, const mg_squares_products *p,
+                                    mg_squares_factor *f, bool *reliable) {
     const double rounding = 1e-11, least = 1e-9;
     const int64_t n = f->count;
     int *pivots, rank = 0;
@@ -213,7 +205,7 @@ static margin_status factor_in_order(mg_squares *s, mg_squares_factor *f, double
 /* ---- Proof ----------------------------------------------------------------------------------- */
 
 /* How much larger than the columns are what their products were summed from, squared. */
-static double shift_ratio(const mg_squares *s, const products *p) {
+static double shift_ratio(const mg_squares *s, const mg_squares_products *p) {
     const double *sums = p->gram + (p->size - 1) * p->size;
     double most = 1.0;
     for (int64_t j = 0; j <= s->columns && s->intercept; j++)
@@ -236,7 +228,7 @@ static double offset_ratio(const mg_squares *s) {
 
 /* value: y'y - w'(A'y + left), where left = A'y - A'A w, which goes to the gradient, all in the
  * units of the products. v: columns. Whether that cancels little. */
-static bool residual_of(mg_squares *s, const products *p, double *v, double *value) {
+static bool residual_of(mg_squares *s, const mg_squares_products *p, double *v, double *value) {
     static const double least = 1e-3, most = 16.0; /* of y'y */
     const int64_t size = p->size, target = s->columns;
     const double *row = p->gram + target * size;
@@ -259,17 +251,12 @@ static bool residual_of(mg_squares *s, const products *p, double *v, double *val
     return sum >= least * row[target] && sizes <= most * row[target];
 }
 
-/* What a pass at w and b would find, from the products of well conditioned columns, with what
- * rounding hides of the gradient: of the sums, thrice where the means of a sample are mended, and
- * of columns that lie far from 0. */
-static void judge_by_products(mg_squares *s, const products *p) {
-    static const double condition = 32.0;
+void mg_squares_look_at_products(mg_squares *s, const mg_squares_products *p) {
     const double *sums = p->gram + (p->size - 1) * p->size;
     const double excess = s->intercept ? sums[s->columns] * s->spread : 0.0;
     double value, terms = sqrt(p->diagonal[s->columns]), *v = s->step;
     const double of_sums = 3.0 * mg_design_gram_rounding(&s->design) * shift_ratio(s, p);
-    if (!(s->condition <= condition) || !isfinite(of_sums) || s->slopes || !(s->spread > 0.0))
-        return;
+    if (!isfinite(of_sums) || !(s->spread > 0.0)) return;
     if (!residual_of(s, p, v, &value)) return;
     for (int64_t j = 0; j < s->columns; j++)
         terms += fabs(v[j]) * sqrt(fmax(p->diagonal[j], 0.0));
@@ -291,13 +278,14 @@ static margin_status check_sparse_rank(mg_squares *s, const mg_squares_factor *f
 }
 
 margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
-    products p = {0};
+    static const double well_conditioned = 32.0; /* of others the data tells more */
+    mg_squares_products p = {0};
     mg_squares_factor *f;
     bool reliable = false, hidden = false;
     double norm;
     *doubtful = true;
     MG_ARENA_NEW(&s->arena, f, 1, "the normal equations", s->error);
-    MG_TRY(make_products(s, &p, &hidden));
+    MG_TRY(mg_squares_make_products(s, &p, &hidden));
     if (hidden) return MARGIN_OK;
     MG_TRY(mg_squares_factor_new(s, f));
     f->matrix = p.gram;
@@ -319,7 +307,7 @@ margin_status mg_squares_normal(mg_squares *s, bool only, bool *doubtful) {
             s->norm[j] > 0.0 ? p.gram[j * p.size + s->columns] * s->spread / p.factor[j] : 0.0;
     MG_TRY(mg_squares_factor_correct(s, f, s->step));
     mg_squares_move(s, s->step);
-    judge_by_products(s, &p);
+    if (s->condition <= well_conditioned && !s->slopes) mg_squares_look_at_products(s, &p);
     MG_TRY(mg_squares_refine(s, mg_squares_factor_correct, f));
     s->may_doubt = !only && !s->is_partial; /* no way tells more of what is left out */
     *doubtful = s->may_doubt && s->now.gap > s->tolerance;

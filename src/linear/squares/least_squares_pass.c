@@ -58,7 +58,7 @@ margin_status mg_squares_begin(mg_squares *s) {
     for (int64_t j = 0; j < n; j++)
         s->mean[j] = s->norm[j] = s->w[j] = s->gradient[j] = s->step[j] = 0.0;
     set_weights(s);
-    s->alpha = s->penalty.alpha / s->unit;
+    s->alpha = (1.0 - s->penalty.l1_ratio) * s->penalty.alpha / s->unit;
     s->rank = -1;
     return set_target(s);
 }

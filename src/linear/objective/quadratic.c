@@ -1,5 +1,5 @@
 /* Coordinate descent and exact steps on a small lasso. */
-#include "linear/lasso/quadratic.h"
+#include "linear/objective/quadratic.h"
 
 #include "math/products/cholesky.h"
 #include "math/rows/row_ops.h"
