@@ -7,11 +7,16 @@
 
 void mg_tile_pack(const double *centres, const int32_t *order, int64_t count, int64_t n,
                   double *tiles) {
-    for (int64_t lane = 0; lane < mg_tile_count(count) * MG_TILE; lane++) {
-        double *out = tiles + lane / MG_TILE * MG_TILE * n + lane % MG_TILE;
-        const int64_t from = lane >= count ? -1 : order ? order[lane] : lane; /* -1: none */
+    for (int64_t first = 0; first < count; first += MG_TILE, tiles += MG_TILE * n) {
+        const double *from[MG_TILE]; /* NULL: none */
+        for (int64_t l = 0, lane = first; l < MG_TILE; l++, lane++)
+            from[l] = lane >= count      ? NULL
+                      : !order           ? centres + lane * n
+                      : order[lane] >= 0 ? centres + order[lane] * n
+                                         : NULL;
         for (int64_t j = 0; j < n; j++)
-            out[j * MG_TILE] = from < 0 ? (double)INFINITY : centres[from * n + j];
+            for (int l = 0; l < MG_TILE; l++)
+                tiles[j * MG_TILE + l] = from[l] ? from[l][j] : (double)INFINITY;
     }
 }
 

@@ -10,9 +10,13 @@ enum { LEAST_BLOCK = 2048 };
 
 static margin_status distance_block(const mg_block *block, void *argument) {
     const mg_kmeans_run *run = argument;
-    for (int64_t i = block->first; i < block->first + block->count; i++)
-        run->near[i] = mg_kmeans_square(mg_kmeans_row(run, i, block->worker),
-                                        run->centres + run->labels[i] * run->n, run->n);
+    for (int64_t i = block->first; i < block->first + block->count; i++) {
+        const mg_kmeans_point x = mg_kmeans_point_of(run, i, block->worker);
+        const int64_t lane = run->lane[run->labels[i]];
+        double squares[MG_TILE];
+        mg_kmeans_distances(run, &x, &run->tiles, lane / MG_TILE, squares);
+        run->near[i] = squares[lane % MG_TILE];
+    }
     return MARGIN_OK;
 }
 
@@ -41,6 +45,7 @@ static void relocate(mg_kmeans_run *run, int64_t c, int64_t i) {
     }
     run->weights[old] = rest;
     run->weights[c] = weight;
+    run->still[old] = run->still[c] = false;
     run->labels[i] = (int32_t)c;
     run->near[i] = 0;
     run->upper[i] = 0;
@@ -181,31 +186,51 @@ static margin_status run_again(mg_kmeans_run *run, int64_t round, double *kept,
     return MARGIN_OK;
 }
 
+static margin_status make_sparse(mg_kmeans_run *run, mg_arena *arena) {
+    const mg_kmeans_task *task = run->task;
+    const int64_t n = run->n, squares = mg_tiles_square_numbers(run->tile_count, n);
+    MG_TRY(MG_PIECES(
+        arena, "k-means", task->error, MG_PIECE(run->tiles.blocks, squares),
+        MG_PIECE(run->row_squares, task->count), MG_PIECE(run->old_labels, task->count),
+        MG_PIECE(run->cluster_starts, task->k + 1), MG_PIECE(run->cluster_rows, 2 * task->count),
+        MG_PIECE(run->cluster_weights, 2 * task->count)));
+    run->tiles.squares = run->tiles.blocks + squares - run->tile_count * MG_TILE;
+    run->tiles.block = mg_tiles_block(n);
+    run->lanes = mg_row_lanes_for(task->x, mg_isa_level());
+    for (int64_t i = 0; i < task->count; i++)
+        run->row_squares[i] =
+            mg_sparse_point_of(task->x, run->lanes, mg_kmeans_row_number(run, i)).square;
+    return MARGIN_OK;
+}
+
 static margin_status make_run(const mg_kmeans_task *task, mg_kmeans_run *run, mg_arena *arena) {
     static const char purpose[] = "k-means";
     const int64_t n = task->x->columns, k = task->k;
     const int64_t all = MG_FILTER_GROUPS, least = mg_tile_count(k);
     const int64_t tiles = mg_kmeans_filters(task) ? (least + all - 1) / all * all : least;
-    const bool single = task->x->value_type == MARGIN_F32;
+    const bool expands = mg_is_csr(task->x) || task->x->value_type == MARGIN_F32;
     const int64_t workers = mg_threads(task->context);
     *run = (mg_kmeans_run){.task = task,
                            .stop = mg_stop_make(task->context, task->max_iterations),
                            .whole_pass = -1,
                            .n = n,
                            .tile_count = tiles,
-                           .distances = mg_tile_distances_for(mg_isa_level()),
+                           .tiles = {.n = n, .distances = mg_tile_distances_for(mg_isa_level())},
                            .ops = mg_row_ops_for(task->x, mg_isa_level()),
                            .block_rows = LEAST_BLOCK};
     while (run->block_rows < 8 * k)
         run->block_rows *= 2;
-    MG_TRY(MG_PIECES(
-        arena, purpose, task->error, MG_PIECE(run->centres, k * n), MG_PIECE(run->means, k * n),
-        MG_PIECE(run->sums, k * n), MG_PIECE(run->weights, k),
-        MG_PIECE(run->tiles, tiles * MG_TILE * n), MG_PIECE(run->order, tiles * MG_TILE),
-        MG_PIECE(run->lane, k), MG_PIECE(run->drift, tiles + k), MG_PIECE(run->labels, task->count),
-        MG_PIECE(run->kept_labels, task->count), MG_PIECE(run->upper, task->count),
-        MG_PIECE(run->lower, task->count * MG_MAX(tiles, (int64_t)MG_TILE)),
-        MG_PIECE(run->near, task->count), MG_PIECE(run->rows, single ? workers * n : 0)));
+    MG_TRY(MG_PIECES(arena, purpose, task->error, MG_PIECE(run->centres, k * n),
+                     MG_PIECE(run->means, k * n), MG_PIECE(run->sums, k * n),
+                     MG_PIECE(run->weights, k), MG_PIECE(run->tiles.values, tiles * MG_TILE * n),
+                     MG_PIECE(run->order, tiles * MG_TILE), MG_PIECE(run->lane, k),
+                     MG_PIECE(run->drift, tiles + k), MG_PIECE(run->labels, task->count),
+                     MG_PIECE(run->kept_labels, task->count), MG_PIECE(run->upper, task->count),
+                     MG_PIECE(run->lower, task->count * MG_MAX(tiles, (int64_t)MG_TILE)),
+                     MG_PIECE(run->near, task->count), MG_PIECE(run->still, k)));
+    memset(run->still, 0, (size_t)k * sizeof *run->still);
+    if (expands) MG_ARENA_NEW(arena, run->rows, workers * n, purpose, task->error);
+    if (mg_is_csr(task->x)) return make_sparse(run, arena);
     return mg_kmeans_filters(task) ? mg_kmeans_filter_make(run, arena) : MARGIN_OK;
 }
 

@@ -12,20 +12,25 @@
  * what a row gives, which candidate gains most. The result is that of the plain iteration from
  * these starts, and the same bytes for any number of threads.
  *
+ * Sparse rows go through the same, without the product in f32: their distances are those of
+ * centre_sparse.h, and only centres whose rows have changed are worked out anew.
+ *
  *   kmeans.c         restarts, Lloyd's loop, empty clusters
  *   kmeans_start.c   the first centres
  *   kmeans_assign.c  one pass: nearest centres under bounds, sums of clusters
+ *   kmeans_sums.c    the means of sparse rows
  *   kmeans_filter.c  the f32 product of rows and centres, and bounds from it */
 #pragma once
 
 #include "cluster/centres/centre_filter.h"
-#include "cluster/centres/centre_tiles.h"
+#include "cluster/centres/centre_sparse.h"
 #include "data/matrix/matrix.h"
 #include "math/rows/row_ops.h"
 
 typedef enum mg_kmeans_start { MG_START_PLUS, MG_START_SAMPLE, MG_START_GIVEN } mg_kmeans_start;
 
-/* Sample i is row index[i] of x (NULL: row i), x dense and finite, with weight[i] > 0 (NULL: 1). */
+/* Sample i is row index[i] of x (NULL: row i), x by rows and finite, with weight[i] > 0 (NULL: 1).
+ */
 typedef struct mg_kmeans_task {
     margin_context *context;
     const margin_matrix *x;
@@ -58,7 +63,8 @@ typedef struct mg_kmeans_result {
 /* Fills centres (k x columns), weights (k, of the rows of each cluster) and, if not NULL, labels
  * (count). DATA: fewer different rows than clusters; squares or sums out of the range of numbers.
  * Memory: the tiles, 4 (k / 8 + 2) bytes and three labels a row, from 9 centres on at least 64
- * bytes and the rows once more in f32; k x columns numbers a thread. */
+ * bytes and the rows once more in f32; k x columns numbers a thread. Of sparse rows 56 bytes more
+ * a row, and the k x columns numbers once. */
 margin_status mg_kmeans(const mg_kmeans_task *task, double *centres, double *weights,
                         int32_t *labels, mg_kmeans_result *result);
 
@@ -69,13 +75,12 @@ typedef struct mg_kmeans_run {
     mg_stop stop;      /* of all restarts */
     double whole_pass; /* seconds the first took; < 0: there was none yet */
     int64_t n, tile_count;
-    mg_tile_distances distances;
     const mg_row_ops *ops;
     double *centres; /* k x n, in the order of the result */
     double *means;   /* k x n: of the rows of each cluster after a pass */
     double *sums;    /* k x n: of the rows of each cluster */
     double *weights; /* k */
-    double *tiles;
+    mg_tiles tiles;
     int32_t *order;  /* centre in each lane */
     int32_t *lane;   /* lane of each centre */
     float *drift;    /* tile_count: how far a centre of the tile has moved; then k: each centre */
@@ -85,9 +90,18 @@ typedef struct mg_kmeans_run {
     float *lower; /* count x tile_count: at most the distance to another centre of the tile */
     double *near; /* count: squared distances while starting */
     double *rows; /* per worker: a row as f64 */
+    bool *still;  /* k: centres that are the means of their rows already */
     int64_t block_rows;
     bool whole; /* the next pass adds up all rows, not only those that move */
     bool fresh; /* there are no bounds yet */
+
+    /* Sparse rows. */
+    const mg_row_lanes *lanes; /* NULL: dense */
+    double *row_squares;       /* count: |x|^2 */
+    int32_t *old_labels;       /* count: before a pass */
+    int64_t *cluster_starts;   /* k + 1: of the rows of each cluster that go into its sums */
+    int64_t *cluster_rows;     /* 2 count */
+    double *cluster_weights;   /* 2 count: < 0: row leaves the cluster */
 
     /* The filter. */
     const mg_filter_ops *filter; /* NULL: none */
@@ -103,8 +117,24 @@ typedef struct mg_kmeans_run {
     int64_t sift_size;
 } mg_kmeans_run;
 
+MG_INLINE int64_t mg_kmeans_row_number(const mg_kmeans_run *run, int64_t i) {
+    return run->task->index ? run->task->index[i] : i;
+}
 /* Row i as f64: the caller's memory, or copied to that of the worker. */
 const double *mg_kmeans_row(const mg_kmeans_run *run, int64_t i, int worker);
+/* What distances take of row i: of a dense one where it lies, as above. */
+typedef struct mg_kmeans_point {
+    const double *dense;
+    mg_sparse_point sparse;
+} mg_kmeans_point;
+mg_kmeans_point mg_kmeans_point_of(const mg_kmeans_run *run, int64_t i, int worker);
+MG_INLINE void mg_kmeans_distances(const mg_kmeans_run *run, const mg_kmeans_point *point,
+                                   const mg_tiles *tiles, int64_t g, double out[MG_TILE]) {
+    if (run->lanes)
+        mg_sparse_distances(&point->sparse, tiles, g, out);
+    else
+        tiles->distances(point->dense, tiles->values + g * MG_TILE * tiles->n, tiles->n, out);
+}
 /* Fetches a row that comes so many rows later: the processor does not see which are read. */
 enum { MG_KMEANS_AHEAD = 8 };
 void mg_kmeans_fetch(const mg_kmeans_run *run, int64_t i);
@@ -119,6 +149,11 @@ margin_status mg_kmeans_choose(mg_kmeans_run *run, int64_t round);
 margin_status mg_kmeans_overflow(const mg_kmeans_run *run);
 /* Groups near centres into tiles: sets order and lane, and packs. */
 margin_status mg_kmeans_group(mg_kmeans_run *run);
+/* Packs tile g of the centres. */
+void mg_kmeans_pack(mg_kmeans_run *run, int64_t g);
+/* Means of sparse rows after a pass that has labelled them; `changes`: the sums are there but for
+ * the rows that moved. False: some are no numbers. */
+margin_status mg_kmeans_sum(mg_kmeans_run *run, bool changes, bool *finite);
 /* Labels every row, sums the clusters into means and weights; *moved: rows with a new label. */
 margin_status mg_kmeans_assign(mg_kmeans_run *run, int64_t *moved);
 /* The same without bounds, with inertia and second. */

@@ -9,21 +9,25 @@
 static const double up = 1 + 1e-6, down = 1 - 1e-6;
 
 const double *mg_kmeans_row(const mg_kmeans_run *run, int64_t i, int worker) {
-    const mg_kmeans_task *task = run->task;
-    const int64_t row = task->index ? task->index[i] : i;
-    const margin_matrix *x = task->x;
-    if (x->value_type == MARGIN_F64) return (const double *)x->values + row * x->stride;
-    const float *from = (const float *)x->values + row * x->stride;
+    const int64_t row = mg_kmeans_row_number(run, i);
+    const margin_matrix *x = run->task->x;
+    if (!run->rows) return (const double *)x->values + row * x->stride;
     double *out = run->rows + worker * run->n;
-    for (int64_t j = 0; j < run->n; j++)
-        out[j] = (double)from[j];
+    mg_row_expand(x, row, out);
     return out;
+}
+
+mg_kmeans_point mg_kmeans_point_of(const mg_kmeans_run *run, int64_t i, int worker) {
+    if (!run->lanes) return (mg_kmeans_point){.dense = mg_kmeans_row(run, i, worker)};
+    return (mg_kmeans_point){
+        .sparse = {run->task->x, run->lanes, mg_kmeans_row_number(run, i), run->row_squares[i]}};
 }
 
 void mg_kmeans_fetch(const mg_kmeans_run *run, int64_t i) {
     const margin_matrix *x = run->task->x;
-    const int64_t row = run->task->index ? run->task->index[i] : i;
+    const int64_t row = mg_kmeans_row_number(run, i);
     const int64_t size = mg_type_size(x->value_type);
+    if (run->lanes) return; /* sparse rows are short */
     mg_fetch((const char *)x->values + row * x->stride * size, 0, MG_MIN(run->n * size, 1024));
 }
 
@@ -48,10 +52,10 @@ typedef struct tile_view {
     int32_t centre; /* nearest in the tile */
 } tile_view;
 
-static tile_view look(const mg_kmeans_run *run, const double *x, int64_t g) {
+static tile_view look(const mg_kmeans_run *run, const mg_kmeans_point *x, int64_t g) {
     double squares[MG_TILE];
     const int32_t *order = run->order + g * MG_TILE;
-    run->distances(x, run->tiles + g * MG_TILE * run->n, run->n, squares);
+    mg_kmeans_distances(run, x, &run->tiles, g, squares);
     tile_view view = {squares[0], (double)INFINITY, order[0]};
     for (int64_t l = 1; l < MG_TILE && order[l] >= 0; l++) { /* no branches: nobody foresees them */
         const bool equal = squares[l] == view.least, lower = order[l] < view.centre;
@@ -78,7 +82,7 @@ static bool assign_take(nearest *best, const tile_view *view) {
 }
 
 /* Looks at every tile. */
-static nearest look_everywhere(const mg_kmeans_run *run, const double *x) {
+static nearest look_everywhere(const mg_kmeans_run *run, const mg_kmeans_point *x) {
     nearest best = {(double)INFINITY, (double)INFINITY, INT32_MAX};
     for (int64_t g = 0; g < run->tile_count; g++) {
         const tile_view view = look(run, x, g);
@@ -95,7 +99,8 @@ static float upper_bound(double square) {
 }
 
 /* Without bounds to begin with. */
-static int32_t label_fresh(const mg_kmeans_run *run, const double *x, float *lower, float *upper) {
+static int32_t label_fresh(const mg_kmeans_run *run, const mg_kmeans_point *x, float *lower,
+                           float *upper) {
     nearest best = {(double)INFINITY, (double)INFINITY, INT32_MAX};
     double next = (double)INFINITY;
     int64_t home = 0;
@@ -124,8 +129,8 @@ static int64_t move_bounds(const mg_kmeans_run *run, float *lower, float reach) 
 }
 
 /* Looks at tile `home` and at those that the bounds leave. */
-static int32_t label_looking(const mg_kmeans_run *run, const double *x, int64_t home, float *lower,
-                             float *upper) {
+static int32_t label_looking(const mg_kmeans_run *run, const mg_kmeans_point *x, int64_t home,
+                             float *lower, float *upper) {
     const int64_t first = home;
     tile_view view = look(run, x, home);
     nearest best = {view.least, view.next, view.centre};
@@ -180,22 +185,25 @@ static void label_row(chunk *c, int64_t i) {
     const mg_kmeans_run *run = c->run;
     float *lower = lower_of(run, i), *upper = &run->upper[i];
     int32_t *label = &c->labels[i - c->first];
+    if (run->fresh && run->sift) {
+        c->list.rows[c->list.count++] = i;
+        return;
+    }
     if (run->fresh) {
-        if (run->sift)
-            c->list.rows[c->list.count++] = i;
-        else
-            *label = label_fresh(run, mg_kmeans_row(run, i, c->worker), lower, upper);
+        const mg_kmeans_point x = mg_kmeans_point_of(run, i, c->worker);
+        *label = label_fresh(run, &x, lower, upper);
         return;
     }
     *label = run->labels[i];
     *upper = (*upper + run->drift[run->tile_count + *label]) * (float)up;
     const int64_t left = move_bounds(run, lower, *upper);
     if (left == 0) return;
-    if (run->sift && product_pays(run, left))
+    if (run->sift && product_pays(run, left)) {
         c->list.rows[c->list.count++] = i;
-    else
-        *label = label_looking(run, mg_kmeans_row(run, i, c->worker), run->lane[*label] / MG_TILE,
-                               lower, upper);
+        return;
+    }
+    const mg_kmeans_point x = mg_kmeans_point_of(run, i, c->worker);
+    *label = label_looking(run, &x, run->lane[*label] / MG_TILE, lower, upper);
 }
 
 /* Labels the rows that wait. */
@@ -214,9 +222,10 @@ static void label_waiting(chunk *c, double *sums) {
             c->labels[i - c->first] = centre[r];
             if (centre[r] >= 0) continue;
             sums[TIED]++;
-            c->labels[i - c->first] = label_looking(
-                run, mg_kmeans_row(run, i, c->worker),
-                (int64_t)tile.found.place[r] / MG_FILTER_MEMBERS, lower_of(run, i), &run->upper[i]);
+            const mg_kmeans_point x = mg_kmeans_point_of(run, i, c->worker);
+            c->labels[i - c->first] =
+                label_looking(run, &x, (int64_t)tile.found.place[r] / MG_FILTER_MEMBERS,
+                              lower_of(run, i), &run->upper[i]);
         }
     }
 }
@@ -237,7 +246,7 @@ static void label_chunk(chunk *c, double *sums) {
 /* The nearest two of row r of a tile: as look_everywhere, but for groups that are certainly
  * farther; first those with the least bounds. */
 static nearest look_sifted(const mg_kmeans_run *run, mg_kmeans_tile *tile, int64_t r,
-                           const double *x) {
+                           const mg_kmeans_point *x) {
     const int64_t first = (int64_t)tile->found.place[r] / MG_FILTER_MEMBERS;
     float *bounds = tile->bounds + r * run->tile_count;
     const tile_view home = look(run, x, first);
@@ -266,8 +275,10 @@ static void add_measured(const mg_kmeans_run *run, chunk *c, int64_t i, nearest 
 static void measure_chunk(chunk *c, double *sums) {
     const mg_kmeans_run *run = c->run;
     if (!run->sift) {
-        for (int64_t i = c->first; i < c->first + c->count && !mg_cancelled(c->context); i++)
-            add_measured(run, c, i, look_everywhere(run, mg_kmeans_row(run, i, c->worker)), sums);
+        for (int64_t i = c->first; i < c->first + c->count && !mg_cancelled(c->context); i++) {
+            const mg_kmeans_point x = mg_kmeans_point_of(run, i, c->worker);
+            add_measured(run, c, i, look_everywhere(run, &x), sums);
+        }
         return;
     }
     mg_kmeans_tile tile;
@@ -278,8 +289,8 @@ static void measure_chunk(chunk *c, double *sums) {
         mg_kmeans_cross(run, &tile);
         mg_kmeans_sift_bounds(run, &tile);
         for (int64_t r = 0; r < tile.count; r++) {
-            const double *x = mg_kmeans_row(run, tile.rows[r], c->worker);
-            add_measured(run, c, tile.rows[r], look_sifted(run, &tile, r, x), sums);
+            const mg_kmeans_point x = mg_kmeans_point_of(run, tile.rows[r], c->worker);
+            add_measured(run, c, tile.rows[r], look_sifted(run, &tile, r, &x), sums);
         }
     }
 }
@@ -293,7 +304,7 @@ typedef struct pass {
 } pass;
 
 static int64_t state_numbers(const mg_kmeans_run *run) {
-    return HEAD + run->task->k * (run->n + 1);
+    return HEAD + run->task->k * (run->lanes ? 1 : run->n + 1);
 }
 
 /* Takes the labels of a chunk over, and adds up its rows. One whose distances are no numbers has
@@ -306,14 +317,16 @@ static void assign_add_chunk(const pass *p, const chunk *c, double *sums) {
     for (int64_t i = c->first; i < c->first + c->count; i++) {
         const double weight = mg_kmeans_weight(run, i);
         const int32_t old = run->labels[i], label = c->labels[i - c->first];
-        const int64_t row = run->task->index ? run->task->index[i] : i;
+        const int64_t row = mg_kmeans_row_number(run, i);
         if (label < 0 || label >= run->task->k) {
             sums[LOST]++;
             continue;
         }
         run->labels[i] = label;
         weights[label] += weight;
-        if (!p->changes) {
+        if (run->lanes) {
+            run->old_labels[i] = old; /* summed up by mg_kmeans_sum */
+        } else if (!p->changes) {
             run->ops->add(x, row, weight, totals + label * n);
         } else if (label != old) {
             run->ops->add(x, row, weight, totals + label * n);
@@ -363,11 +376,8 @@ static bool all_finite(const double *values, int64_t count) {
 }
 
 /* What further passes may rely on: labels of centres, and centres and weights that are numbers. */
-static margin_status check_pass(const mg_kmeans_run *run, const double head[HEAD]) {
-    const int64_t k = run->task->k;
-    const bool in_range = head[LOST] == 0 && isfinite(head[INERTIA]) &&
-                          all_finite(run->weights, k) && all_finite(run->means, k * run->n);
-    return in_range ? MARGIN_OK : mg_kmeans_overflow(run);
+static bool is_in_range(const mg_kmeans_run *run, const double head[HEAD]) {
+    return head[LOST] == 0 && isfinite(head[INERTIA]) && all_finite(run->weights, run->task->k);
 }
 
 static margin_status run_pass(mg_kmeans_run *run, bool measure, double head[HEAD]) {
@@ -380,13 +390,16 @@ static margin_status run_pass(mg_kmeans_run *run, bool measure, double head[HEAD
     if (status >= 0) {
         memcpy(head, state, HEAD * sizeof *head);
         memcpy(run->weights, state + HEAD, (size_t)k * sizeof *state);
-        for (int64_t c = 0; c < k; c++)
+        bool finite = is_in_range(run, head);
+        if (run->lanes && finite) status = mg_kmeans_sum(run, p.changes, &finite);
+        for (int64_t c = 0; c < k && !run->lanes; c++)
             for (int64_t j = 0; j < n; j++)
                 set_mean(run, c * n + j, c, state[HEAD + k + c * n + j], p.changes);
         run->fresh = run->fresh && measure;
         /* f32 does not tell these centres apart */
         if (2 * head[TIED] > head[SIFTED]) run->sift = false;
-        status = check_pass(run, head);
+        finite = finite && (run->lanes || all_finite(run->means, k * n));
+        if (status >= 0 && !finite) status = mg_kmeans_overflow(run);
     }
     mg_free(heap, state);
     return status;
@@ -415,10 +428,19 @@ void mg_kmeans_shift(mg_kmeans_run *run) {
     memset(of_tile, 0, (size_t)run->tile_count * sizeof *of_tile);
     for (int64_t c = 0; c < k; c++) {
         const int64_t g = run->lane[c] / MG_TILE;
+        of_centre[c] = 0;
+        if (run->still[c]) continue;
         of_centre[c] = upper_bound(mg_kmeans_square(run->means + c * n, run->centres + c * n, n));
         of_tile[g] = MG_MAX(of_tile[g], of_centre[c]);
+        memcpy(run->centres + c * n, run->means + c * n, (size_t)n * sizeof *run->centres);
     }
-    memcpy(run->centres, run->means, (size_t)(k * n) * sizeof *run->centres);
-    mg_tile_pack(run->centres, run->order, run->tile_count * MG_TILE, n, run->tiles);
+    for (int64_t g = 0; g < run->tile_count; g++)
+        if (of_tile[g] > 0) mg_kmeans_pack(run, g);
     mg_kmeans_filter_pack(run);
+}
+
+void mg_kmeans_pack(mg_kmeans_run *run, int64_t g) {
+    mg_tile_pack(run->centres, run->order + g * MG_TILE, MG_TILE, run->n,
+                 run->tiles.values + g * MG_TILE * run->n);
+    if (run->lanes) mg_tiles_square(&run->tiles, g);
 }

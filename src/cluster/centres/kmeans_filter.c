@@ -88,7 +88,7 @@ static margin_status point_block(const mg_block *block, void *argument) {
 
 /* Whether there are enough centres for the filter. */
 bool mg_kmeans_filters(const mg_kmeans_task *task) {
-    return task->k >= LEAST_CENTRES && task->x->columns >= LEAST_COLUMNS &&
+    return !mg_is_csr(task->x) && task->k >= LEAST_CENTRES && task->x->columns >= LEAST_COLUMNS &&
            task->k <= MOST_CENTRES && task->x->columns <= MOST_COLUMNS;
 }
 

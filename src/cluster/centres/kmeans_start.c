@@ -22,8 +22,9 @@ typedef struct draws {
     int64_t count;      /* candidates */
     int64_t rows[MG_TILE];
     double *candidates; /* count x n */
-    double *tile;
-    double *reach; /* k: a quarter of the squared distance to the nearest candidate */
+    mg_tiles tile;
+    int64_t *centre_rows; /* k */
+    double *reach;        /* k: a quarter of the squared distance to the nearest candidate */
     int64_t winner;
     bool plus;
     bool sift; /* the filter holds the candidates */
@@ -68,7 +69,8 @@ static void prepare_candidates(draws *d) {
     for (int64_t l = 0; l < d->count; l++)
         memcpy(d->candidates + l * n, mg_kmeans_row(run, d->rows[l], 0),
                (size_t)n * sizeof(double));
-    mg_tile_pack(d->candidates, NULL, d->count, n, d->tile);
+    mg_tile_pack(d->candidates, NULL, d->count, n, d->tile.values);
+    if (run->lanes) mg_tiles_square(&d->tile, 0);
     if (run->filter && d->count > 1) {
         const int32_t order[MG_TILE] = {0, 1, 2, 3, 4, 5, 6, 7};
         d->sift = mg_filter_pack(&run->frame, d->candidates, order, MG_TILE, 1, d->count, d->strip,
@@ -78,8 +80,9 @@ static void prepare_candidates(draws *d) {
             d->most_share = MG_MAX(d->most_share, d->share[l]);
     }
     for (int64_t c = 0; c < d->chosen; c++) {
+        const mg_kmeans_point x = mg_kmeans_point_of(run, d->centre_rows[c], 0);
         double squares[MG_TILE], least = (double)INFINITY;
-        run->distances(run->centres + c * n, d->tile, n, squares);
+        mg_kmeans_distances(run, &x, &d->tile, 0, squares);
         for (int64_t l = 0; l < d->count; l++)
             least = MG_MIN(least, quarter * squares[l]);
         d->reach[c] = least;
@@ -90,9 +93,10 @@ static void prepare_candidates(draws *d) {
 static void gain_of_row(const draws *d, int64_t i, int worker, double *gains) {
     const mg_kmeans_run *run = d->run;
     const double near = run->near[i], weight = mg_kmeans_weight(run, i);
+    const mg_kmeans_point x = mg_kmeans_point_of(run, i, worker);
     double squares[MG_TILE];
     int may = 0;
-    run->distances(mg_kmeans_row(run, i, worker), d->tile, run->n, squares);
+    mg_kmeans_distances(run, &x, &d->tile, 0, squares);
     for (int64_t l = 0; l < d->count; l++) {
         if (!(squares[l] < near)) continue;
         may |= 1 << l;
@@ -177,7 +181,8 @@ static void settle_plus(const draws *d, int64_t i, int worker) {
     mg_kmeans_run *run = d->run;
     double squares[MG_TILE];
     if (!is_open(d, i)) return;
-    run->distances(mg_kmeans_row(run, i, worker), d->tile, run->n, squares);
+    const mg_kmeans_point x = mg_kmeans_point_of(run, i, worker);
+    mg_kmeans_distances(run, &x, &d->tile, 0, squares);
     if (d->chosen > 0 && !(squares[d->winner] < run->near[i])) return;
     run->near[i] = squares[d->winner];
     run->labels[i] = (int32_t)d->chosen;
@@ -185,6 +190,12 @@ static void settle_plus(const draws *d, int64_t i, int worker) {
 
 /* START_SAMPLE: rows equal to the new centre are not drawn again. */
 static void settle_sample(const draws *d, int64_t i, int worker) {
+    if (d->run->lanes) { /* few rows need to be looked at number by number */
+        const mg_kmeans_point point = mg_kmeans_point_of(d->run, i, worker);
+        double squares[MG_TILE];
+        mg_kmeans_distances(d->run, &point, &d->tile, 0, squares);
+        if (squares[0] > 0) return;
+    }
     const double *x = mg_kmeans_row(d->run, i, worker);
     for (int64_t j = 0; j < d->run->n; j++)
         if (x[j] != d->candidates[j]) return;
@@ -274,6 +285,7 @@ static margin_status choose_next(draws *d) {
     MG_TRY(kmeans_visit(d, settle_block));
     memcpy(run->centres + d->chosen * run->n, d->candidates + d->winner * run->n,
            (size_t)run->n * sizeof *run->centres);
+    d->centre_rows[d->chosen] = d->rows[d->winner];
     d->chosen++;
     return MARGIN_OK;
 }
@@ -287,9 +299,12 @@ static margin_status start_draws(draws *d) {
     MG_TRY(MG_PIECES(
         &d->arena, "the start of k-means", task->error, MG_PIECE(d->block_sums, d->block_count),
         MG_PIECE(d->gains, d->block_count * MG_TILE), MG_PIECE(d->candidates, MG_TILE * run->n),
-        MG_PIECE(d->tile, MG_TILE * run->n), MG_PIECE(d->reach, task->k),
+        MG_PIECE(d->tile.values, MG_TILE * run->n),
+        MG_PIECE(d->tile.blocks, mg_tiles_square_numbers(1, run->n)),
+        MG_PIECE(d->centre_rows, task->k), MG_PIECE(d->reach, task->k),
         MG_PIECE(d->strip, run->filter ? MG_FILTER_MEMBERS * run->n : 0),
         MG_PIECE(d->may, task->count)));
+    d->tile.squares = d->tile.blocks + mg_tiles_square_numbers(1, run->n) - MG_TILE;
     memset(d->block_sums, 0, (size_t)d->block_count * sizeof *d->block_sums);
     for (int64_t i = 0; i < task->count; i++) {
         run->near[i] = 1;
@@ -301,7 +316,8 @@ static margin_status start_draws(draws *d) {
 
 margin_status mg_kmeans_choose(mg_kmeans_run *run, int64_t round) {
     const mg_kmeans_task *task = run->task;
-    draws d = {.run = run, .round = round, .plus = task->start == MG_START_PLUS};
+    draws d = {
+        .run = run, .round = round, .plus = task->start == MG_START_PLUS, .tile = run->tiles};
     margin_status status;
     if (task->start == MG_START_GIVEN) {
         memcpy(run->centres, task->given, (size_t)(task->k * run->n) * sizeof *run->centres);
@@ -377,7 +393,8 @@ margin_status mg_kmeans_group(mg_kmeans_run *run) {
     const bool done = bisect(run, items, k, 0, run->tile_count, items + k);
     mg_free(heap, items);
     if (!done) return mg_fail_cancelled(run->task->error);
-    mg_tile_pack(run->centres, run->order, run->tile_count * MG_TILE, run->n, run->tiles);
+    for (int64_t g = 0; g < run->tile_count; g++)
+        mg_kmeans_pack(run, g);
     run->sift = run->filter != NULL;
     mg_kmeans_filter_pack(run);
     return MARGIN_OK;

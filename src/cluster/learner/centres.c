@@ -1,7 +1,7 @@
 /* Centres as a hypothesis: scores are negative squared distances. */
-#include "cluster/centres/centre_tiles.h"
 #include "cluster/learner/kmeans_learner.h"
 #include "learn/hypothesis/dual.h"
+#include "math/rows/sparse_row.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,60 +25,75 @@ static margin_status centres_attach(mg_hypothesis *h, margin_error *error) {
     MG_TRY(mg_bag_expect(&h->bag, "sizes", MARGIN_F64, k, 0, &sizes, error));
     MG_TRY(check_numbers(centres, k * n, false, "centres", error));
     MG_TRY(check_numbers(sizes, k, true, "sizes", error));
-    const int64_t head = 64, bytes = head + 8 * mg_tile_numbers(k, n);
+    const int64_t head = (sizeof(mg_centres) + 63) / 64 * 64, tiles = mg_tile_count(k);
+    const int64_t numbers = mg_tile_numbers(k, n), squares = mg_tiles_square_numbers(tiles, n);
+    const int64_t bytes = head + 8 * (numbers + squares);
     char *block = mg_new(h->heap, bytes, 1);
     if (!block) return mg_no_memory(h->heap, bytes, 1, "the centres", error);
     mg_centres *view = (mg_centres *)(void *)block;
-    *view = (mg_centres){centres, sizes, (double *)(void *)(block + head)};
-    mg_tile_pack(centres, NULL, k, n, view->tiles);
+    double *values = (double *)(void *)(block + head), *end = values + numbers + squares;
+    *view = (mg_centres){centres,
+                         sizes,
+                         {.values = values,
+                          .blocks = values + numbers,
+                          .squares = end - tiles * MG_TILE,
+                          .n = n,
+                          .block = mg_tiles_block(n),
+                          .distances = mg_tile_distances_for(h->isa)}};
+    mg_tile_pack(centres, NULL, k, n, values);
+    for (int64_t g = 0; g < tiles; g++)
+        mg_tiles_square(&view->tiles, g);
     h->derived = block;
     h->view.other = view;
     return MARGIN_OK;
 }
 
-/* Columns [first, first + count) of a row, as f64. *entry: where its stored values go on. */
-static void take_columns(const margin_matrix *x, int64_t row, int64_t first, int64_t count,
-                         int64_t *entry, double *out) {
-    if (!mg_is_csr(x)) {
-        for (int64_t j = 0; j < count; j++)
-            out[j] = mg_stored_value(x, row * x->stride + first + j);
-        return;
-    }
-    memset(out, 0, (size_t)count * sizeof *out);
-    const int64_t end = mg_row_start(x, row + 1);
-    for (; *entry < end && mg_column_index(x, *entry) < first + count; ++*entry)
-        out[mg_column_index(x, *entry) - first] = mg_stored_value(x, *entry);
-}
-
-/* A row in parts, for other layouts than dense f64; the sums of the parts are added in order. */
+/* A dense row in parts, of which those of other types are copied as f64; the sums of the parts are
+ * added in order. */
 static void score_in_parts(const mg_hypothesis *h, const mg_tile_distances distances,
                            const margin_matrix *x, int64_t row, double *out) {
     const mg_centres *v = mg_centres_of(h);
     const int64_t n = h->columns, k = h->functions;
-    int64_t entry = mg_is_csr(x) ? mg_row_start(x, row) : 0;
     double part[CHUNK], squares[MG_TILE];
     for (int64_t c = 0; c < k; c++)
         out[c] = 0;
     for (int64_t first = 0; first < n; first += CHUNK) {
-        const int64_t count = MG_MIN(CHUNK, n - first);
+        const int64_t count = MG_MIN(CHUNK, n - first), from = row * x->stride + first;
         const double *values = part;
-        if (!mg_is_csr(x) && x->value_type == MARGIN_F64)
-            values = (const double *)x->values + row * x->stride + first;
+        if (x->value_type == MARGIN_F64)
+            values = (const double *)x->values + from;
         else
-            take_columns(x, row, first, count, &entry, part);
+            mg_stored_values(x, from, count, part);
         for (int64_t g = 0; g < mg_tile_count(k); g++) {
-            distances(values, v->tiles + (g * n + first) * MG_TILE, count, squares);
+            distances(values, v->tiles.values + (g * n + first) * MG_TILE, count, squares);
             for (int64_t l = 0; l < MG_TILE && g * MG_TILE + l < k; l++)
                 out[g * MG_TILE + l] -= squares[l];
         }
     }
 }
 
+static void score_sparse(const mg_hypothesis *h, const mg_sparse_point *point, double *out) {
+    const int64_t k = h->functions;
+    double squares[MG_TILE];
+    for (int64_t g = 0; g < mg_tile_count(k); g++) {
+        mg_sparse_distances(point, &mg_centres_of(h)->tiles, g, squares);
+        for (int64_t l = 0; l < MG_TILE && g * MG_TILE + l < k; l++)
+            out[g * MG_TILE + l] = -squares[l];
+    }
+}
+
 static margin_status centres_scores(const mg_hypothesis *h, const margin_matrix *x, int64_t first,
                                     int64_t count, double *out) {
     const mg_tile_distances distances = mg_tile_distances_for(h->isa);
-    for (int64_t i = 0; i < count; i++)
-        score_in_parts(h, distances, x, first + i, out + i * h->functions);
+    const mg_row_lanes *lanes = mg_is_csr(x) ? mg_row_lanes_for(x, h->isa) : NULL;
+    for (int64_t i = 0; i < count; i++, out += h->functions) {
+        if (!lanes) {
+            score_in_parts(h, distances, x, first + i, out);
+            continue;
+        }
+        const mg_sparse_point point = mg_sparse_point_of(x, lanes, first + i);
+        score_sparse(h, &point, out);
+    }
     return MARGIN_OK;
 }
 

@@ -69,10 +69,14 @@ static int64_t restarts_of(const mg_fit *fit, int64_t k) {
 }
 
 static int compare_samples(const mg_problem *p, int64_t a, int64_t b) {
-    const int64_t i = mg_sample_row(p, a) * p->x.stride, j = mg_sample_row(p, b) * p->x.stride;
-    for (int64_t column = 0; column < p->x.columns; column++) {
-        const double one = mg_stored_value(&p->x, i + column);
-        const double other = mg_stored_value(&p->x, j + column);
+    const mg_row_span left = mg_span_of(&p->x, mg_sample_row(p, a));
+    const mg_row_span right = mg_span_of(&p->x, mg_sample_row(p, b));
+    int64_t i = left.first, j = right.first;
+    while (i < left.last || j < right.last) {
+        const int64_t at = i < left.last ? mg_span_column(&p->x, left, i) : INT64_MAX;
+        const int64_t to = j < right.last ? mg_span_column(&p->x, right, j) : INT64_MAX;
+        const double one = at <= to ? mg_stored_value(&p->x, i++) : 0;
+        const double other = to <= at ? mg_stored_value(&p->x, j++) : 0;
         if (one != other) return one < other ? -1 : 1;
     }
     return 0;
@@ -257,7 +261,7 @@ const mg_learner mg_learner_kmeans = {
              .source = "Lloyd 1982; Arthur and Vassilvitskii 2007 (k-means++); Ding, Zhao, Shen, "
                        "Musuvathi and Mytkowicz 2015 (bounds)",
              .page = "docs/kmeans.md",
-             .abilities = MARGIN_CAN_CLUSTER | MARGIN_CAN_WEIGHTS,
+             .abilities = MARGIN_CAN_CLUSTER | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
              MG_OPTION_TABLE(options)},
     .makes = {&mg_hypothesis_centres},
     .fits = fits,

@@ -1,6 +1,7 @@
 /* k-means: the learner, and the hypothesis of centres. */
 #pragma once
 
+#include "cluster/centres/centre_sparse.h"
 #include "learn/learner.h"
 
 extern const mg_learner mg_learner_kmeans;
@@ -11,7 +12,7 @@ extern const mg_hypothesis_kind mg_hypothesis_centres;
 
 typedef struct mg_centres {
     const double *centres, *sizes;
-    double *tiles; /* the centres packed: see cluster/centres/centre_tiles.h */
+    mg_tiles tiles; /* the centres packed */
 } mg_centres;
 
 MG_INLINE const mg_centres *mg_centres_of(const mg_hypothesis *h) {

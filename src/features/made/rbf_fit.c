@@ -94,7 +94,6 @@ static margin_status kmeans_centres(margin_context *context, const margin_data *
                            .max_iterations = 100, /* near the means is near enough for centres */
                            .tolerance = 1e-4,
                            .error = error};
-    MG_SCOPED(mg_matrix_buffer, dense);
     double *weights, *sizes;
     mg_kmeans_result result;
     MG_SCOPED_ARENA(arena, context->heap);
@@ -103,11 +102,6 @@ static margin_status kmeans_centres(margin_context *context, const margin_data *
     for (int64_t i = 0; i < task.count; i++)
         weights[i] = mg_row_weight(data, mg_selected_row(data, i));
     if (data->weights.values) task.weight = weights;
-    if (mg_is_csr(&data->x)) {
-        MG_TRY(mg_stage_rows(context, NULL, &data->x, "a dense copy of the sparse data", &dense,
-                             error));
-        task.x = &dense.view;
-    }
     MG_TRY(mg_kmeans(&task, centres, sizes, NULL, &result));
     *count = task.k;
     return MARGIN_OK;
