@@ -142,7 +142,7 @@ MORE = {
     FEW: (FREE,),
     TALL: (RIDGE, LASSOS[0], LOGISTIC, HINGE, *PERCEPTRONS, GAUSS),
     SQUARE: (LEAST, LOGISTIC, HINGE),
-    WIDE: (LEAST, RIDGE, *LASSOS[:2], LOGISTIC, HINGE),
+    WIDE: (LEAST, RIDGE, *LASSOS[:2], LOGISTIC, SOFTMAX, HINGE),
     NEAR: (('knn', TEN, KNeighborsClassifier, None),),
 }
 LONG = 3.0  # seconds: run once

@@ -276,12 +276,52 @@ static void test_affine(void **state) {
     sample_free(s);
 }
 
+/* Columns that are twice as many as rows, and more: steps in the space of the rows. Rows of weight
+ * 2, equal rows and columns far from 0 are no trouble, nor what stages leave out. */
+static void test_wide(void **state) {
+    static const char *const specs[] = {"softmax(tol=1e-9)", "standardize | softmax(tol=1e-9)",
+                                        "minmax | softmax(tol=1e-9, intercept=no)"};
+    double weights[12];
+    (void)state;
+    sample *s = sample_make(12, 24, 2, 0.3, 5);
+    for (int i = 0; i < 12; i++)
+        weights[i] = 0.25 + i % 7;
+    assert_least(s, NULL, "softmax(tol=1e-11)",
+                 (classes_oracle){.intercept = 1, .factor = 1, .rho = 1});
+    assert_least(s, weights, "softmax(C=3, tol=1e-11)",
+                 (classes_oracle){.intercept = 1, .factor = 3, .rho = 1});
+    assert_least(s, weights, "softmax(alpha=0.5, intercept=no, tol=1e-11)",
+                 (classes_oracle){.intercept = 0, .factor = 1, .rho = 1});
+    sample_free(s);
+    s = sample_make(80, 300, 4, 0.1, 7);
+    margin_context *context = support_context(NULL, 2);
+    memcpy(s->f64, s->f64 + 300, 300 * sizeof *s->f64);
+    for (int far = 0; far < 2; far++) {
+        const margin_data data = {.x = margin_dense_f64(s->f64, 80, 300, 300),
+                                  .y = sample_data(s, DENSE_F64).y};
+        for (int k = 0; k < 3; k++) {
+            margin_report report = {0}, found = {0};
+            margin_error error = {0};
+            margin_model *model = fit_text(context, specs[k], &data, &report);
+            assert_int_equal(report.status, MARGIN_OK);
+            assert_true(report.iterations < 100);
+            if (margin_verify(context, model, &data, &found, &error) != MARGIN_OK)
+                fail_msg("%s: %s %s", specs[k], error.text, found.reason);
+            margin_model_free(model);
+        }
+        for (int i = 0; i < 80 * 300; i++) /* hardly more than 10 directions, and far */
+            s->f64[i] = 30 + s->f64[i % 3000] * (1 + i / 3000) + 1e-3 * s->f64[i];
+    }
+    margin_context_free(context);
+    sample_free(s);
+}
+
 /* Enough rows for several blocks, enough columns for factors. */
 static void test_threads(void **state) {
-    static const int layouts[] = {DENSE_F64, DENSE_F32, CSR_F64_I32_I64};
+    static const int layouts[] = {DENSE_F64, DENSE_F32, CSR_F64_I32_I64, DENSE_F64};
     (void)state;
-    sample *s = sample_make(6000, 30, 5, 0.3, 9);
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) { /* the last one wide */
+        sample *s = k < 3 ? sample_make(6000, 30, 5, 0.3, 9) : sample_make(500, 1000, 5, 0.3, 9);
         margin_model *first = NULL;
         margin_context *contexts[4];
         for (int threads = 1; threads <= 4; threads++) {
@@ -298,8 +338,8 @@ static void test_threads(void **state) {
         margin_model_free(first);
         for (int threads = 0; threads < 4; threads++)
             margin_context_free(contexts[threads]);
+        sample_free(s);
     }
-    sample_free(s);
 }
 
 /* Some rows that are separated lead to infinity: what steps on them found is left alone. */
@@ -449,6 +489,13 @@ static void test_limit(void **state) {
     assert_contains(report.reason, "raise max_iter");
     assert_true(report.gap > report.tolerance);
     margin_model_free(model);
+    sample *wide = sample_make(20, 50, 4, 0.3, 5);
+    const margin_data wide_data = sample_data(wide, DENSE_F64);
+    model = fit_text(context, "softmax(max_iter=2)", &wide_data, &report);
+    assert_int_equal(report.status, MARGIN_STOPPED_ITERATIONS);
+    assert_int_equal(report.iterations, 2);
+    margin_model_free(model);
+    sample_free(wide);
     margin_context_cancel(context);
     fit_refused(context, "softmax", &data, MARGIN_ERROR_CANCELLED, "interrupted");
     margin_context_free(context);
@@ -457,12 +504,14 @@ static void test_limit(void **state) {
 
 static void test_each_allocation(void **state) {
     (void)state;
-    sample *s = sample_make(60, 4, 3, 0.3, 10);
+    sample *s = sample_make(60, 4, 3, 0.3, 10), *wide = sample_make(8, 20, 3, 0.3, 10);
     fit_attempt attempts[] = {{"softmax", sample_data(s, DENSE_F64)},
                               {"softmax", sample_data(s, CSR_F64_I32_I64)},
-                              {"standardize | softmax(C=inf)", sample_data(s, DENSE_F32)}};
-    for (int k = 0; k < 3; k++)
+                              {"standardize | softmax(C=inf)", sample_data(s, DENSE_F32)},
+                              {"standardize | softmax", sample_data(wide, DENSE_F32)}};
+    for (int k = 0; k < 4; k++)
         assert_true(support_fail_each_allocation(1, attempt_fit, &attempts[k]) > 20);
+    sample_free(wide);
     sample_free(s);
 }
 
@@ -629,6 +678,7 @@ int main(void) {
         cmocka_unit_test(test_no_optimum),
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_affine),
+        cmocka_unit_test(test_wide),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_many_rows),
         cmocka_unit_test(test_many_separable_rows),

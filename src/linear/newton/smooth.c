@@ -14,15 +14,16 @@ static double rounding_of(const mg_smooth *s) {
     return s->single ? rounding_single : rounding_double;
 }
 
-/* What making the sums of the dual variables vanish does to D: of one function |b . s|; of several
- * b . s, which P has too, and terms of second order, about s_k^2 against what class k weighs. */
-static double slack_of(const mg_smooth *s, const mg_smooth_point *point) {
+/* The gap, nearly. The proof moves dual variables until their sums s_k vanish, which takes s_k
+ * times the mean row, or about that, off the gradient: `square` is of what is left. It does to D:
+ * of one function |b . s|; of several b . s, which P has too, and terms of second order, about
+ * s_k^2 against what class k weighs. */
+static double slack_of(const mg_smooth *s, const mg_smooth_point *point, double square) {
     const double rho = s->objective->penalty.rho, *totals = s->objective->totals;
-    double square = 0.0, across = 0.0;
+    double across = 0.0;
     if (!(rho > 0.0)) return (double)INFINITY;
     for (int64_t k = 0; k < s->functions; k++) {
         const double sum = point->sums[k];
-        square += s->vectors->square(point->raw + k * s->columns, s->columns);
         if (!totals)
             across += fabs(sum * point->b[k]);
         else if (totals[k] > 0.0)
@@ -32,6 +33,7 @@ static double slack_of(const mg_smooth *s, const mg_smooth_point *point) {
 }
 
 margin_status mg_smooth_evaluate(mg_smooth *s, mg_smooth_point *point) {
+    double square = 0.0;
     mg_loss_point pass = {.scores = point->scores,
                           .gradient = point->raw,
                           .intercept_gradient = point->sums,
@@ -43,10 +45,13 @@ margin_status mg_smooth_evaluate(mg_smooth *s, mg_smooth_point *point) {
         double *to = point->gradient + k * s->block;
         const double *from = point->raw + k * s->columns;
         for (int64_t j = 0; j < s->columns; j++)
-            to[j] = s->factor[j] * (from[j] - s->centre[j] * point->sums[k]);
+            to[j] = from[j] - s->centre[j] * point->sums[k];
+        square += s->vectors->square(to, s->columns);
+        for (int64_t j = 0; j < s->columns; j++)
+            to[j] *= s->factor[j];
         to[s->columns] = point->sums[k];
     }
-    point->slack = slack_of(s, point);
+    point->slack = slack_of(s, point, square);
     return MARGIN_OK;
 }
 
@@ -107,7 +112,8 @@ static margin_status smooth_new_vectors(mg_smooth *s) {
 /* Weights that some rows led to, and lead up here, are worse than none. */
 static margin_status go_to_start(mg_smooth *s) {
     const bool given = set_start(s);
-    if (!given) MG_TRY(mg_smooth_start(s));
+    const bool in_rows = mg_smooth_can_rows(s);
+    if (in_rows || !given) MG_TRY(in_rows ? mg_smooth_start_in_rows(s) : mg_smooth_start(s));
     const double began = mg_clock();
     MG_TRY(mg_smooth_evaluate(s, &s->here));
     s->pass = mg_clock() - began;
