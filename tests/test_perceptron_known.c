@@ -582,7 +582,7 @@ static void passes_without_progress_end(void **unused) {
                  {"order=sequential;bound=no", "no progress in the last "},
                  {"order=shuffled;bound=no", "no progress in the last "},
                  {"intercept=no", "give passes for more"}};
-    const mg_problem problem = many_rows(MANY, WIDE, 1.0, 0.0);
+    const mg_problem problem = many_rows(MANY, 30, 1.0, 0.0);
     margin_context *context = support_context(NULL, 1);
     for (int k = 0; k < MG_LENGTH(cases); k++) {
         fitted f = fit_perceptron(context, &problem, cases[k].options, 5, NULL);
@@ -612,6 +612,13 @@ static void a_proof_out_of_reach_is_not_sought(void **unused) {
     mg_hypothesis_free(f.h);
     f = fit_perceptron(context, &problem, "bound=yes", 5, NULL);
     assert_contains(f.report.reason, "the data is not separable");
+    mg_hypothesis_free(f.h);
+    const mg_problem wide = many_rows(100, 180, 0.0, 1.0); /* nor a margin */
+    f = fit_perceptron(context, &wide, "bound=auto", 5, NULL);
+    assert_true(f.status == MARGIN_OK && isnan(item(&f, "margin")));
+    mg_hypothesis_free(f.h);
+    f = fit_perceptron(context, &wide, "bound=yes", 5, NULL);
+    assert_true(f.status == MARGIN_OK && item(&f, "margin") > 0.0);
     mg_hypothesis_free(f.h);
     margin_context_free(context);
 }

@@ -13,9 +13,9 @@
 #include <string.h>
 
 /* With bound=auto the search for the largest margin may read as many numbers as the passes did, and
- * these at least: some milliseconds, and some more where passes have no end in sight, as an answer
- * is worth more there. */
-static const double least_work = 4.0 * MG_FEW_NUMBERS, least_work_stuck = 10.0 * MG_FEW_NUMBERS;
+ * these at least: a tenth of a millisecond, and some where passes have no end in sight, as an
+ * answer is worth more there. */
+static const double least_work = 0.1 * MG_FEW_NUMBERS, least_work_stuck = 2.0 * MG_FEW_NUMBERS;
 
 double mg_perceptron_numbers(const mg_perceptron_run *run) {
     return mg_row_length(&run->problem->x) * (double)run->count;
@@ -32,17 +32,21 @@ static double work_left(const mg_perceptron_run *run) {
     if (mg_perceptron_asks_for_margin(&run->options)) return (double)INFINITY;
     if (run->options.bound == MG_BOUND_NO || run->options.expansion) return 0.0;
     if (run->options.constant == 0.0) return 0.0; /* what is sought has an intercept */
-    const int64_t passes = run->stuck ? MG_MAX(run->passes, MG_PASSES_BEFORE_PROOF) : run->passes;
-    const double work = mg_perceptron_numbers(run) * (double)passes;
+    const double work = mg_perceptron_numbers(run) * (double)run->passes;
     return fmax(work, run->stuck ? least_work_stuck : least_work) - run->separation_work;
 }
 
-/* A proof rests on up to one row more than there are columns, and where passes are stuck on most of
- * these. Whoever may not read a quarter of what it takes to find so many need not begin: 8 rows^2
- * columns (separation_search.c: 16 members' length for each row that comes in). */
+/* A proof that there is no hyperplane rests on up to one row more than there are columns, and each
+ * that comes in reads the members many times over and the pool once (separation_search.c: 16 times,
+ * and about a thousand rows). A margin takes the way there, the way to the widest one, and some
+ * looks at all rows. Whoever may not read so much need not begin. */
 static bool is_out_of_reach(const mg_perceptron_run *run) {
+    enum { POOL = 1000, MEMBER = 16, LOOKS = 8 };
     const double rows = (double)MG_MIN(run->columns + 1, run->count);
-    return run->stuck && 2.0 * rows * rows * (double)run->columns > work_left(run);
+    const double read = (double)MG_MIN(run->count, POOL) + MEMBER / 2 * rows;
+    const double change = rows * read * (double)run->columns;
+    return (run->stuck ? change : 2.0 * change + LOOKS * mg_perceptron_numbers(run)) >
+           work_left(run);
 }
 
 static margin_status separate_columns(mg_perceptron_run *run) {

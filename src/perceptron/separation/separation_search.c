@@ -6,8 +6,8 @@
 
 /* Whole data sets up to this size are their own pool: each change of the active set reads all of
  * it, so that a pool beyond the caches costs more than the passes that refill a smaller one. */
-static const int64_t whole_pool_bytes = INT64_C(1) << 20;
-static const int64_t pool_bytes = INT64_C(4) << 20;
+static const int64_t whole_pool_bytes = INT64_C(1) << 18;
+static const int64_t pool_bytes = INT64_C(1) << 18;
 /* Rows taken into the pool after a pass, per group. */
 enum { VIOLATORS = 256 };
 /* The search goes on below this, as far as double precision carries. */
