@@ -50,6 +50,7 @@ double mg_rows_rounding(int64_t rows, int64_t block_rows);
  * contradicts itself. Of sub-problems everything adds up, and the first contradiction stays. */
 typedef struct mg_verified {
     double objective, gap;
+    double own; /* how far the gap may be off that was found; 0, as of sub-problems: as `gap` */
     double items[MARGIN_REPORT_ITEMS]; /* of the report's item at the same place */
     double rmse, r2;                   /* on the training rows, of mg_fit_score */
     double skew; /* how far values of a precomputed matrix are from their mirror images */

@@ -16,12 +16,13 @@
  * absolute values of its terms. A score is the sum of b, w_j a_ij (a_ij itself of a stored value
  * and a shift; of a made one whatever sum moves it as far as p->blur says) and of minus the target;
  * what that does to the objective is counted to second order, what it does to v (blur) through D.
- * Nothing else is forgiven. */
+ * Nothing else is forgiven. What is then said of a gap that is within tol is of the sums here. */
 #include "linear/verify/linear_verify.h"
 
 #include "base/sweep.h"
 #include "linear/verify/verification.h"
 
+#include <float.h>
 #include <string.h>
 
 typedef mg_real real;
@@ -156,18 +157,23 @@ static margin_status find_objective(mg_verification *k) {
     return MARGIN_OK;
 }
 
-/* v = sum_i p_ik (a_i, 1). `balanced`: the p of a function add up to 0 but for rounding, which
- * columns far from 0 would magnify. */
+/* v = sum_i p_ik (a_i, 1), and in `held` how far those here may be off. `balanced`: the p of a
+ * function add up to 0 but for rounding, which columns far from 0 would magnify. */
 static margin_status find_sums(mg_verification *k, bool balanced) {
     const int64_t size = k->columns + 1;
     memset(k->v, 0, (size_t)(k->functions * size) * sizeof *k->v);
+    memset(k->held, 0, (size_t)size * sizeof *k->held);
     for (int64_t i = 0; i < k->samples; i++) {
         MG_TRY(mg_verify_row(k, i));
         for (int64_t m = 0; m < k->functions; m++) {
             const real pull = pull_of(k, i, m);
-            for (int64_t e = 0; e < k->entries && pull != 0.0L; e++)
-                k->v[m * size + k->at[e]] +=
-                    pull * (k->values[e] - (balanced ? k->centre[k->at[e]] : 0.0L));
+            const real part = LDBL_EPSILON * fabsl(pull);
+            for (int64_t e = 0; e < k->entries && pull != 0.0L; e++) {
+                const real value = k->values[e] - (balanced ? k->centre[k->at[e]] : 0.0L);
+                k->v[m * size + k->at[e]] += pull * value;
+                k->held[k->at[e]] += part * (fabsl(value) + 2.0L * k->sizes[e]) +
+                                     LDBL_EPSILON * fabsl(k->v[m * size + k->at[e]]);
+            }
         }
     }
     return MARGIN_OK;
@@ -237,14 +243,17 @@ static real squares_rounding(const mg_verification *k) {
 static margin_status find_rounding(mg_verification *k) {
     memset(k->blur, 0, (size_t)(k->functions * (k->columns + 1)) * sizeof *k->blur);
     k->rounding = k->unit_of_rows * k->objective;
-    if (k->loss->kind == MG_LOSS_SQUARED && k->options->penalty.kappa == 0.0)
-        k->rounding += squares_rounding(k);
+    k->own = 0.0L;
+    if (k->loss->kind == MG_LOSS_SQUARED) k->rounding += squares_rounding(k);
     for (int64_t i = 0; i < k->samples; i++) {
         MG_TRY(mg_verify_row(k, i));
         for (int64_t m = 0; m < k->functions; m++)
             k->terms[m] = terms_of(k, i, m);
         for (int64_t m = 0; m < k->functions; m++)
             add_rounding(k, i, m);
+        const real off = LDBL_EPSILON * (real)(k->entries + 2) * k->terms[0]; /* of a score here */
+        if (k->loss->kind == MG_LOSS_SQUARED)
+            k->own += k->c[i] * off * (2.0L * fabsl((real)at_loss(k, i)) + off);
         /* of the logarithm of a sum that is about 1 */
         if (k->loss->coupled && k->loss->smooth) k->rounding += k->c[i] * unit;
     }
@@ -332,6 +341,43 @@ static real lasso_factor(const mg_verification *k) {
     return fmaxl(-limit, fminl(limit, linear / (2.0L * square)));
 }
 
+/* How far rounding of the sums here may have made P - D too small at most, where D = bound is that
+ * of squares at `factor` times the dual variables. With u half of LDBL_EPSILON a sum of n terms is
+ * off by n u times the sum of their sizes, v by u times all its partial sums (Higham, "Accuracy and
+ * stability of numerical algorithms", sections 4.2 and 3.3); here is twice that, or more. Losses
+ * are in double precision, three roundings each. The p that are computed are the dual variables,
+ * but for the first row's, which takes what they do not add up to: `lost`. So v is off by `held`
+ * and by what that moves; all p are then so much smaller that it is feasible, or the ridge costs
+ * more. */
+static margin_status find_own(mg_verification *k, real factor, real bound) {
+    const real rho = (real)k->options->penalty.rho, kappa = (real)k->options->penalty.kappa;
+    const real depth = LDBL_EPSILON * (real)(k->samples + k->columns + 8), size = fabsl(factor);
+    const real first = size * fabsl(k->u[0]), sum = k->v[k->columns], of_sum = k->held[k->columns];
+    const real left = k->options->intercept ? fabsl(sum) + of_sum : 0.0L, lost = size * left;
+    real linear = 0.0L, square = 0.0L, most = 0.0L;
+    for (int64_t i = 0; i < k->samples; i++) {
+        const real u = size * fabsl(k->u[i]);
+        linear += k->c[i] * u * fabsl((real)k->problem->target[i]);
+        square += k->c[i] * u * u / 4.0L;
+    }
+    k->own += (2.0L * (real)DBL_EPSILON + depth) * (k->objective + square) + depth * linear;
+    k->own += lost * (fabsl((real)k->problem->target[0]) + first / 2.0L + lost / (4.0L * k->c[0]));
+    MG_TRY(mg_verify_row(k, 0));
+    for (int64_t e = 0; e < k->entries - 1; e++) {
+        const int64_t j = k->at[e];
+        k->held[j] += left * (fabsl(k->values[e] - k->centre[j]) + LDBL_EPSILON * k->sizes[e]);
+    }
+    for (int64_t j = 0; j < k->columns; j++) {
+        const real off = size * k->held[j], excess = fmaxl(size * fabsl(k->v[j]) - kappa, 0.0L);
+        most = fmaxl(most, off);
+        if (rho > 0.0L) k->own += (off * (excess + off / 2.0L) + depth * excess * excess) / rho;
+    }
+    if (rho == 0.0L)
+        k->own +=
+            fmaxl(bound - dual_objective(k, factor * (1.0L - fminl(1.0L, most / kappa))), 0.0L);
+    return MARGIN_OK;
+}
+
 /* D at the dual variables made feasible; gap: P - D. */
 static margin_status find_duality_gap(mg_verification *k, real *gap, real *moved) {
     const mg_penalty *penalty = &k->options->penalty;
@@ -340,11 +386,17 @@ static margin_status find_duality_gap(mg_verification *k, real *gap, real *moved
     MG_TRY(mg_verify_dual(k));
     MG_TRY(find_sums(k, true));
     const real most = greatest(k);
-    bound = dual_objective(k, penalty->rho > 0.0 ? 1.0L : lasso_factor(k));
-    if (penalty->rho > 0.0 && kappa > 0.0L && most > kappa)
-        bound = fmaxl(bound, dual_objective(k, kappa / most));
+    real factor = penalty->rho > 0.0 ? 1.0L : lasso_factor(k);
+    bound = dual_objective(k, factor);
+    if (penalty->rho > 0.0 && kappa > 0.0L && most > kappa) {
+        const real other = dual_objective(k, kappa / most);
+        if (other > bound) factor = kappa / most;
+        bound = fmaxl(bound, other);
+    }
     *gap = k->objective - bound;
     *moved = gap_rounding(k);
+    if (k->loss->kind == MG_LOSS_SQUARED && kappa > 0.0L) return find_own(k, factor, bound);
+    k->own = (real)INFINITY; /* not known */
     return MARGIN_OK;
 }
 
@@ -377,6 +429,8 @@ static margin_status find_gap(mg_verification *k, real *gap, real *moved) {
     }
     *moved = fminl(*moved, k->objective + k->rounding);
     *gap = fmaxl(0.0L, *gap);
+    if (free || *gap == k->objective || !(*gap + k->own <= near)) k->own = *moved;
+    k->own = fminl(k->own, *moved);
     return MARGIN_OK;
 }
 
@@ -464,6 +518,7 @@ static margin_status fill_report(mg_verification *k, real gap, real moved) {
     report->tolerance = options->tolerance;
     verified->objective = (double)k->rounding;
     verified->gap = (double)moved;
+    verified->own = (double)k->own;
     report->status =
         gap <= (real)options->tolerance * size + moved ? MARGIN_OK : MARGIN_STOPPED_STALLED;
     if (options->penalised) {

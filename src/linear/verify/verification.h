@@ -19,9 +19,10 @@ typedef struct mg_verification {
     mg_real *v;      /* functions x (columns + 1): sum_i p_ik (a_i, 1), see find_sums */
     mg_real *blur;   /* the same: how far rounding may have moved the training's */
     mg_real *centre; /* columns + 1: what may be taken off each; 0 of some */
-    mg_real *held;   /* columns + 1: in how many rows it is not 0 */
+    mg_real *held;   /* columns + 1: in how many rows it is not 0; then as find_sums says */
     mg_real *far;    /* columns + 1: sum_i c_i size^2; 0 of constants (mg_verify_columns) */
     mg_real objective, rounding;
+    mg_real own;          /* how far the gap that is found here may be off */
     mg_real unit_of_rows; /* of sums over rows (mg_rows_rounding) */
     /* The row at hand: its entries, of which the last one is the 1 of the intercept. */
     int64_t entries, *at;    /* columns + 1: their columns */

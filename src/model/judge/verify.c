@@ -247,11 +247,12 @@ static void compare_all(const margin_model *model, const mg_verified *verified, 
         tell_agreement(model, verified, found);
 }
 
-/* What rounding of the data's numbers hides of the gap: where that is more than was asked for, both
- * fit and verification are right in what they found, and neither can tell more. */
+/* What rounding hides of the gap that was found: where that is more than was asked for, both fit
+ * and verification are right in what they found, and neither can tell more. */
 static void tell_rounding(const margin_model *model, const mg_verified *verified,
                           margin_report *found) {
-    const double hidden = verified->gap / MG_MAX(1, fabs(found->objective));
+    const double most = verified->own > 0 ? verified->own : verified->gap;
+    const double hidden = most / MG_MAX(1, fabs(found->objective));
     if (isnan(found->gap)) return;
     mg_report_set(found, "rounding", hidden);
     if (found->status != MARGIN_OK || model->report.status != MARGIN_OK) return;
