@@ -467,6 +467,30 @@ static void test_wide_sparse(void **state) {
     free(values);
 }
 
+/* Weekly rows of few weights, whose sum is rounded the same way again and again. */
+static void test_few_weights(void **state) {
+    enum { MANY = 28672, DAYS = 7, FEW = 3 };
+    static const char *const specs[] = {"lasso(lambda=0.1)", "ridge(lambda=0.1)", "least-squares"};
+    static double x[MANY * FEW], y[MANY], weight[MANY];
+    uint64_t random = 7;
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        y[i] = 2.0 * support_normal(&random);
+        for (int j = 0; j < FEW; j++)
+            y[i] += x[i * FEW + j] = support_normal(&random) + (i % DAYS ? 0.0 : 3.0);
+        weight[i] = (double[]){1, 2, 5}[(int)(3.0 * support_uniform(&random))];
+    }
+    const margin_data data = {.x = margin_dense_f64(x, MANY, FEW, FEW),
+                              .y = margin_values_f64(y, MANY),
+                              .weights = margin_values_f64(weight, MANY)};
+    for (int k = 0; k < (int)(sizeof specs / sizeof *specs); k++) {
+        margin_report again = {0};
+        margin_model *model = fit_text(context, specs[k], &data, NULL);
+        assert_int_equal(margin_verify(context, model, &data, &again, NULL), MARGIN_OK);
+        margin_model_free(model);
+    }
+}
+
 static void test_few_rows(void **state) {
     const double x[4] = {3, 4, 5, 6}, y[2] = {7, 7};
     const char *const specs[] = {"lasso", "elastic-net", "lasso(alpha=1e-6)", "lasso(alpha=0)"};
@@ -569,6 +593,20 @@ static void test_refused(void **state) {
     sample_free(s);
 }
 
+/* An objective beyond double precision has a finite gap, and is refused all the same. */
+static void test_overflow(void **state) {
+    double x[ROWS], y[ROWS];
+    uint64_t random = 5;
+    (void)state;
+    for (int i = 0; i < ROWS; i++) {
+        x[i] = support_normal(&random);
+        y[i] = 1e152 * (x[i] + support_normal(&random));
+    }
+    const margin_data data = {.x = margin_dense_f64(x, ROWS, 1, 1),
+                              .y = margin_values_f64(y, ROWS)};
+    fit_refused(context, "lasso(C=1e5)", &data, MARGIN_ERROR_DATA, "beyond double precision");
+}
+
 static void test_other_data_is_noticed(void **state) {
     double x[ROWS * COLUMNS], y[ROWS];
     margin_report report = {0};
@@ -597,10 +635,12 @@ int main(void) {
         cmocka_unit_test(test_sonar),
         cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_wide_sparse),
+        cmocka_unit_test(test_few_weights),
         cmocka_unit_test(test_few_rows),
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_overflow),
         cmocka_unit_test(test_other_data_is_noticed),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);

@@ -293,7 +293,7 @@ static bool are_few_for_l1(const mg_fit *fit, const mg_linear_options *o) {
     enum { FEW_COLUMNS = 180 };
     const int64_t columns = fit->problem->x.columns;
     return is_solver(o->solver, "auto") && o->max_iterations < 0 && !fit->trace &&
-           columns <= FEW_COLUMNS && columns < fit->problem->count;
+           columns <= FEW_COLUMNS && 4 * columns <= fit->problem->count;
 }
 
 /* *done false: not by products alone; what is refused here others may take. */
@@ -305,7 +305,7 @@ static margin_status fit_l1(mg_fit *fit, const mg_linear_options *o, bool *done)
     if (status >= 0) status = mg_squares_l1(&s, done);
     if (*done) status = squares_hand_over(&s, o->penalised);
     mg_squares_end(&s);
-    return status == MARGIN_ERROR_DATA ? MARGIN_OK : status;
+    return status == MARGIN_ERROR_DATA && !*done ? MARGIN_OK : status;
 }
 
 margin_status mg_squares_fit_one(mg_fit *fit) {

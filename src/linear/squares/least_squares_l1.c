@@ -84,7 +84,7 @@ margin_status mg_squares_l1(mg_squares *s, bool *done) {
     mg_squares_look_at_products(s, &p);
     if (!(s->hidden > 0.0)) return MARGIN_OK;
     const double gap = gap_of_products(s, &value);
-    *done = gap <= mg_wanted_gap_l1(s->tolerance, value, constant);
+    *done = isfinite(value) && gap <= mg_wanted_gap_l1(s->tolerance, value, constant);
     s->now.objective = value;
     s->now.gap = gap / fmax(1.0, value);
     return MARGIN_OK;

@@ -20,20 +20,22 @@ mg_squares mg_squares_of(mg_fit *fit, bool intercept) {
     return s;
 }
 
-/* c_i = weight_i / mean weight: neither huge nor tiny weights leave the range of numbers. */
+/* c_i = weight_i / mean weight: neither huge nor tiny weights leave the range of numbers. Sums of
+ * few different weights are rounded the same way again and again, so digits are left for that. */
 static void set_weights(mg_squares *s) {
     const double *weight = s->problem->weight;
-    double most = 0.0, sum = 0.0;
+    double most = 0.0;
+    long double sum = 0.0L, total = 0.0L;
     for (int64_t i = 0; weight && i < s->samples; i++)
         most = MG_MAX(weight[i], most);
     for (int64_t i = 0; weight && i < s->samples; i++)
-        sum += weight[i] / most;
-    s->unit = weight ? most * (sum / (double)s->samples) : 1.0;
-    s->total = weight ? 0.0 : (double)s->samples;
+        sum += (long double)(weight[i] / most);
+    s->unit = weight ? most * ((double)sum / (double)s->samples) : 1.0;
     for (int64_t i = 0; i < s->samples; i++) {
         s->c[i] = weight ? weight[i] / s->unit : 1.0;
-        if (weight) s->total += s->c[i];
+        total += (long double)s->c[i];
     }
+    s->total = (double)total;
 }
 
 /* From the first target, so that a constant target has exactly that mean. */
