@@ -129,7 +129,7 @@ FLAT = (('logistic(intercept=no)', TWO, lambda: LogisticRegression(solver='libli
 WORK = {
     DENSE: (LEAST, RIDGE, LASSOS[0], SGD, LOGISTIC, SQUARED, PERCEPTRONS[0], SOFTMAX, GAUSS, KMEANS),
     POLY: (CUBIC,),
-    SPARSE: (LEAST, RIDGE, LOGISTIC, *FLAT),
+    SPARSE: (LEAST, RIDGE, LOGISTIC, *FLAT, KMEANS),
     FEW: (LEAST, RIDGE),
     MANY: (LEAST, RIDGE),
 }

@@ -6,6 +6,9 @@
 
 enum { LEAST_BLOCK = 4, MOST_BLOCK = 512, USUAL = 32 /* values of a row */ };
 
+/* The square of a centre that leaves the range of numbers: with it no distance is near enough. */
+static const double unknown = -1e300;
+
 /* A sum that forgets nothing of its terms, none of which is negative. */
 typedef struct careful {
     double sum, lost;
@@ -42,8 +45,13 @@ void mg_tiles_square(const mg_tiles *tiles, int64_t g) {
         for (int l = 0; l < MG_TILE; l++)
             careful_add(&sums[l], blocks[l]);
     }
-    for (int l = 0; l < MG_TILE; l++)
-        tiles->squares[g * MG_TILE + l] = careful_sum(&sums[l]);
+    for (int l = 0; l < MG_TILE; l++) {
+        double *lane = tiles->values + g * n * MG_TILE + l, square = careful_sum(&sums[l]);
+        const bool none = isinf(lane[0]);
+        tiles->squares[g * MG_TILE + l] = none || square < (double)INFINITY ? square : unknown;
+        for (int64_t j = 0; j < n && none; j++)
+            lane[j * MG_TILE] = 0;
+    }
 }
 
 mg_sparse_point mg_sparse_point_of(const margin_matrix *x, const mg_row_lanes *lanes, int64_t row) {
@@ -63,7 +71,8 @@ static void distances_by_blocks(const mg_sparse_point *point, const mg_tiles *ti
                  *other = tiles->blocks + g * count * MG_TILE;
     int64_t b = 0, k = mg_row_start(x, point->row);
     double values[MOST_BLOCK], part[MG_TILE];
-    memset(out, 0, MG_TILE * sizeof *out);
+    for (int l = 0; l < MG_TILE; l++) /* without a centre: infinitely far */
+        out[l] = isinf(tiles->squares[g * MG_TILE + l]) ? (double)INFINITY : 0;
     for (;;) {
         const int64_t next = k < end ? mg_column_index(x, k) / size : count;
         for (; b < next; b++)
@@ -88,20 +97,18 @@ void mg_sparse_distances(const mg_sparse_point *point, const mg_tiles *tiles, in
                          double out[MG_TILE]) {
     const margin_matrix *x = point->x;
     const int64_t length = mg_row_start(x, point->row + 1) - mg_row_start(x, point->row);
-    const double most = (double)(length + tiles->block + 68) / (2 * (double)(tiles->n + 16));
     const double *squares = tiles->squares + g * MG_TILE;
-    double dots[MG_TILE], exact[MG_TILE];
-    bool close[MG_TILE], any = false;
-    point->lanes->dot(x, point->row, tiles->values + g * tiles->n * MG_TILE, dots);
-    for (int l = 0; l < MG_TILE; l++) {
-        const double size = point->square + squares[l];
-        out[l] = size - 2 * dots[l];
-        close[l] = !(out[l] >= most * size) && squares[l] < (double)INFINITY;
-        if (!(squares[l] < (double)INFINITY)) out[l] = (double)INFINITY;
-        any = any || close[l];
+    const mg_lane_squares lanes = {point->square, squares,
+                                   (double)(length + tiles->block + 68) /
+                                       (2 * (double)(tiles->n + 16))};
+    double exact[MG_TILE];
+    if (lanes.share >= 1 || !(point->square < (double)INFINITY)) {
+        distances_by_blocks(point, tiles, g, out);
+        return;
     }
-    if (!any) return;
+    if (!point->lanes->squares(x, point->row, tiles->values + g * tiles->n * MG_TILE, &lanes, out))
+        return;
     distances_by_blocks(point, tiles, g, exact);
     for (int l = 0; l < MG_TILE; l++)
-        if (close[l]) out[l] = exact[l];
+        if (!(out[l] >= lanes.share * (point->square + squares[l]))) out[l] = exact[l];
 }

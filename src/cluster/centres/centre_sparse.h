@@ -24,7 +24,8 @@ MG_INLINE int64_t mg_tiles_blocks(int64_t n, int64_t block) {
 int64_t mg_tiles_block(int64_t n);
 /* Numbers of blocks and squares of so many tiles. */
 int64_t mg_tiles_square_numbers(int64_t tiles, int64_t n);
-/* Fills them in for tile g, whose values are there. */
+/* Fills them in for tile g, whose values are there; of lanes without a centre these become 0, so
+ * that products with them are numbers. */
 void mg_tiles_square(const mg_tiles *tiles, int64_t g);
 
 typedef struct mg_sparse_point {

@@ -46,6 +46,8 @@ typedef struct nearest {
     int32_t centre;
 } nearest;
 
+enum { HALF = MG_TILE / 2 };
+
 /* Distances to one tile; *least of the tile, *next: the least but that of the tile's nearest. */
 typedef struct tile_view {
     double least, next;
@@ -56,16 +58,25 @@ static tile_view look(const mg_kmeans_run *run, const mg_kmeans_point *x, int64_
     double squares[MG_TILE];
     const int32_t *order = run->order + g * MG_TILE;
     mg_kmeans_distances(run, x, &run->tiles, g, squares);
-    tile_view view = {squares[0], (double)INFINITY, order[0]};
-    for (int64_t l = 1; l < MG_TILE && order[l] >= 0; l++) { /* no branches: nobody foresees them */
-        const bool equal = squares[l] == view.least, lower = order[l] < view.centre;
-        const bool better = (squares[l] < view.least) | (equal & lower);
-        const double other = better ? view.least : squares[l];
-        view.next = view.next < other ? view.next : other;
-        view.least = better ? squares[l] : view.least;
-        view.centre = better ? order[l] : view.centre;
+    /* the least two without branches, which nobody could foresee; lanes without a centre are last
+     */
+    double least[MG_TILE], next[MG_TILE];
+    uint32_t centre = UINT32_MAX;
+    for (int l = 0; l < HALF; l++) {
+        least[l] = MG_MIN(squares[l], squares[l + HALF]);
+        next[l] = MG_MAX(squares[l], squares[l + HALF]);
     }
-    return view;
+    for (int half = HALF / 2; half > 0; half /= 2)
+        for (int l = 0; l < half; l++) {
+            const double greater = MG_MAX(least[l], least[l + half]);
+            next[l] = MG_MIN(MG_MIN(next[l], next[l + half]), greater);
+            least[l] = MG_MIN(least[l], least[l + half]);
+        }
+    for (int l = 0; l < MG_TILE; l++) {
+        const uint32_t here = squares[l] == least[0] ? (uint32_t)order[l] : UINT32_MAX;
+        centre = MG_MIN(centre, here);
+    }
+    return (tile_view){least[0], next[0], (int32_t)centre};
 }
 
 static bool assign_take(nearest *best, const tile_view *view) {

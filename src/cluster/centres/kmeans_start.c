@@ -30,7 +30,9 @@ typedef struct draws {
     bool sift; /* the filter holds the candidates */
     float *strip, start[MG_FILTER_MEMBERS], share[MG_FILTER_MEMBERS];
     float most_share;
-    uint8_t *may; /* of a row: bit l is set where candidate l may be nearer than `near` */
+    uint8_t *may;    /* of a row: bit l is set where candidate l may be nearer than `near` */
+    double *squares; /* of a sparse row to the candidates, `trials` each, where one may be */
+    int64_t trials;
 } draws;
 
 /* ---- Drawing --------------------------------------------------------------------------------- */
@@ -97,12 +99,12 @@ static void gain_of_row(const draws *d, int64_t i, int worker, double *gains) {
     double squares[MG_TILE];
     int may = 0;
     mg_kmeans_distances(run, &x, &d->tile, 0, squares);
-    for (int64_t l = 0; l < d->count; l++) {
-        if (!(squares[l] < near)) continue;
-        may |= 1 << l;
-        gains[l] += weight * (near - squares[l]);
+    for (int64_t l = 0; l < d->count; l++) { /* nobody could foresee a branch */
+        may |= (squares[l] < near) << l;
+        gains[l] += weight * MG_MAX(near - squares[l], 0.0);
     }
     d->may[i] = (uint8_t)may;
+    if (run->lanes) memcpy(d->squares + i * d->trials, squares, (size_t)d->count * sizeof *squares);
 }
 
 /* Row i as row r of a tile. True: f32 does not tell its gains to a hundredth, they are left out. */
@@ -181,10 +183,15 @@ static void settle_plus(const draws *d, int64_t i, int worker) {
     mg_kmeans_run *run = d->run;
     double squares[MG_TILE];
     if (!is_open(d, i)) return;
-    const mg_kmeans_point x = mg_kmeans_point_of(run, i, worker);
-    mg_kmeans_distances(run, &x, &d->tile, 0, squares);
-    if (d->chosen > 0 && !(squares[d->winner] < run->near[i])) return;
-    run->near[i] = squares[d->winner];
+    const double *found = squares;
+    if (run->lanes && d->count > 1) {
+        found = d->squares + i * d->trials;
+    } else {
+        const mg_kmeans_point x = mg_kmeans_point_of(run, i, worker);
+        mg_kmeans_distances(run, &x, &d->tile, 0, squares);
+    }
+    if (d->chosen > 0 && !(found[d->winner] < run->near[i])) return;
+    run->near[i] = found[d->winner];
     run->labels[i] = (int32_t)d->chosen;
 }
 
@@ -272,11 +279,10 @@ static margin_status refuse_draw(const draws *d) {
 
 static margin_status choose_next(draws *d) {
     mg_kmeans_run *run = d->run;
-    const mg_kmeans_task *task = run->task;
     const double total = total_of(d);
     if (total == 0) return refuse_draw(d);
     if (!isfinite(total)) return mg_kmeans_overflow(run);
-    d->count = d->plus && d->chosen > 0 ? MG_MIN(MG_TILE, 2 + (int64_t)log((double)task->k)) : 1;
+    d->count = d->plus && d->chosen > 0 ? d->trials : 1;
     for (int64_t l = 0; l < d->count; l++)
         d->rows[l] =
             draw_row(d, total, (uint64_t)d->round << 40 | (uint64_t)d->chosen << 4 | (uint64_t)l);
@@ -303,6 +309,7 @@ static margin_status start_draws(draws *d) {
         MG_PIECE(d->tile.blocks, mg_tiles_square_numbers(1, run->n)),
         MG_PIECE(d->centre_rows, task->k), MG_PIECE(d->reach, task->k),
         MG_PIECE(d->strip, run->filter ? MG_FILTER_MEMBERS * run->n : 0),
+        MG_PIECE(d->squares, run->lanes ? d->trials * task->count : 0),
         MG_PIECE(d->may, task->count)));
     d->tile.squares = d->tile.blocks + mg_tiles_square_numbers(1, run->n) - MG_TILE;
     memset(d->block_sums, 0, (size_t)d->block_count * sizeof *d->block_sums);
@@ -316,8 +323,11 @@ static margin_status start_draws(draws *d) {
 
 margin_status mg_kmeans_choose(mg_kmeans_run *run, int64_t round) {
     const mg_kmeans_task *task = run->task;
-    draws d = {
-        .run = run, .round = round, .plus = task->start == MG_START_PLUS, .tile = run->tiles};
+    draws d = {.run = run,
+               .round = round,
+               .plus = task->start == MG_START_PLUS,
+               .tile = run->tiles,
+               .trials = MG_MIN(MG_TILE, 2 + (int64_t)log((double)task->k))};
     margin_status status;
     if (task->start == MG_START_GIVEN) {
         memcpy(run->centres, task->given, (size_t)(task->k * run->n) * sizeof *run->centres);

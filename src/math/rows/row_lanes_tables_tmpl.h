@@ -6,7 +6,7 @@ enum { SUMS = 4, PARTS = MG_ROW_LANES / LANES };
 #include "math/rows/row_layouts_tmpl.h"
 
 #define ROW_LANES_PAIR(suffix)                                                                     \
-    { lanes_dot_csr_##suffix, lanes_add_csr_##suffix }
+    { lanes_dot_csr_##suffix, lanes_add_csr_##suffix, lanes_squares_csr_##suffix }
 #define ROW_LANES_TABLE                                                                            \
     {                                                                                              \
         {ROW_LANES_PAIR(f64_i32), ROW_LANES_PAIR(f64_i64)}, {                                      \

@@ -74,12 +74,21 @@ const mg_row_ops *mg_row_ops_for(const margin_matrix *x, mg_isa isa);
 /* Sparse rows against eight vectors that lie side by side, so that a stored value reads one line of
  * memory for all of them; the same bits for every instruction set. */
 enum { MG_ROW_LANES = 8 };
+typedef struct mg_lane_squares {
+    double own;            /* |x_i|^2 */
+    const double *squares; /* of the vectors */
+    double share;
+} mg_lane_squares;
 typedef struct mg_row_lanes {
     /* out[l] = sum_j x_ij vectors[j * 8 + l] */
     void (*dot)(const margin_matrix *x, int64_t row, const double *vectors, double *out);
     /* vectors[j * 8 + l] += c[l] factor_j x_ij; factor NULL: 1 */
     void (*add)(const margin_matrix *x, int64_t row, const double *c, const double *factor,
                 double *vectors);
+    /* out[l] = |x_i|^2 + |vector l|^2 - 2 x_i.vector l; whether one is less than `share` of the
+     * first two, those of infinite squares apart. */
+    bool (*squares)(const margin_matrix *x, int64_t row, const double *vectors,
+                    const mg_lane_squares *s, double *out);
 } mg_row_lanes;
 /* For a sparse view. */
 const mg_row_lanes *mg_row_lanes_for(const margin_matrix *x, mg_isa isa);
