@@ -320,6 +320,33 @@ static void test_constant_is_best(void **state) {
     linear_case_free(c);
 }
 
+/* The same of 0/1 columns and matrices of some of the rows: on the way the balance goes up at
+ * times.
+ */
+static void test_constant_of_bits(void **state) {
+    enum { ROWS = 9000, COLUMNS = 60 };
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        uint64_t draw = seed;
+        linear_case *c = linear_case_make(ROWS, COLUMNS, 0, 0, seed);
+        for (int64_t i = 0; i < ROWS; i++) {
+            double sum = support_uniform(&draw) - 0.5;
+            for (int64_t j = 0; j < COLUMNS; j++) {
+                c->x[i * COLUMNS + j] = support_uniform(&draw) < 0.2;
+                sum += (c->x[i * COLUMNS + j] - 0.2) * (double)(j % 7 - 3);
+            }
+            c->sign[i] = sum > 0 && sum < 2 ? 1 : -1;
+        }
+        linear_fitted f = linear_fit(&c->problem, MG_LOSS_HINGE, "C=1, tol=1e-4, solver=ssnal");
+        assert_int_equal(f.status, MARGIN_OK);
+        assert_close(intercept_of(&f), -1, 1e-3);
+        if (f.report.iterations > 16)
+            fail_msg("seed %d: %d steps", (int)seed, (int)f.report.iterations);
+        linear_fitted_free(&f);
+        linear_case_free(c);
+    }
+}
+
 /* ---- Penalties of every size ----------------------------------------------------------------- */
 
 static void test_penalties(void **state) {
@@ -815,6 +842,7 @@ int main(void) {
         cmocka_unit_test(test_one_small_box),
         cmocka_unit_test(test_one_row_balanced),
         cmocka_unit_test(test_constant_is_best),
+        cmocka_unit_test(test_constant_of_bits),
         cmocka_unit_test(test_penalties),
         cmocka_unit_test(test_spellings),
         cmocka_unit_test(test_no_penalty),

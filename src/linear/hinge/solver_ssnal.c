@@ -430,7 +430,8 @@ static margin_status give_up(mg_ssnal *s, bool *restarted) {
 /* Newton steps on F. *stop: the method is to end, with that status. *restarted: F is another one
  * now. */
 static margin_status ssnal_minimise(mg_ssnal *s, bool *done, bool *restarted, margin_status *stop) {
-    static const double fall = 0.8; /* at least, of what the constant seems to lose */
+    static const double fall = 0.8;     /* at least, of what the constant seems to lose */
+    static const double nothing = 1e-4; /* of its loss: below it the balance goes up and down */
     double last = (double)INFINITY;
     for (int k = 0; k < MOST_INNER; k++) {
         bool moved;
@@ -440,7 +441,8 @@ static margin_status ssnal_minimise(mg_ssnal *s, bool *done, bool *restarted, ma
         if (*done || (k > 0 && ended)) return MARGIN_OK;
         *stop = mg_stop_check(&s->job->stop, s->solution->iterations);
         if (*stop != MARGIN_OK) return MARGIN_OK;
-        if (s->is_constant && !(k < MOST_CONSTANT && (k < FIRST || excess(s) <= fall * last)))
+        const double fallen = fmax(fall * last, nothing * s->constant);
+        if (s->is_constant && !(k < MOST_CONSTANT && (k < FIRST || excess(s) <= fallen)))
             return give_up(s, restarted);
         last = excess(s);
         MG_TRY(mg_ssnal_direction(s));

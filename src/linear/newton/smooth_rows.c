@@ -60,15 +60,16 @@ static margin_status multiply_rows(const mg_smooth *s, double *gram) {
 static margin_status factor_rows(const mg_smooth *s, double *k, double *mean, double *diagonal) {
     const mg_objective *o = s->objective;
     const int64_t n = s->samples;
-    double all = 0.0;
+    double all = 0.0, least = 1e-300; /* what a row like the mean row gets */
     for (int64_t i = 0; i < n; i++) {
+        least = fmax(least, mg_ridge_double * k[i * (n + 2)]);
         mean[i] = o->intercept ? s->vectors->dot(k + i * (n + 1), o->c, n) / o->mass : 0.0;
         all += o->c[i] * mean[i] / o->mass;
     }
     for (int64_t i = 0; i < n; i++) {
         for (int64_t l = 0; l < n; l++)
             k[i * n + l] = k[i * (n + 1) + l] - (mean[i] + mean[l] - all);
-        diagonal[i] = k[i * n + i] > 0.0 ? k[i * n + i] : 1.0;
+        diagonal[i] = fmax(k[i * n + i], least);
     }
     MG_TRY(mg_ridge_factor(s->design->context, n, k, diagonal, mg_ridge_double, s->job->error));
     for (int64_t i = 0; i < n; i++)
@@ -118,7 +119,7 @@ static margin_status solve_in_rows(mg_smooth *s, const double *factor, mg_linear
 }
 
 bool mg_smooth_can_rows(const mg_smooth *s) {
-    enum { FOR_EACH = 400, MOST = 4096 }; /* samples: what the products cost is soon saved */
+    enum { FOR_EACH = 400, MOST = 2800 }; /* samples: what the products cost is soon saved */
     const int64_t n = s->samples;
     const bool same = s->objective->intercept || !s->design->shift;
     return s->functions > 1 && !mg_is_csr(&s->design->problem->x) && same &&
