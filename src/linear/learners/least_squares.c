@@ -63,8 +63,8 @@ static margin_status try_conjugate(mg_squares *s, const char *solver, int64_t ta
     bool doubtful;
     s->only = asked || !price->fits;
     *done = s->only;
-    if (!s->only && (s->alpha > 0.0 ? worth < fewest : trial || worth < FEWEST_WITHOUT))
-        return MARGIN_OK;
+    const bool few = s->alpha > 0.0 ? worth < fewest : worth < FEWEST_WITHOUT;
+    if (!s->only && (few || (s->alpha == 0.0 && !mg_is_csr(&s->problem->x)))) return MARGIN_OK;
     const int64_t enough = 1000 + 10 * MG_MIN(s->samples, s->columns);
     const int64_t most = s->only ? enough : worth;
     MG_TRY(mg_squares_conjugate(s, s->most_steps >= 0 ? s->most_steps : most, &doubtful));

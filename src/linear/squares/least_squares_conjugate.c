@@ -40,7 +40,7 @@ enum { QUARTER = 4 };
  * other. */
 enum { TRIAL_FROM = 2, TRIAL = 5 };
 /* Of a target of which nothing is to be left, from this step on whenever they have doubled. */
-enum { FIRST_LOOK = 32 };
+enum { FIRST_LOOK = 16 };
 /* Products for a bound where there is no penalty; one of four vectors is as many steps, with some
  * to spare. */
 enum { MOST_PRODUCTS = 64, PRODUCT = 2 };
