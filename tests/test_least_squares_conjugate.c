@@ -413,22 +413,46 @@ static void test_wide_targets(void **state) {
     sparse_free(&c);
 }
 
-/* Equal rows with other targets: steps do not get there, and a factor says how little can be left.
- */
+/* Equal rows with other targets leave what they differ by, and that is known; the weights are those
+ * of their mean. */
 static void test_wide_repeats(void **state) {
     SUPPORT_LARGE_CASE();
     (void)state;
     sparse_case c = wide_make(23);
-    double left = 0;
+    margin_report report = {0};
     memcpy(c.r.x + 1000, c.r.x, 1000 * sizeof(double));
     stage_csr_free(&c.csr);
     c.csr = stage_to_csr(c.r.x, 280, 1000);
-    left = (c.r.y[0] - c.r.y[1]) * (c.r.y[0] - c.r.y[1]) / 2 / 280;
+    const double left = (c.r.y[0] - c.r.y[1]) * (c.r.y[0] - c.r.y[1]) / 2 / 280;
     const margin_data data = sparse_data(&c);
+    margin_model *model = fit_proven(context, "least-squares(tol=1e-9)", &data, &report);
+    assert_by_conjugate(&report);
+    assert_contains(report.reason, "nothing is left of the target but what equal rows differ by");
+    assert_true(fabs(report.objective - left) <= 1e-12);
+    c.r.y[0] = c.r.y[1] = (c.r.y[0] + c.r.y[1]) / 2;
+    margin_model *other = fit_proven(context, "least-squares(tol=1e-9)", &data, &report);
+    assert_by_conjugate(&report);
+    for (int64_t j = 0; j < 1000; j++)
+        assert_true(fabs(margin_model_weights(model, 0)[j] - margin_model_weights(other, 0)[j]) <
+                    1e-4);
+    margin_model_free(other);
+    margin_model_free(model);
+    sparse_free(&c);
+}
+
+/* A row half way between two others: steps do not get there, and a factor follows. */
+static void test_wide_dependent(void **state) {
+    SUPPORT_LARGE_CASE();
+    (void)state;
+    sparse_case c = wide_make(25);
     margin_report report = {0};
-    margin_model_free(fit_proven(context, "least-squares", &data, &report));
+    for (int64_t j = 0; j < 1000; j++)
+        c.r.x[2000 + j] = (c.r.x[j] + c.r.x[1000 + j]) / 2;
+    stage_csr_free(&c.csr);
+    c.csr = stage_to_csr(c.r.x, 280, 1000);
+    const margin_data data = sparse_data(&c);
+    margin_model_free(fit_text(context, "least-squares", &data, &report));
     assert_string_equal(report.iteration_name, "refinements");
-    assert_true(fabs(report.objective - left) <= 1e-9 * left);
     sparse_free(&c);
 }
 
@@ -664,6 +688,7 @@ int main(void) {
         cmocka_unit_test(test_wide_penalty),
         cmocka_unit_test(test_wide_targets),
         cmocka_unit_test(test_wide_repeats),
+        cmocka_unit_test(test_wide_dependent),
         cmocka_unit_test(test_max_iter),
         cmocka_unit_test(test_ill_conditioned),
         cmocka_unit_test(test_no_penalty),

@@ -63,8 +63,8 @@ static margin_status try_conjugate(mg_squares *s, const char *solver, int64_t ta
     bool doubtful;
     s->only = asked || !price->fits;
     *done = s->only;
-    if (!s->only && (s->alpha > 0.0 ? worth < fewest : trial || worth < FEWEST_WITHOUT))
-        return MARGIN_OK;
+    const bool few = s->alpha > 0.0 ? worth < fewest : worth < FEWEST_WITHOUT;
+    if (!s->only && (few || (s->alpha == 0.0 && !mg_is_csr(&s->problem->x)))) return MARGIN_OK;
     const int64_t enough = 1000 + 10 * MG_MIN(s->samples, s->columns);
     const int64_t most = s->only ? enough : worth;
     MG_TRY(mg_squares_conjugate(s, s->most_steps >= 0 ? s->most_steps : most, &doubtful));
@@ -133,11 +133,14 @@ static void describe_columns(const mg_squares *s, mg_text *text) {
 static void describe_conjugate(const mg_squares *s, margin_status status, mg_text *text) {
     const mg_number_text step = mg_about(s->price.step), factor = mg_about(s->price.factor);
     if (status == MARGIN_OK)
-        mg_text_format(text, "solved by %s%s", s->method,
+        mg_text_format(text, "solved by %s%s%s%s", s->method,
                        s->least > 0.0 ? MG_LEAST_DRAWN
-                       : s->is_free   ? "; nothing is left of the target, and of all weights with "
-                                        "these scores these have the least norm"
-                                      : "");
+                       : s->is_free   ? "; nothing is left of the target"
+                                      : "",
+                       s->floor > 0.0 ? " but what equal rows differ by" : "",
+                       s->is_free ? ", and of all weights with these scores these have the least "
+                                    "norm"
+                                  : "");
     else if (status == MARGIN_STOPPED_ITERATIONS)
         mg_text_format(text, "max_iter came before %s ended", s->method);
     else if (s->penalty.rho > 0.0)

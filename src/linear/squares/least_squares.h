@@ -63,6 +63,7 @@ struct mg_squares {
     double *mean;  /* columns: weighted means of A; 0 without intercept */
     double *norm;  /* columns: sqrt(sum c (a - mean)^2); 0: a constant, which gets weight 0 */
     double *w, b;
+    double floor;     /* no objective is below */
     double *gradient; /* columns: sum c r (a - mean) - alpha w, of the last pass */
     double *step;     /* columns */
     double distance;  /* gradient' H^-1 gradient */

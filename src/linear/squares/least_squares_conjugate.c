@@ -8,9 +8,10 @@
  * each step, and so is how far P fell: both tell without a pass when to look at the data again. A
  * pass over the data then proves it, or more steps start from there.
  *
- * Without a penalty more columns than rows mostly leave nothing of the target, and no P is below 0.
- * Steps by w itself, without the diagonal, then stay in the span of the rows from 0 on: of all
- * weights with the same scores w has the least norm. */
+ * Without a penalty more columns than rows mostly leave nothing of the target, and no P is below 0,
+ * or what equal rows differ by. Steps by w itself, without the diagonal, then stay in the span of
+ * the rows from 0 on: of all weights with the same scores w has the least norm. */
+#include "learn/exact/exact_columns.h"
 #include "learn/exact/least_curvature.h"
 #include "linear/design/design_columns.h"
 #include "linear/objective/conjugate.h"
@@ -26,8 +27,10 @@ typedef struct conjugate_ways {
     double *residual, *direction, *work;
     double *slopes; /* samples */
     mg_column_groups groups;
-    int64_t most; /* steps for a target */
-    double early; /* gap where the speed was last looked at */
+    int64_t *group, distinct; /* samples: equal rows, where nothing else is to be left */
+    double *sums;             /* 2 distinct */
+    int64_t most;             /* steps for a target */
+    double early;             /* gap where the speed was last looked at */
 } conjugate_ways;
 
 /* After a quarter of the steps the speed so far is taken for that of the rest, which is rather
@@ -37,7 +40,7 @@ enum { QUARTER = 4 };
  * other. */
 enum { TRIAL_FROM = 2, TRIAL = 5 };
 /* Of a target of which nothing is to be left, from this step on whenever they have doubled. */
-enum { FIRST_LOOK = 32 };
+enum { FIRST_LOOK = 16 };
 /* Products for a bound where there is no penalty; one of four vectors is as many steps, with some
  * to spare. */
 enum { MOST_PRODUCTS = 64, PRODUCT = 2 };
@@ -82,7 +85,7 @@ static margin_status move_and_judge(mg_squares *s, const conjugate_ways *m) {
 /* distance: of P from its least value. */
 static double gap_of(const outlook *o, double distance, double fallen) {
     const double value = o->before - o->s->penalty.factor * o->s->unit * fallen;
-    return fmin(distance, value) / fmax(1.0, value);
+    return fmin(distance, value - o->s->floor) / fmax(1.0, value);
 }
 
 /* A trial that is not worth more steps is its target's last. from: the look before, if any. */
@@ -167,17 +170,37 @@ static margin_status conjugate_step(mg_squares *s, conjugate_ways *m, int64_t mo
     return move_and_judge(s, m);
 }
 
+/* No weights tell equal rows apart: what is left when each of them has the mean of all. */
+static void find_floor(mg_squares *s, const conjugate_ways *m) {
+    const double *y = s->problem->target;
+    double *mean = m->sums, *weight = m->sums + m->distinct;
+    long double left = 0.0L;
+    memset(m->sums, 0, (size_t)(2 * m->distinct) * sizeof *m->sums);
+    for (int64_t i = 0; i < s->samples; i++) {
+        if (!(s->c[i] > 0.0)) continue;
+        mean[m->group[i]] += s->c[i] * (y[i] - s->centre);
+        weight[m->group[i]] += s->c[i];
+    }
+    for (int64_t i = 0; i < s->samples; i++) {
+        if (!(s->c[i] > 0.0)) continue;
+        const double away = y[i] - s->centre - mean[m->group[i]] / weight[m->group[i]];
+        left += (long double)(s->c[i] * away * away);
+    }
+    s->floor = s->penalty.factor * s->unit * (double)left;
+}
+
 /* mg_squares_pass where w = 0: the scores are known. Behind one large term thousands of small ones
  * would all be rounded the same way. */
-static margin_status start_pass(mg_squares *s, double *residual) {
+static margin_status start_pass(mg_squares *s, const conjugate_ways *m) {
     const double *y = s->problem->target;
-    double total;
+    double total, *residual = m->slopes;
     long double value = 0.0L;
     for (int64_t i = 0; i < s->samples; i++) {
         residual[i] = s->c[i] * (y[i] - s->b);
         value += (long double)(residual[i] * (y[i] - s->b));
     }
     s->now.value = (double)value;
+    if (m->distinct < s->samples) find_floor(s, m);
     s->enough = s->tolerance * (s->is_free ? fmin(1.0, squares_of_target(s)) : 1.0);
     MG_TRY(mg_design_gradient(&s->design, residual, s->gradient, &total, s->error));
     mg_squares_judge(s, total);
@@ -201,7 +224,7 @@ static margin_status conjugate_go_on(mg_squares *s, conjugate_ways *m) {
 }
 
 static margin_status conjugate_rounds(mg_squares *s, void *argument) {
-    MG_TRY(start_pass(s, ((conjugate_ways *)argument)->slopes));
+    MG_TRY(start_pass(s, argument));
     return conjugate_go_on(s, argument);
 }
 
@@ -275,6 +298,15 @@ static margin_status conjugate_begin(mg_squares *s, conjugate_ways *m) {
     return MARGIN_OK;
 }
 
+static margin_status find_equal(mg_squares *s, conjugate_ways *m) {
+    m->distinct = s->samples;
+    if (!s->is_free) return MARGIN_OK;
+    MG_ARENA_NEW(&s->arena, m->group, s->samples, "equal rows", s->error);
+    MG_TRY(mg_exact_rows(s->context, s->problem, s->c, m->group, &m->distinct, s->error));
+    MG_ARENA_NEW(&s->arena, m->sums, 2 * m->distinct, "equal rows", s->error);
+    return MARGIN_OK;
+}
+
 /* The bound of the least eigenvalue, and with it the first steps. */
 static margin_status find_least(mg_squares *s, conjugate_ways *m) {
     const int64_t products = s->only ? MOST_PRODUCTS : MG_MIN(m->most / PRODUCT, MOST_PRODUCTS);
@@ -313,8 +345,9 @@ margin_status mg_squares_conjugate(mg_squares *s, int64_t most, bool *doubtful) 
     snprintf(s->method, sizeof s->method, "conjugate gradients");
     s->is_free = s->alpha == 0.0 && s->columns > s->samples;
     MG_TRY(conjugate_begin(s, m));
+    MG_TRY(find_equal(s, m));
     mg_squares_start(s);
-    MG_TRY(start_pass(s, m->slopes));
+    MG_TRY(start_pass(s, m));
     *doubtful = s->alpha == 0.0 && !s->is_free && !s->only;
     if (s->alpha == 0.0 && !s->is_free) MG_TRY(find_least(s, m));
     if (s->least > 0.0) MG_TRY(take_rank(s, m));

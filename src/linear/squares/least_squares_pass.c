@@ -46,6 +46,7 @@ static margin_status set_target(mg_squares *s) {
         sum += s->c[i] * (y[i] - first);
     s->centre = s->intercept ? first + sum / s->total : 0.0;
     s->spread = mg_squares_spread(y, s->c, s->samples, s->centre);
+    s->floor = 0.0;
     MG_REQUIRE(isfinite(s->spread), s->error, MG_DATA(OVERFLOW),
                "the squares of the target overflow: divide it by a power of ten");
     return MARGIN_OK;
@@ -149,11 +150,12 @@ static void find_gap(mg_squares *s) {
     s->now.gap = s->penalty.rho > 0.0 ? duality_gap(s) / fmax(1.0, s->now.objective)
                                       : (double)INFINITY; /* until mg_squares_judge_by */
     if (isnan(s->now.gap)) s->now.gap = (double)INFINITY;
-    /* no objective is below 0; but this one may be above what was found */
-    const double whole = s->now.objective + s->penalty.factor * s->unit * rounding *
-                                                (2.0 * sqrt(s->now.value) + rounding);
+    /* no objective is below the floor; but this one may be above what was found */
+    const double whole =
+        s->now.objective - s->floor +
+        s->penalty.factor * s->unit * rounding * (2.0 * sqrt(s->now.value) + rounding);
     if (s->hidden > 0.0) return; /* the value is not that exact */
-    s->now.gap = fmin(s->now.gap, whole / fmax(1.0, s->now.objective));
+    s->now.gap = fmin(s->now.gap, fmax(whole, 0.0) / fmax(1.0, s->now.objective));
 }
 
 /* `gradient` is that of the residual in centred columns. */

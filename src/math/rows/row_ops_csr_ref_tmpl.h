@@ -32,7 +32,11 @@ static double NAME(dot)(const margin_matrix *x, int64_t row, const double *w) {
 }
 
 MG_INLINE void NAME(add_scaled)(NAME(csr_row) a, double c, double *w) {
-    for (int64_t k = 0; k < a.length; k++)
+    int64_t k = 0;
+    for (; k + 4 <= a.length; k += 4)
+        for (int s = 0; s < 4; s++)
+            w[a.columns[k + s]] += c * (double)a.values[k + s];
+    for (; k < a.length; k++)
         w[a.columns[k]] += c * (double)a.values[k];
 }
 
