@@ -26,7 +26,7 @@ from sklearn.linear_model import (ElasticNet, Lasso, LinearRegression, LogisticR
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, Normalizer, PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, Normalizer, PolynomialFeatures, StandardScaler, normalize
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
@@ -67,7 +67,7 @@ def categories(rng, rows, counts):
 DENSE, F32, POLY = 'dense 100,000 x 100', 'dense 100,000 x 100 in f32', 'dense 3,000 x 50'
 SPARSE, FEW, MANY = 'sparse 40,000 x 4,000', 'categories 20,000 x 300 + 200 + 20', 'categories 200,000 x 10,000 + 500 + 20'
 ONE, TALL, SQUARE, WIDE = 'categories 200,000 x 100,000', 'dense 30,000 x 1,000', 'dense 5,000 x 5,000', 'dense 500 x 20,000'
-NEAR = 'dense 20,000 x 20'
+NEAR, TEXT = 'dense 20,000 x 20', 'text 10,000 x 20,000'
 VALUE, TWO, TEN = 1, 2, 3  # places in what `table` returns
 
 
@@ -82,6 +82,10 @@ def table(name):
     elif name in (FEW, MANY, ONE):
         x = categories(rng, *{FEW: (20_000, (300, 200, 20)), MANY: (200_000, (10_000, 500, 20)),
                               ONE: (200_000, (100_000,))}[name])
+    elif name == TEXT:  # separable
+        often = 1 / np.arange(1, 20_001)
+        words = rng.choice(20_000, 600_000, p=often / often.sum())
+        x = normalize(sp.csr_matrix((np.ones(600_000), (np.repeat(np.arange(10_000), 60), words)), (10_000, 20_000)).log1p())
     else:
         x = rng.standard_normal({POLY: (3_000, 50), TALL: (30_000, 1_000), SQUARE: (5_000, 5_000),
                                  WIDE: (500, 20_000), NEAR: (20_000, 20)}[name])
@@ -144,6 +148,7 @@ MORE = {
     SQUARE: (LEAST, LOGISTIC, HINGE),
     WIDE: (LEAST, RIDGE, *LASSOS[:2], LOGISTIC, SOFTMAX, HINGE),
     NEAR: (('knn', TEN, KNeighborsClassifier, None),),
+    TEXT: PERCEPTRONS[:1],
 }
 LONG = 3.0  # seconds: run once
 EQUAL = 1e-6  # objectives, of the lower one

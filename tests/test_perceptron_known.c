@@ -639,6 +639,71 @@ static void a_narrow_margin_is_reached(void **unused) {
     margin_context_free(context);
 }
 
+/* Classes of sparse rows that walk side by side end as each alone does, to the bit: separable ones
+ * at their own times, one that is not, and one without rows. */
+static void classes_side_by_side(void **unused) {
+    (void)unused;
+    enum { ROWS = 300, COLUMNS = 400, STORED = 5, CLASSES = 7 };
+    static double values[ROWS * STORED];
+    static int32_t columns[ROWS * STORED];
+    static int64_t starts[ROWS + 1];
+    static int8_t signs[CLASSES][ROWS];
+    static const char *const options[] = {"rate=0.3", "intercept=no", "passes=4",
+                                          "bound=yes;passes=30"};
+    uint64_t state = 3;
+    for (int64_t i = 0; i < ROWS; i++) {
+        const bool twin = i % 50 == 49; /* of the row before */
+        for (int64_t k = 0; k < STORED; k++) {
+            const int64_t at = i * STORED + k;
+            columns[at] = (int32_t)(k * 80 + (int64_t)(support_uniform(&state) * 80));
+            values[at] = support_normal(&state);
+            if (twin) columns[at] = columns[at - STORED];
+            if (twin) values[at] = values[at - STORED];
+        }
+        starts[i + 1] = (i + 1) * STORED;
+        for (int c = 0; c < CLASSES; c++)
+            signs[c][i] = c == CLASSES - 1 ? -1 : i % (7 + 7 * c) == c ? 1 : -1;
+    }
+    margin_context *context = support_context(NULL, 2);
+    for (int k = 0; k < MG_LENGTH(options); k++) {
+        mg_problem problems[CLASSES];
+        mg_fit fits[CLASSES];
+        mg_option_value given[32];
+        margin_error error;
+        mg_arena arena;
+        mg_arena_init(&arena, context->heap);
+        assert_int_equal(read_options(&arena, options[k], given, &error), MARGIN_OK);
+        for (int c = 0; c < CLASSES; c++) {
+            problems[c] = two_class(NULL, ROWS, COLUMNS, signs[c]);
+            problems[c].x = margin_csr_f64(values, columns, starts, ROWS, COLUMNS);
+            fits[c] = (mg_fit){.learner = &mg_learner_perceptron,
+                               .context = context,
+                               .problem = &problems[c],
+                               .options = given,
+                               .seed = 5,
+                               .error = &error};
+            mg_report_init(&fits[c].report);
+        }
+        assert_int_equal(mg_learner_perceptron.fit_many(fits, CLASSES), MARGIN_OK);
+        for (int c = 0; c < CLASSES; c++) {
+            fitted alone = fit_perceptron(context, &problems[c], options[k], 5, NULL);
+            const fitted among = {.h = fits[c].hypothesis, .report = fits[c].report};
+            assert_int_equal(among.report.status, alone.status);
+            assert_int_equal(among.report.iterations, alone.report.iterations);
+            assert_string_equal(among.report.reason, alone.report.reason);
+            assert_true(item(&among, "mistakes") == item(&alone, "mistakes"));
+            assert_memory_equal(tensor(among.h, "weights"), tensor(alone.h, "weights"),
+                                sizeof(double) * COLUMNS);
+            assert_memory_equal(tensor(among.h, "intercept"), tensor(alone.h, "intercept"),
+                                sizeof(double));
+            mg_hypothesis_free(alone.h);
+            mg_hypothesis_free(fits[c].hypothesis);
+        }
+        mg_arena_free(&arena);
+    }
+    margin_context_free(context);
+}
+
 static void out_of_time(void **unused) {
     (void)unused;
     const margin_context_options options = {
@@ -914,6 +979,7 @@ int main(void) {
         cmocka_unit_test(reasons),
         cmocka_unit_test(passes_without_progress_end),
         cmocka_unit_test(a_proof_out_of_reach_is_not_sought),
+        cmocka_unit_test(classes_side_by_side),
         cmocka_unit_test(a_narrow_margin_is_reached),
         cmocka_unit_test(out_of_time),
         cmocka_unit_test(out_of_time_among_copies),

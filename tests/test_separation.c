@@ -419,6 +419,52 @@ static void layouts_and_threads_agree(void **state) {
     free_random(&d);
 }
 
+/* So many columns that points stay rows: of sparse ones only what is stored is read. */
+static void wide_sparse_rows_are_as_dense_ones(void **state) {
+    (void)state;
+    enum { rows = 120, columns = 2400, stored = 6 };
+    double *x = calloc((size_t)rows * columns, sizeof *x), values[rows * stored];
+    int32_t indices[rows * stored];
+    int64_t starts[rows + 1] = {0};
+    int8_t y[rows];
+    uint64_t random = 8;
+    for (int k = 0; k < rows * stored; k++) { /* some columns in many rows, as words are */
+        const int slot = k % stored;
+        const double place = slot < 2 ? 6.0 : 400.0;
+        indices[k] = slot * 400 + (int32_t)(place * support_uniform(&random));
+        values[k] = 0.2 + support_uniform(&random);
+        x[(k / stored) * columns + indices[k]] = values[k];
+    }
+    margin_context *context = support_context(NULL, 2);
+    for (int i = 0; i < rows; i++) {
+        y[i] = support_uniform(&random) < 0.5 ? 1 : -1;
+        starts[i + 1] = (i + 1) * stored;
+    }
+    for (int contradicting = 0; contradicting < 2; contradicting++) {
+        mg_problem dense = problem_of(x, y, rows, columns), sparse = dense;
+        sparse.x = margin_csr_f64(values, indices, starts, rows, columns);
+        for (int kind = 0; kind < 2; kind++) {
+            mg_separation a = separate(context, &dense, (mg_separation_kind)kind);
+            mg_separation b = separate(context, &sparse, (mg_separation_kind)kind);
+            assert_int_equal(a.verdict, contradicting ? MG_NOT_SEPARABLE : MG_SEPARABLE);
+            assert_int_equal(b.verdict, a.verdict);
+            if (!contradicting) assert_close(b.margin, a.margin, 1e-9);
+            if (!contradicting) assert_true(b.margin_gap <= 1e-6);
+            mg_separation_free(&a);
+            mg_separation_free(&b);
+        }
+        for (int k = 0; k < stored; k++) { /* the first two rows become equal */
+            x[indices[k]] = x[columns + indices[stored + k]] = 0.0;
+            indices[stored + k] = indices[k];
+            values[stored + k] = values[k];
+            x[indices[k]] = x[columns + indices[k]] = values[k];
+        }
+        y[1] = (int8_t)-y[0];
+    }
+    margin_context_free(context);
+    free(x);
+}
+
 /* An index view answers as the copied rows do. */
 static void index_views_equal_copies(void **state) {
     (void)state;
@@ -521,6 +567,7 @@ int main(void) {
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(cancel_ends_the_search),
         cmocka_unit_test(the_work_may_be_limited),
+        cmocka_unit_test(wide_sparse_rows_are_as_dense_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -145,7 +145,7 @@ static bool shows_infinite(const mg_perceptron_run *run) {
            !run->fit->trace;
 }
 
-static margin_status train(mg_perceptron_run *run) {
+static margin_status begin(mg_perceptron_run *run) {
     run->unchecked = run->problem->unchecked;
     if (!shows_infinite(run)) MG_TRY(mg_perceptron_check_data(run));
     if (run->options.dual) MG_TRY(mg_perceptron_announce(run));
@@ -156,23 +156,50 @@ static margin_status train(mg_perceptron_run *run) {
     MG_TRY(new_updates(run));
     if (run->options.dual) MG_TRY(mg_perceptron_dual_begin(run));
     if (run->options.variant == MG_POCKET) MG_TRY(mg_perceptron_pocket_begin(run));
-    MG_TRY(mg_perceptron_proof_begin(run));
-    const margin_status ended = mg_perceptron_passes(run);
-    return ended < 0 ? ended : mg_perceptron_result(run, ended);
+    return mg_perceptron_proof_begin(run);
+}
+
+static margin_status finish(mg_perceptron_run *run) {
+    if (!run->has_ended) run->ended = mg_perceptron_passes(run);
+    return run->ended < 0 ? run->ended : mg_perceptron_result(run, run->ended);
+}
+
+/* Classes side by side share the walk over the rows (perceptron_lanes.c). */
+static margin_status perceptron_fit_many(mg_fit *fits, int64_t count) {
+    mg_perceptron_run runs[MG_ROW_LANES];
+    margin_status status = mg_context_without_end(fits->context, fits->error); /* it ends in time */
+    int64_t begun = 0, ended = 0;
+    while (status >= 0 && begun < count) {
+        set_up(&runs[begun], &fits[begun]);
+        status = begin(&runs[begun++]);
+    }
+    if (status >= 0 && count > 1) status = mg_perceptron_lanes(runs, count);
+    while (status >= 0 && ended < count)
+        status = finish(&runs[ended++]);
+    for (int64_t k = 0; k < begun; k++) {
+        mg_gram_free(runs[k].gram);
+        mg_arena_free(&runs[k].arena);
+        if (status >= 0) continue;
+        mg_hypothesis_free(fits[k].hypothesis);
+        fits[k].hypothesis = NULL;
+    }
+    return count > 1 && status > 0 ? MARGIN_OK : status;
 }
 
 static margin_status perceptron_fit(mg_fit *fit) {
-    mg_perceptron_run run;
-    MG_TRY(mg_context_without_end(fit->context, fit->error)); /* it ends in time */
-    set_up(&run, fit);
-    MG_REQUIRE(run.problem->kind == MG_TWO_CLASS || !run.options.dual, fit->error,
-               MARGIN_ERROR_SPEC,
+    const mg_perceptron_options o = mg_perceptron_options_of(fit->options);
+    MG_REQUIRE(fit->problem->kind == MG_TWO_CLASS || !o.dual, fit->error, MARGIN_ERROR_SPEC,
                "perceptron: several classes trained together have the primal "
                "form only; use multiclass=ovr or ovo");
-    const margin_status status = train(&run);
-    mg_gram_free(run.gram);
-    mg_arena_free(&run.arena);
-    return status;
+    return perceptron_fit_many(fit, 1);
+}
+
+static margin_status perceptron_share(mg_shared *shared) {
+    const mg_perceptron_options o = mg_perceptron_options_of(shared->options);
+    if (mg_is_csr(&shared->whole->x) && !o.dual && o.variant == MG_PLAIN &&
+        o.order == MG_SEQUENTIAL && o.batch == 0)
+        shared->together = MG_ROW_LANES;
+    return MARGIN_OK;
 }
 
 static margin_status kernel_share(mg_shared *shared) {
@@ -229,7 +256,10 @@ const mg_learner mg_learner_perceptron = {
     .makes = {&mg_hypothesis_linear},
     .fits = fits,
     .check = mg_perceptron_check,
+    .share = perceptron_share,
     .fit = perceptron_fit,
+    .fit_many = perceptron_fit_many,
+    .differ = MG_DIFFER_SIGNS,
     .verify = mg_perceptron_verify,
     .told = " mistakes ",
 };

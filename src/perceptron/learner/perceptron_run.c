@@ -79,7 +79,7 @@ static margin_status perceptron_correct(mg_perceptron_run *run, int64_t sample, 
     return trace_step(run, sample);
 }
 
-static margin_status perceptron_poll(mg_perceptron_run *run) {
+margin_status mg_perceptron_poll(mg_perceptron_run *run) {
     mg_progress(run->context, "training", (double)run->passes, (double)run->options.passes,
                 (double)run->pass_mistakes);
     const margin_status status = mg_stop_check(&run->stop, run->passes);
@@ -98,7 +98,7 @@ static margin_status perceptron_visit(mg_perceptron_run *run, int64_t sample) {
         left -= step;
         if (!(left > 0.0) || !run->form->wrong(run, sample)) break;
         if (copies % POLLED > 0 && !is_slow(run)) continue;
-        const margin_status status = perceptron_poll(run);
+        const margin_status status = mg_perceptron_poll(run);
         if (status != MARGIN_OK) return status;
     }
     run->clock += left;
@@ -130,7 +130,7 @@ static margin_status perceptron_search(mg_perceptron_run *run, int64_t first, in
         *found = run->form->next(run, first, last);
         pass_by(run, first, *found);
         if (*found < last) return MARGIN_OK;
-        const margin_status status = perceptron_poll(run);
+        const margin_status status = mg_perceptron_poll(run);
         if (status != MARGIN_OK) return status;
         first = last;
     }
@@ -178,7 +178,7 @@ static margin_status walk_pass(mg_perceptron_run *run, bool *clean) {
                             run->options.constant == 0.0 ? NULL : run->now.intercept);
         run->mistakes += corrections;
         run->pass_mistakes += corrections;
-        const margin_status status = perceptron_poll(run);
+        const margin_status status = mg_perceptron_poll(run);
         if (status != MARGIN_OK) return status;
     }
     *clean = run->pass_mistakes == 0;
@@ -193,7 +193,7 @@ static margin_status batch_step(mg_perceptron_run *run, int64_t first, int64_t l
         end = MG_MIN(at + run->chunk, last);
         for (int64_t p = at; (p = run->form->next(run, p, end)) < end; p++)
             run->wrong[wrong++] = sample_at(run, p);
-        const margin_status status = perceptron_poll(run);
+        const margin_status status = mg_perceptron_poll(run);
         if (status != MARGIN_OK) return status;
     }
     for (int64_t k = 0; k < wrong; k++) {
@@ -238,7 +238,7 @@ static margin_status one_pass(mg_perceptron_run *run, bool *clean) {
         const margin_status visited = perceptron_visit(run, sample_at(run, position));
         if (visited != MARGIN_OK) return visited;
         if (is_slow(run)) {
-            const margin_status stop = perceptron_poll(run);
+            const margin_status stop = mg_perceptron_poll(run);
             if (stop != MARGIN_OK) return stop;
         }
         position = looks_again(run) ? 0 : position + 1;
@@ -305,25 +305,28 @@ static margin_status end_if_hopeless(mg_perceptron_run *run) {
 
 /* After a pass with mistakes: OK to go on. */
 static margin_status between_passes(mg_perceptron_run *run) {
-    const margin_status status = perceptron_poll(run);
+    const margin_status status = mg_perceptron_poll(run);
     return status != MARGIN_OK ? status : end_if_hopeless(run);
 }
 
-margin_status mg_perceptron_passes(mg_perceptron_run *run) {
+margin_status mg_perceptron_after_pass(mg_perceptron_run *run, bool *clean) {
     const bool pocket = run->options.variant == MG_POCKET;
+    run->passes++;
+    if (run->unchecked && run->passes == 1) MG_TRY(mg_perceptron_check_weights(run, &run->now));
+    if (*clean && run->form->confirm) MG_TRY(run->form->confirm(run, clean));
+    if (*clean) return MARGIN_OK;
+    if (pocket) MG_TRY(mg_perceptron_pocket_settle(run));
+    *clean = pocket && run->pocket.best_errors == 0.0;
+    return *clean ? MARGIN_OK : between_passes(run);
+}
+
+margin_status mg_perceptron_passes(mg_perceptron_run *run) {
     MG_TRY(trace_step(run, -1));
     for (;;) {
         bool clean = false;
         MG_TRY(mg_perceptron_order_next(run));
         margin_status status = one_pass(run, &clean);
-        if (status != MARGIN_OK) return status;
-        run->passes++;
-        if (run->unchecked && run->passes == 1) MG_TRY(mg_perceptron_check_weights(run, &run->now));
-        if (clean && run->form->confirm) MG_TRY(run->form->confirm(run, &clean));
-        if (clean) return MARGIN_OK;
-        if (pocket) MG_TRY(mg_perceptron_pocket_settle(run));
-        if (pocket && run->pocket.best_errors == 0.0) return MARGIN_OK;
-        status = between_passes(run);
-        if (status != MARGIN_OK) return status;
+        if (status == MARGIN_OK) status = mg_perceptron_after_pass(run, &clean);
+        if (status != MARGIN_OK || clean) return status;
     }
 }

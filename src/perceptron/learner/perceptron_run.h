@@ -4,6 +4,7 @@
  *   perceptron_order.c    permutations
  *   perceptron_primal.c   scores from weights: two classes, or several trained together
  *   perceptron_dual.c     scores kept up to date through the Gram matrix
+ *   perceptron_lanes.c    several that differ in their signs, on sparse rows
  *   perceptron_pocket.c   the best state seen          perceptron_average.c   the mean state
  *   perceptron_judge.c    errors, criterion, least margin, radius of a state
  *   perceptron_novikoff.c largest margin, bound on updates, the proof step by step
@@ -106,6 +107,8 @@ struct mg_perceptron_run {
     int64_t scratch_size;
 
     mg_stop stop;
+    bool has_ended; /* among others, and how */
+    margin_status ended;
     int64_t mistakes, passes, pass_mistakes;
     int64_t least_mistakes, least_pass; /* of the last pass that was progress */
     bool stuck;     /* no progress: asks for a proof, or has ended without one */
@@ -128,6 +131,16 @@ enum { MG_PASSES_BEFORE_PROOF = 16 };
 enum { MG_FEW_NUMBERS = 1000 * 1000 };
 /* Visits until nothing is misclassified (OK), a limit is met (above 0), or a failure. */
 margin_status mg_perceptron_passes(mg_perceptron_run *run);
+/* Counts a pass that is done and says whether to go on: OK and not clean. clean: nothing is
+ * misclassified, as far as the pass can say. */
+margin_status mg_perceptron_after_pass(mg_perceptron_run *run, bool *clean);
+/* Between rows: > 0: out of time. */
+margin_status mg_perceptron_poll(mg_perceptron_run *run);
+
+/* ---- perceptron_lanes.c */
+/* Up to MG_ROW_LANES runs that differ in their signs only walk together for as long as that pays;
+ * those that have ended say so. */
+margin_status mg_perceptron_lanes(mg_perceptron_run *runs, int64_t count);
 
 /* ---- perceptron_result.c */
 /* Refuses NaN and infinity, if nobody has looked for them. */

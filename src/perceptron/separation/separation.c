@@ -215,7 +215,9 @@ static mg_search new_search(margin_context *context, const mg_problem *problem, 
                            .dimension = problem->x.columns + augmented,
                            .centre = centre,
                            .scale = scale,
-                           .unit = unit};
+                           .unit = unit,
+                           .sparse = mg_is_csr(&problem->x) && !centre &&
+                                     problem->x.columns > MG_SEARCH_DENSE_COLUMNS};
     s.points.ops = mg_row_ops_for(&problem->x, s.points.isa);
     s.groups = augmented ? 1 : 2;
     return s;

@@ -127,6 +127,45 @@ void mg_point_write(const mg_points *points, int64_t sample, double *z) {
     if (points->augmented) z[points->columns] = sign * points->unit;
 }
 
+/* Stored value k of a row that starts so, in the point's coordinates; its column. */
+static double sparse_value(const mg_points *p, int64_t sample, mg_row_span span, int64_t k,
+                           int64_t *column) {
+    *column = mg_span_column(&p->problem->x, span, k);
+    return p->problem->sign[sample] * (mg_stored_value(&p->problem->x, k) * p->scale[*column]);
+}
+
+void mg_point_add(const mg_points *p, int64_t sample, double c, double *z, mg_twin *sum) {
+    int64_t j;
+    if (!p->sparse) {
+        mg_point_write(p, sample, z);
+        for (j = 0; j < p->dimension; j++)
+            sum[j] = mg_twin_add_product(sum[j], c, z[j]);
+        return;
+    }
+    const mg_row_span span = mg_span_of(&p->problem->x, mg_sample_row(p->problem, sample));
+    for (int64_t k = span.first; k < span.last; k++) {
+        const double value = sparse_value(p, sample, span, k, &j);
+        sum[j] = mg_twin_add_product(sum[j], c, value);
+    }
+    j = p->columns;
+    if (p->augmented) sum[j] = mg_twin_add_product(sum[j], c, p->problem->sign[sample] * p->unit);
+}
+
+double mg_point_dot(const mg_points *p, int64_t sample, const double *g, double *z) {
+    int64_t j;
+    if (!p->sparse) {
+        mg_point_write(p, sample, z);
+        return mg_vector_ops_for(p->isa)->dot(z, g, p->dimension);
+    }
+    double sum = p->augmented ? p->problem->sign[sample] * p->unit * g[p->columns] : 0.0;
+    const mg_row_span span = mg_span_of(&p->problem->x, mg_sample_row(p->problem, sample));
+    for (int64_t k = span.first; k < span.last; k++) {
+        const double value = sparse_value(p, sample, span, k, &j);
+        sum += value * g[j];
+    }
+    return sum;
+}
+
 typedef struct {
     const mg_points *points;
     const double *raw;

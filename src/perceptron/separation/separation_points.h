@@ -15,6 +15,7 @@ typedef struct mg_points {
     double *centre;             /* columns numbers; NULL: 0 */
     const double *scale;        /* columns numbers: d */
     double unit;                /* e: what the appended number is */
+    bool sparse;                /* there is no centre, and a row says where its point is not 0 */
 } mg_points;
 
 typedef struct mg_ranges {
@@ -26,15 +27,19 @@ margin_status mg_ranges_find(margin_context *context, const mg_problem *problem,
 /* False where a range is beyond double precision. */
 bool mg_ranges_are_finite(const mg_ranges *ranges, int64_t columns);
 
+typedef struct mg_twin {
+    double high, low;
+} mg_twin;
+
 void mg_point_write(const mg_points *points, int64_t sample, double *z);
+/* sum += c z. Of points that are not sparse `z` is scratch, here and below. */
+void mg_point_add(const mg_points *points, int64_t sample, double c, double *z, mg_twin *sum);
+double mg_point_dot(const mg_points *points, int64_t sample, const double *g, double *z);
 /* scores[i] = z_i . g for all samples, in parallel. `raw` is scratch of `columns` numbers. */
 margin_status mg_points_score(const mg_points *points, const double *g, double *raw,
                               double *scores);
 
 /* Extremes of w.x over each class, in double-double arithmetic. */
-typedef struct mg_twin {
-    double high, low;
-} mg_twin;
 typedef struct mg_extremes {
     mg_twin least_positive, greatest_negative;
 } mg_extremes;

@@ -180,11 +180,8 @@ static void refine_g(mg_search *s) {
 
 static void update_g(mg_search *s) {
     memset(s->sum, 0, (size_t)s->points.dimension * sizeof *s->sum);
-    for (int64_t k = 0; k < s->corral.size; k++) {
-        mg_point_write(&s->points, s->corral.member[k], s->raw);
-        for (int64_t j = 0; j < s->points.dimension; j++)
-            s->sum[j] = mg_twin_add_product(s->sum[j], s->corral.weight[k], s->raw[j]);
-    }
+    for (int64_t k = 0; k < s->corral.size; k++)
+        mg_point_add(&s->points, s->corral.member[k], s->corral.weight[k], s->raw, s->sum);
     for (int64_t j = 0; j < s->points.dimension; j++)
         s->g[j] = mg_twin_plus(s->sum[j], 0);
     s->square = s->ops->square(s->g, s->points.dimension);
@@ -197,11 +194,9 @@ static void update_g(mg_search *s) {
 /* What group `group` contributes to g.g: at the optimum no row of the group scores less. */
 static void group_parts(const mg_search *s, double parts[MG_CORRAL_GROUPS]) {
     parts[0] = parts[1] = 0;
-    for (int64_t k = 0; k < s->corral.size; k++) {
-        mg_point_write(&s->points, s->corral.member[k], s->raw);
+    for (int64_t k = 0; k < s->corral.size; k++)
         parts[s->corral.group[k]] +=
-            s->corral.weight[k] * s->ops->dot(s->raw, s->g, s->points.dimension);
-    }
+            s->corral.weight[k] * mg_point_dot(&s->points, s->corral.member[k], s->g, s->raw);
 }
 
 static bool residual_reached(const mg_search *s) {
