@@ -173,7 +173,8 @@ static margin_status dual_cd_solve(mg_linear_job *job, mg_linear_solution *solut
     margin_status status = mg_dual_cd_leap(&m, &done);
     if (status >= 0) status = done ? solution->status : mg_dual_cd_go_on(&m);
     if (!mg_stop_cut(&job->stop, status)) return status;
-    m.proven = -1; /* in the middle of an epoch */
+    m.proven = -1;   /* in the middle of an epoch */
+    m.scores = NULL; /* those of a leap went with it */
     return mg_dual_cd_end(&m, MARGIN_STOPPED_TIME);
 }
 
