@@ -1,6 +1,6 @@
 /* The silhouette of Rousseeuw 1987, by all pairs of rows. */
 #include "cluster/learner/silhouette.h"
-#include "cluster/centres/kmeans.h"
+#include "cluster/centres/centre_squares.h"
 #include "learn/hypothesis/dual.h"
 
 #include <math.h>
@@ -22,19 +22,6 @@ static const double *silhouette_row(const mg_clustered *rows, int64_t i, double 
         return row;
     }
     return (const double *)x->values + (rows->index ? rows->index[i] : i) * x->stride;
-}
-
-/* In eight sums, which any instruction set makes alike. */
-static double silhouette_distance(const double *a, const double *b, int64_t n) {
-    enum { LANES = 8 };
-    double sum[LANES] = {0};
-    int64_t j = 0;
-    for (; j + LANES <= n; j += LANES)
-        for (int l = 0; l < LANES; l++)
-            sum[l] += (a[j + l] - b[j + l]) * (a[j + l] - b[j + l]);
-    for (int l = 0; j + l < n; l++)
-        sum[l] += (a[j + l] - b[j + l]) * (a[j + l] - b[j + l]);
-    return sqrt(((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7])));
 }
 
 /* Sums of weights end near 1, not at 1. */
@@ -103,41 +90,69 @@ static measured silhouette_anywhere(const distances *d) {
     return (measured){(all.low + all.high) / 2, (all.high - all.low) / 2};
 }
 
-/* Of sample i, whose row is `row`; sums: k numbers, other: room for a row. */
-static measured silhouette_of(const mg_clustered *rows, int64_t i, double blur, const double *row,
-                              double *other, double *sums) {
-    const bool open = rows->open && rows->open[i];
-    distances d = {.rows = rows, .sums = sums, .nearest = (double)INFINITY, .blur = blur};
-    if (!open && !(rows->sizes[rows->labels[i]] > alone)) return (measured){0, 0};
-    memset(sums, 0, (size_t)rows->k * sizeof *sums);
-    for (int64_t m = 0; m < rows->count; m++) {
-        const double *to = silhouette_row(rows, m, other);
-        const double distance = silhouette_distance(row, to, rows->x->columns);
-        if (!rows->open || !rows->open[m]) {
-            sums[rows->labels[m]] += silhouette_weight_of(rows, m) * distance;
-        } else if (m != i) {
-            d.nearest = MG_MIN(d.nearest, distance);
-            d.farthest = MG_MAX(d.farthest, distance);
-        }
-    }
-    if (d.nearest > d.farthest) d.nearest = 0;
-    d.own_weight = open ? silhouette_weight_of(rows, i) : 0;
-    return open ? silhouette_anywhere(&d) : silhouette_in(&d, rows->labels[i]);
+static bool is_alone(const mg_clustered *rows, int64_t i) {
+    return !(rows->open && rows->open[i]) && !(rows->sizes[rows->labels[i]] > alone);
 }
 
+static measured silhouette_of(distances *d, int64_t i) {
+    const mg_clustered *rows = d->rows;
+    const bool open = rows->open && rows->open[i];
+    if (is_alone(rows, i)) return (measured){0, 0};
+    if (d->nearest > d->farthest) d->nearest = 0;
+    d->own_weight = open ? silhouette_weight_of(rows, i) : 0;
+    return open ? silhouette_anywhere(d) : silhouette_in(d, rows->labels[i]);
+}
+
+/* Distances of all rows to a group of them, which lie side by side. */
 typedef struct measuring {
     const mg_clustered *rows;
-    double *room; /* per worker: two rows and k sums */
-    double blur;  /* of a distance */
-    measured *found;
+    mg_isa isa;
+    double *room;           /* per worker: a row and the squares of a group */
+    double *group, *packed; /* the rows of the group, as rows and side by side */
+    int64_t first, size;
+    int64_t start, count; /* of the rows that are measured in one go */
+    distances *found;     /* of each of them */
 } measuring;
 
-static margin_status measure_row(void *argument, int64_t i, int worker) {
+static margin_status measure_row(void *argument, int64_t task, int worker) {
     const measuring *m = argument;
-    const int64_t n = m->rows->x->columns;
-    double *row = m->room + worker * (2 * n + m->rows->k);
-    silhouette_read_row(m->rows, i, row);
-    m->found[i] = silhouette_of(m->rows, i, m->blur, row, row + n, row + 2 * n);
+    const int64_t i = m->start + task;
+    const mg_clustered *rows = m->rows;
+    const int64_t n = rows->x->columns;
+    double *row = m->room + worker * (n + MG_CENTRE_GROUP), *squares = row + n;
+    distances *d = &m->found[task];
+    if (is_alone(rows, i)) return MARGIN_OK;
+    mg_centre_squares(m->isa, silhouette_row(rows, i, row), n, m->packed, m->size, squares);
+    for (int64_t l = 0; l < m->size; l++)
+        squares[l] = sqrt(squares[l]);
+    for (int64_t l = 0, other = m->first; l < m->size; l++, other++) {
+        const double distance = squares[l];
+        if (!rows->open || !rows->open[other]) {
+            d->sums[rows->labels[other]] += silhouette_weight_of(rows, other) * distance;
+        } else if (other != i) {
+            d->nearest = MG_MIN(d->nearest, distance);
+            d->farthest = MG_MAX(d->farthest, distance);
+        }
+    }
+    return MARGIN_OK;
+}
+
+/* sums: those of the rows measured, k each. */
+static margin_status measure_rows(margin_context *context, measuring *m, double *sums, double blur,
+                                  margin_error *error) {
+    const mg_clustered *rows = m->rows;
+    const int64_t n = rows->x->columns;
+    memset(sums, 0, (size_t)(m->count * rows->k) * sizeof *sums);
+    for (int64_t i = 0; i < m->count; i++)
+        m->found[i] = (distances){
+            .rows = rows, .sums = sums + i * rows->k, .nearest = (double)INFINITY, .blur = blur};
+    for (m->first = 0; m->first < rows->count; m->first += MG_CENTRE_GROUP) {
+        m->size = MG_MIN(rows->count - m->first, (int64_t)MG_CENTRE_GROUP);
+        for (int64_t l = 0; l < m->size; l++)
+            silhouette_read_row(rows, m->first + l, m->group + l * n);
+        mg_centres_pack(m->group, m->size, n, m->packed);
+        MG_TRY(mg_parallel(context, m->count, measure_row, m, error));
+    }
     return MARGIN_OK;
 }
 
@@ -157,26 +172,33 @@ static double distance_blur(const mg_clustered *rows, double *row) {
 
 margin_status mg_silhouette(margin_context *context, const mg_clustered *rows, double *value,
                             double *rounding, margin_error *error) {
-    const int64_t room = 2 * rows->x->columns + rows->k;
-    measuring m = {.rows = rows};
-    mg_heap *heap = context->heap;
+    const int64_t n = rows->x->columns, room = n + MG_CENTRE_GROUP;
+    enum { MOST_SUMS = 1 << 20 };
+    measuring m = {.rows = rows, .isa = mg_isa_level()};
+    double *sums, blur = 0, total = 0, whole = 0, moved = 0;
+    const int64_t most = MG_MIN(MG_MAX(MOST_SUMS / rows->k, 1), rows->count);
     int64_t filled = 0;
-    double total = 0, whole = 0, moved = 0;
     for (int64_t c = 0; c < rows->k; c++)
         filled += rows->sizes[c] > 0;
     *value = (double)NAN;
     if (rounding) *rounding = 0;
     if (filled < 2) return MARGIN_OK;
-    MG_SCOPED_ARENA(arena, heap);
+    MG_SCOPED_ARENA(arena, context->heap);
     MG_TRY(MG_PIECES(&arena, "the silhouette", error, MG_PIECE(m.room, mg_threads(context) * room),
-                     MG_PIECE(m.found, rows->count)));
-    if (rounding) m.blur = distance_blur(rows, m.room);
-    MG_TRY(mg_parallel(context, rows->count, measure_row, &m, error));
-    for (int64_t i = 0; i < rows->count; i++) {
-        const double weight = silhouette_weight_of(rows, i);
-        whole += weight;
-        total += weight * m.found[i].value;
-        moved += weight * (m.found[i].rounding + MG_ROUNDING);
+                     MG_PIECE(m.group, MG_CENTRE_GROUP * n),
+                     MG_PIECE(m.packed, mg_centres_packed(MG_CENTRE_GROUP, n)),
+                     MG_PIECE(sums, most * rows->k), MG_PIECE(m.found, most)));
+    if (rounding) blur = distance_blur(rows, m.room);
+    for (; m.start < rows->count; m.start += m.count) {
+        m.count = MG_MIN(rows->count - m.start, most);
+        MG_TRY(measure_rows(context, &m, sums, blur, error));
+        for (int64_t i = 0; i < m.count; i++) {
+            const double weight = silhouette_weight_of(rows, m.start + i);
+            const measured own = silhouette_of(&m.found[i], m.start + i);
+            whole += weight;
+            total += weight * own.value;
+            moved += weight * (own.rounding + MG_ROUNDING);
+        }
     }
     *value = total / whole;
     if (rounding) *rounding = moved / whole;
