@@ -363,6 +363,28 @@ static void test_wide(void **state) {
     sparse_free(&c);
 }
 
+/* Units of columns and target are no matter. */
+static void test_wide_units(void **state) {
+    SUPPORT_LARGE_CASE();
+    (void)state;
+    static const double units[][2] = {{1, 1e6}, {1e-8, 1}, {1e9, 1e-3}};
+    for (int k = 0; k < 3; k++) {
+        sparse_case c = wide_make(26);
+        margin_report report = {0};
+        for (int64_t i = 0; i < 280 * 1000; i++)
+            c.r.x[i] *= units[k][0];
+        for (int64_t i = 0; i < 280; i++)
+            c.r.y[i] *= units[k][1];
+        stage_csr_free(&c.csr);
+        c.csr = stage_to_csr(c.r.x, 280, 1000);
+        const margin_data data = sparse_data(&c);
+        margin_model_free(fit_proven(context, "least-squares(solver=cg)", &data, &report));
+        margin_model_free(fit_proven(context, "least-squares", &data, &report));
+        assert_by_conjugate(&report);
+        sparse_free(&c);
+    }
+}
+
 /* Short columns: steps do not leave the span of the rows for them, as a small penalty would be slow
  * to bring them back. */
 static void test_wide_penalty(void **state) {
@@ -685,6 +707,7 @@ int main(void) {
         cmocka_unit_test(test_constants),
         cmocka_unit_test(test_targets),
         cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_wide_units),
         cmocka_unit_test(test_wide_penalty),
         cmocka_unit_test(test_wide_targets),
         cmocka_unit_test(test_wide_repeats),

@@ -251,6 +251,9 @@ typedef struct mg_learner {
     /* Sparse rows are the quicker ones: of dense data that are mostly zeros it gets a sparse copy.
      */
     bool prefers_sparse;
+    /* Dense rows are the quicker ones where a third of the numbers is stored, or more: it then gets
+     * a dense copy. */
+    bool prefers_dense;
     /* It looks at no row at all, so what the last stage makes is made by nobody. */
     bool reads_no_rows;
     /* Whether, with these options on so many rows, it reads those of data by columns through

@@ -263,6 +263,7 @@ const mg_learner mg_learner_kmeans = {
              .page = "docs/kmeans.md",
              .abilities = MARGIN_CAN_CLUSTER | MARGIN_CAN_SPARSE | MARGIN_CAN_WEIGHTS,
              MG_OPTION_TABLE(options)},
+    .prefers_dense = true,
     .makes = {&mg_hypothesis_centres},
     .fits = fits,
     .check = kmeans_check,

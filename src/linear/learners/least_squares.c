@@ -132,15 +132,16 @@ static void describe_columns(const mg_squares *s, mg_text *text) {
 /* Why a factor did not do it, and what would help. */
 static void describe_conjugate(const mg_squares *s, margin_status status, mg_text *text) {
     const mg_number_text step = mg_about(s->price.step), factor = mg_about(s->price.factor);
+    const bool is_free = s->is_free && s->now.gap <= s->enough;
     if (status == MARGIN_OK)
         mg_text_format(text, "solved by %s%s%s%s", s->method,
                        s->least > 0.0 ? MG_LEAST_DRAWN
-                       : s->is_free   ? "; nothing is left of the target"
+                       : is_free      ? "; nothing is left of the target"
                                       : "",
-                       s->floor > 0.0 ? " but what equal rows differ by" : "",
-                       s->is_free ? ", and of all weights with these scores these have the least "
-                                    "norm"
-                                  : "");
+                       is_free && s->floor > 0.0 ? " but what equal rows differ by" : "",
+                       is_free ? ", and of all weights with these scores these have the least "
+                                 "norm"
+                               : "");
     else if (status == MARGIN_STOPPED_ITERATIONS)
         mg_text_format(text, "max_iter came before %s ended", s->method);
     else if (s->penalty.rho > 0.0)

@@ -112,12 +112,13 @@ static margin_status smooth_new_vectors(mg_smooth *s) {
 /* Weights that some rows led to, and lead up here, are worse than none. */
 static margin_status go_to_start(mg_smooth *s) {
     const bool given = set_start(s);
-    const bool in_rows = mg_smooth_can_rows(s);
-    if (in_rows || !given) MG_TRY(in_rows ? mg_smooth_start_in_rows(s) : mg_smooth_start(s));
+    const bool in_rows = !given && mg_smooth_can_rows(s);
+    if (!given) MG_TRY(in_rows ? mg_smooth_start_in_rows(s) : mg_smooth_start(s));
     const double began = mg_clock();
     MG_TRY(mg_smooth_evaluate(s, &s->here));
     s->pass = mg_clock() - began;
-    if (s->part.sample.count == 0 || s->here.value <= s->goal.constant) return MARGIN_OK;
+    const bool found = in_rows || s->part.sample.count > 0;
+    if (!found || s->here.value <= s->goal.constant) return MARGIN_OK;
     mg_smooth_part_free(&s->part);
     set_start(s);
     return mg_smooth_evaluate(s, &s->here);

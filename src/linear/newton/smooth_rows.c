@@ -9,15 +9,37 @@
 #include "linear/newton/smooth.h"
 #include "math/products/cholesky.h"
 
+#include <float.h>
 #include <string.h>
 
 static const char purpose[] = "products of the rows";
+
+static bool are_made(const mg_smooth *s) {
+    return s->design->problem->maker || mg_is_by_columns(&s->design->problem->x);
+}
+
+/* Products of rows that lie far from 0, or are long for a few columns, lose what the others say. */
+static bool keeps_digits(const mg_smooth *s) {
+    static const double enough = 1e-4;
+    const double *shift = s->design->shift;
+    double sizes = 0.0, logs = 0.0;
+    int64_t count = 0;
+    for (int64_t j = 0; j < s->columns; j++) {
+        const double away = s->centre[j] - (shift ? shift[j] : 0.0);
+        sizes += away * away;
+        if (!(s->factor[j] > 0.0)) continue;
+        sizes += 1.0 / s->factor[j] / s->factor[j];
+        logs -= 2.0 * log(s->factor[j]);
+        count++;
+    }
+    return DBL_EPSILON * sizes <= enough * (double)count * exp(logs / (double)MG_MAX(count, 1));
+}
 
 /* Where each row begins, of those that are made in a copy of them. */
 static margin_status find_rows(const mg_smooth *s, mg_arena *arena, const void **rows) {
     const mg_problem *p = s->design->problem;
     const int64_t size = mg_type_size(p->x.value_type);
-    const bool there = !p->maker && !mg_is_by_columns(&p->x);
+    const bool there = !are_made(s);
     const int64_t bytes = size * (there ? p->x.stride : s->columns);
     const char *from = p->x.values;
     if (!there) {
@@ -119,13 +141,19 @@ static margin_status solve_in_rows(mg_smooth *s, const double *factor, mg_linear
 }
 
 bool mg_smooth_can_rows(const mg_smooth *s) {
-    enum { FOR_EACH = 400, MOST = 2800 }; /* samples: what the products cost is soon saved */
+    enum {
+        FOR_EACH = 150,
+        MOST = 2800,
+        MOST_COPY = 1 << 28
+    }; /* samples: what the products cost is soon saved */
     const int64_t n = s->samples;
+    const int64_t copy = are_made(s) ? n * s->columns * (int64_t)sizeof(double) : 0;
     const bool same = s->objective->intercept || !s->design->shift;
     return s->functions > 1 && !mg_is_csr(&s->design->problem->x) && same &&
-           s->objective->penalty.rho > 0.0 && !s->job->trace && s->columns >= 2 * n &&
-           n <= MG_MIN(FOR_EACH * s->functions, MOST) &&
-           mg_fits_limit(s->design->heap, 2 * n * n * (int64_t)sizeof(double), 4);
+           s->objective->penalty.rho > 0.0 && !s->job->trace && s->columns >= 4 * n &&
+           n <= MG_MIN(FOR_EACH * s->functions, MOST) && copy <= MOST_COPY &&
+           mg_fits_limit(s->design->heap, 2 * n * n * (int64_t)sizeof(double) + copy, 4) &&
+           keeps_digits(s);
 }
 
 margin_status mg_smooth_start_in_rows(mg_smooth *s) {

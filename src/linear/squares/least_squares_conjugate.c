@@ -137,8 +137,8 @@ static double squares_of_target(const mg_squares *s) {
 static double aim_of(const mg_squares *s) {
     const double squares = squares_of_target(s);
     if (!s->is_free) return s->least > 0.0 ? least_gap : 0.9 * s->tolerance;
-    return 0.9 *
-           fmax(s->tolerance * fmin(1.0, share_of_target * squares), rounding_of_target * squares);
+    return 0.9 * fmin(s->tolerance,
+                      fmax(s->tolerance * share_of_target * squares, rounding_of_target * squares));
 }
 
 static margin_status conjugate_step(mg_squares *s, conjugate_ways *m, int64_t most) {
@@ -284,10 +284,13 @@ static margin_status conjugate_begin(mg_squares *s, conjugate_ways *m) {
     MG_TRY(choose_sums(s));
     MG_TRY(mg_squares_moments(s));
     const double least = least_square(s);
+    double rows = 0.0; /* the same for all of them leaves steps in the span of the rows */
+    for (int64_t j = 0; j < n; j++)
+        rows += s->norm[j] * s->norm[j] / s->total;
     for (int64_t j = 0; j < n; j++) {
         const double square = fmax(s->norm[j] * s->norm[j], least);
         m->one[j] = s->norm[j] > 0.0;
-        m->diagonal[j] = s->norm[j] > 0.0 && !s->is_free ? square + s->alpha : 1.0;
+        m->diagonal[j] = !(s->norm[j] > 0.0) ? 1.0 : s->is_free ? rows : square + s->alpha;
     }
     m->diagonal[n] = s->total;
     m->objective = (mg_objective){.design = &s->design,

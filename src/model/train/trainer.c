@@ -187,6 +187,11 @@ static margin_status take_sparse(mg_trainer *t, margin_context *context, margin_
 
 /* ---- Entry ----------------------------------------------------------------------------------- */
 
+static bool is_better_dense(const mg_trainer *t, const mg_learner *learner) {
+    const margin_matrix *x = &t->staged.x;
+    return learner->prefers_dense && mg_is_csr(x) && 3.0 * mg_row_length(x) >= (double)x->columns;
+}
+
 margin_status mg_trainer_open(margin_context *context, const margin_spec *spec,
                               const margin_data *data, const mg_train_how *how, margin_model *model,
                               mg_trainer *trainer, margin_error *error) {
@@ -202,7 +207,7 @@ margin_status mg_trainer_open(margin_context *context, const margin_spec *spec,
     MG_GO(check_task(learner, task, data, error));
     MG_GO(learn_target(context, task, data, &t->samples, model, error));
     MG_GO(mg_pipeline_fit(context, spec, data, &t->samples, model, &t->staged, error));
-    if (!(learner->info->abilities & MARGIN_CAN_SPARSE))
+    if (!(learner->info->abilities & MARGIN_CAN_SPARSE) || is_better_dense(t, learner->learner))
         MG_GO(mg_staged_densify(context, &t->staged, learner->info->name, error));
     if (learner->learner->prefers_sparse) MG_GO(take_sparse(t, context, error));
     return MARGIN_OK;

@@ -174,8 +174,13 @@ static margin_status perceptron_fit_many(mg_fit *fits, int64_t count) {
         status = begin(&runs[begun++]);
     }
     if (status >= 0 && count > 1) status = mg_perceptron_lanes(runs, count);
-    while (status >= 0 && ended < count)
-        status = finish(&runs[ended++]);
+    for (; status >= 0 && ended < count; ended++) {
+        double left = 0, now = mg_clock(), *until = &runs[ended].stop.deadline;
+        for (int64_t k = ended; k < count; k++)
+            left += !runs[k].has_ended;
+        *until = now + (*until - now) / fmax(1, left); /* each that walks alone has its part */
+        status = finish(&runs[ended]);
+    }
     for (int64_t k = 0; k < begun; k++) {
         mg_gram_free(runs[k].gram);
         mg_arena_free(&runs[k].arena);
@@ -196,9 +201,14 @@ static margin_status perceptron_fit(mg_fit *fit) {
 
 static margin_status perceptron_share(mg_shared *shared) {
     const mg_perceptron_options o = mg_perceptron_options_of(shared->options);
-    if (mg_is_csr(&shared->whole->x) && !o.dual && o.variant == MG_PLAIN &&
-        o.order == MG_SEQUENTIAL && o.batch == 0)
-        shared->together = MG_ROW_LANES;
+    const mg_problem *whole = shared->whole;
+    const int64_t groups = (shared->fits + MG_ROW_LANES - 1) / MG_ROW_LANES;
+    const bool plain = !o.dual && o.variant == MG_PLAIN && o.order == MG_SEQUENTIAL &&
+                       o.batch == 0 && !mg_perceptron_asks_for_margin(&o);
+    const int64_t limit = mg_heap_limit(shared->context->heap);
+    if (mg_is_csr(&whole->x) && !whole->weight && plain &&
+        (limit == 0 || 512 * whole->x.columns < limit))
+        shared->together = (shared->fits + groups - 1) / groups;
     return MARGIN_OK;
 }
 

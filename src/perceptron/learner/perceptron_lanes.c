@@ -17,10 +17,6 @@ typedef struct lanes {
     double intercept[LANES]; /* as the weights: of lanes that walk */
 } lanes;
 
-static bool walks(const lanes *g, int l) {
-    return g->walking >> l & 1;
-}
-
 static void fetch(const lanes *g, int l) {
     mg_perceptron_run *run = &g->runs[l];
     for (int64_t j = 0; j < run->columns; j++)
@@ -60,10 +56,9 @@ static void visit(lanes *g, const margin_matrix *x, int64_t row, unsigned positi
     const unsigned wrong = ~((above & positive) | (below & ~positive)) & g->walking;
     if (wrong == 0) return;
     for (int l = 0; l < LANES; l++) {
-        const unsigned is = wrong >> l & 1;
-        change[l] = !is ? 0.0 : positive >> l & 1 ? rate : -rate;
+        change[l] = !(wrong >> l & 1) ? 0.0 : positive >> l & 1 ? rate : -rate;
         g->intercept[l] += change[l] * constant;
-        if (is) g->runs[l].pass_mistakes++;
+        if (wrong >> l & 1) g->runs[l].pass_mistakes++;
     }
     g->rows->add(x, row, change, NULL, g->weights);
 }
@@ -71,23 +66,26 @@ static void visit(lanes *g, const margin_matrix *x, int64_t row, unsigned positi
 /* Above 0: out of time, all of them. */
 static margin_status one_pass(lanes *g) {
     const mg_perceptron_run *one = &g->runs[0];
-    const mg_problem *p = one->problem;
     margin_status status = MARGIN_OK;
     for (int l = 0; l < g->count; l++)
         g->runs[l].pass_mistakes = 0;
     for (int64_t first = 0; first < one->count && status == MARGIN_OK; first += one->chunk) {
         const int64_t last = MG_MIN(first + one->chunk, one->count);
         for (int64_t i = first; i < last; i++)
-            visit(g, &p->x, mg_sample_row(p, i), g->positive[i]);
+            visit(g, &one->problem->x, mg_sample_row(one->problem, i), g->positive[i]);
         status = mg_perceptron_poll(&g->runs[__builtin_ctz(g->walking)]);
     }
     for (int l = 0; l < g->count; l++)
-        if (walks(g, l)) g->runs[l].mistakes += g->runs[l].pass_mistakes;
+        if (g->walking >> l & 1) g->runs[l].mistakes += g->runs[l].pass_mistakes;
     return status;
 }
 
 /* Each that has ended says how; the others go on alone. */
-static margin_status walk(lanes *g) {
+margin_status mg_perceptron_lanes(mg_perceptron_run *runs, int64_t count) {
+    lanes all = {.runs = runs, .count = (int)count, .walking = (uint8_t)((1U << count) - 1U)},
+          *g = &all;
+    if (runs->problem->weight || runs->fit->trace) return MARGIN_OK;
+    g->rows = mg_row_lanes_for(&runs->problem->x, mg_isa_level());
     MG_TRY(begin(g));
     while (__builtin_popcount(g->walking) > FEW) {
         const margin_status passed = one_pass(g);
@@ -95,7 +93,7 @@ static margin_status walk(lanes *g) {
         for (int l = 0; l < g->count; l++) {
             mg_perceptron_run *run = &g->runs[l];
             bool clean = run->pass_mistakes == 0;
-            if (!walks(g, l)) continue;
+            if (!(g->walking >> l & 1)) continue;
             if (run->passes == 0) fetch(g, l);
             run->ended = passed;
             if (passed == MARGIN_OK) MG_TRY(run->ended = mg_perceptron_after_pass(run, &clean));
@@ -106,14 +104,6 @@ static margin_status walk(lanes *g) {
         }
     }
     for (int l = 0; l < g->count; l++)
-        if (walks(g, l)) fetch(g, l);
+        if (g->walking >> l & 1) fetch(g, l);
     return MARGIN_OK;
-}
-
-margin_status mg_perceptron_lanes(mg_perceptron_run *runs, int64_t count) {
-    const mg_perceptron_run *one = &runs[0];
-    lanes g = {.runs = runs, .count = (int)count, .walking = (uint8_t)((1U << count) - 1U)};
-    if (one->problem->weight || one->fit->trace) return MARGIN_OK;
-    g.rows = mg_row_lanes_for(&one->problem->x, mg_isa_level());
-    return walk(&g);
 }
