@@ -134,6 +134,7 @@ static margin_status solve_in_rows(mg_smooth *s, const double *factor, mg_linear
     problem.maker = NULL;
     problem.scale = problem.shift = NULL;
     job.objective = &objective;
+    job.trace = NULL;
     job.tolerance *= 0.5;
     MG_TRY(mg_design_create(s->design->context, &problem, &design, job.error));
     MG_TRY(mg_objective_create(&design, o->loss, &o->penalty, o->intercept, &objective, job.error));
@@ -150,7 +151,7 @@ bool mg_smooth_can_rows(const mg_smooth *s) {
     const int64_t copy = are_made(s) ? n * s->columns * (int64_t)sizeof(double) : 0;
     const bool same = s->objective->intercept || !s->design->shift;
     return s->functions > 1 && !mg_is_csr(&s->design->problem->x) && same &&
-           s->objective->penalty.rho > 0.0 && !s->job->trace && s->columns >= 4 * n &&
+           s->objective->penalty.rho > 0.0 && s->columns >= 4 * n &&
            n <= MG_MIN(FOR_EACH * s->functions, MOST) && copy <= MOST_COPY &&
            mg_fits_limit(s->design->heap, 2 * n * n * (int64_t)sizeof(double) + copy, 4) &&
            keeps_digits(s);
