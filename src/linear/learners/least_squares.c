@@ -296,8 +296,8 @@ static margin_status fit_targets(mg_fit *fits, int64_t count, const mg_linear_op
 static bool are_few_for_l1(const mg_fit *fit, const mg_linear_options *o) {
     enum { FEW_COLUMNS = 180 };
     const int64_t columns = fit->problem->x.columns;
-    return is_solver(o->solver, "auto") && o->max_iterations < 0 &&
-           columns <= FEW_COLUMNS && 4 * columns <= fit->problem->count;
+    return is_solver(o->solver, "auto") && o->max_iterations < 0 && columns <= FEW_COLUMNS &&
+           4 * columns <= fit->problem->count;
 }
 
 /* *done false: not by products alone; what is refused here others may take. */
