@@ -3,10 +3,10 @@
 
 usage: bench_shapes.py [--programs FOLDER] [--repeats N] [--longest SECONDS] [--threads N] [--seed N] [--only WORD] [--spec WORD]
 
-A line a shape and a column a learner: how many times as long scikit-learn takes, and our milliseconds;
+Three tables with a line a shape and a column a learner: how many times as long scikit-learn takes, and our milliseconds;
 the least of the runs, seconds of the processor on one thread and of the clock on more. A `<` stands
 before what is below 1.5x, `<<` below 1x, `>` where the peer was stopped at the longest time, `stopped`
-where ours ended without its proof. What is below 1.5x is listed again below the table. Peers stop by
+where ours ended without its proof. What is below 1.5x is listed again below the tables. Peers stop by
 their default tolerances, mostly above our objective: bench_table.py compares those.
 """
 import multiprocessing
@@ -85,6 +85,7 @@ SHAPES = {
 }
 FORK = multiprocessing.get_context('fork')
 VALUE, TWO, EIGHT = 0, 1, 2
+WIDTH = 7  # learners of a table
 # lambda is twice scikit-learn's alpha.
 LEARNERS = (
     ('least-squares', VALUE, LinearRegression),
@@ -176,30 +177,37 @@ def compare(given, folder, x, data, work):
     return ratio, f'{mark}{common.times(ratio)} {1e3 * mine:.3g}{end}'
 
 
+def measure(given, folder, learners, below):
+    """A table; adds to `below` what is below 1.5x or not proven."""
+    common.head('', *(f'`{spec}`{", 8 classes" if target == EIGHT and spec == "svm" else ""}'
+                      for spec, target, _ in learners))
+    for name, make in SHAPES.items():
+        if given.only not in name:
+            continue
+        rng = np.random.default_rng(given.seed)
+        x = make(rng)
+        data, cells = targets(rng, x), []
+        for work in learners:
+            if sp.issparse(x) and work[0] in ('naive-bayes', 'knn'):
+                cells.append('')
+                continue
+            ratio, cell = compare(given, folder, x, data, work)
+            cells.append(cell)
+            if ratio < 1.5 or 'stopped' in cell:
+                below.append((ratio, f'{name}: `{work[0]}` {cell}'))
+        common.row(name, *cells)
+    print()
+
+
 def main():
     given = common.options(__doc__, repeats=2, longest=60, threads=1, seed=1, only='', spec='')
     warnings.simplefilter('ignore')
     learners = [work for work in LEARNERS if given.spec in work[0]]
-    common.head('', *(f'`{spec}`{", 8 classes" if target == EIGHT and spec == "svm" else ""}'
-                      for spec, target, _ in learners))
     below = []
     with tempfile.TemporaryDirectory() as folder:
-        for name, make in SHAPES.items():
-            if given.only not in name:
-                continue
-            rng = np.random.default_rng(given.seed)
-            x = make(rng)
-            data, cells = targets(rng, x), []
-            for work in learners:
-                if sp.issparse(x) and work[0] in ('naive-bayes', 'knn'):
-                    cells.append('')
-                    continue
-                ratio, cell = compare(given, Path(folder), x, data, work)
-                cells.append(cell)
-                if ratio < 1.5 or 'stopped' in cell:
-                    below.append((ratio, f'{name}: `{work[0]}` {cell}'))
-            common.row(name, *cells)
-    print(*('', 'below 1.5x, or not proven:', *(line for _, line in sorted(below))), sep='\n')
+        for some in (learners[k:k + WIDTH] for k in range(0, len(learners), WIDTH)):
+            measure(given, Path(folder), some, below)
+    print(*('below 1.5x, or not proven:', *(line for _, line in sorted(below))), sep='\n')
 
 
 if __name__ == '__main__':

@@ -58,8 +58,7 @@ static tile_view look(const mg_kmeans_run *run, const mg_kmeans_point *x, int64_
     double squares[MG_TILE];
     const int32_t *order = run->order + g * MG_TILE;
     mg_kmeans_distances(run, x, &run->tiles, g, squares);
-    /* the least two without branches, which nobody could foresee; lanes without a centre are last
-     */
+    /* no branches: nobody foresees them; lanes without a centre are last */
     double least[MG_TILE], next[MG_TILE];
     uint32_t centre = UINT32_MAX;
     for (int l = 0; l < HALF; l++) {

@@ -98,8 +98,8 @@ void mg_smooth_free(mg_smooth *s);
 /* Of samples that are many: takes some as s->part and moves the point `here`, which is not
  * evaluated yet, to where steps on them get (smooth_part.c). */
 margin_status mg_smooth_start(mg_smooth *s);
-/* Several functions and dense columns that are many more than samples: to the optimum, but for
- * rounding, from wherever it is (smooth_rows.c). */
+/* Several functions and dense columns that are many more than samples: from 0 to the optimum, but
+ * for rounding (smooth_rows.c). */
 bool mg_smooth_can_rows(const mg_smooth *s);
 margin_status mg_smooth_start_in_rows(mg_smooth *s);
 /* About `rows` samples, drawn in proportion to their weights; `round`: of the random numbers. */
