@@ -565,6 +565,37 @@ static int watch(const margin_trace_step *step, void *user) {
     return 0;
 }
 
+/* Categories, most of them rare, and two numbers. The rows of a rare one are now and then all at a
+ * bound, and a step that moves them may not cut those of the others short: without that ssnal takes
+ * 44 to 48 steps, and 103 to 111 with C=100. */
+static void test_rare_categories(void **state) {
+    enum { ROWS = 3000, RARE = 300, COLUMNS = RARE + 2 };
+    (void)state;
+    for (uint64_t seed = 60; seed < 64; seed++) {
+        uint64_t draw = seed;
+        linear_case *c = linear_case_make(ROWS, COLUMNS, 0, 0, seed);
+        for (int64_t i = 0; i < ROWS; i++) {
+            const double u = support_uniform(&draw), v = support_uniform(&draw);
+            double *row = c->x + i * COLUMNS;
+            const int64_t at = (int64_t)(RARE * u * u * u);
+            memset(row, 0, RARE * sizeof *row);
+            row[at] = 1;
+            c->sign[i] = row[RARE] + (double)(at % 5) - 2 + log(v / (1 - v)) > 0 ? 1 : -1;
+        }
+        sparse_copy copy = copy_sparse(c, MARGIN_F64, MARGIN_I32);
+        for (int k = 0; k < 2; k++) {
+            linear_fitted f = linear_fit(&copy.problem, MG_LOSS_HINGE,
+                                         k ? "solver=ssnal, C=100" : "solver=ssnal");
+            assert_int_equal(f.status, MARGIN_OK);
+            if (f.report.iterations > (k ? 92 : 40))
+                fail_msg("seed %d: %d steps", (int)seed, (int)f.report.iterations);
+            linear_fitted_free(&f);
+        }
+        free_sparse(&copy);
+        linear_case_free(c);
+    }
+}
+
 static void test_trace(void **state) {
     (void)state;
     for (int l = 0; l < MG_LENGTH(losses); l++) {
@@ -634,17 +665,18 @@ static void test_adults(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_optimum),        cmocka_unit_test(test_spellings),
-        cmocka_unit_test(test_affine_problem), cmocka_unit_test(test_wide),
-        cmocka_unit_test(test_tiny_C),         cmocka_unit_test(test_huge_C_separable),
-        cmocka_unit_test(test_huge_C_mixed),   cmocka_unit_test(test_one_row),
-        cmocka_unit_test(test_nothing_stored), cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_threads),        cmocka_unit_test(test_weights_and_order),
-        cmocka_unit_test(test_max_iter),       cmocka_unit_test(test_time_limit),
-        cmocka_unit_test(test_refused),        cmocka_unit_test(test_beyond_double),
-        cmocka_unit_test(test_allocations),    cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_trace),          cmocka_unit_test(test_heart),
-        cmocka_unit_test(test_mushrooms),      cmocka_unit_test(test_adults),
+        cmocka_unit_test(test_optimum),         cmocka_unit_test(test_spellings),
+        cmocka_unit_test(test_affine_problem),  cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_tiny_C),          cmocka_unit_test(test_huge_C_separable),
+        cmocka_unit_test(test_huge_C_mixed),    cmocka_unit_test(test_one_row),
+        cmocka_unit_test(test_nothing_stored),  cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_threads),         cmocka_unit_test(test_weights_and_order),
+        cmocka_unit_test(test_max_iter),        cmocka_unit_test(test_time_limit),
+        cmocka_unit_test(test_refused),         cmocka_unit_test(test_beyond_double),
+        cmocka_unit_test(test_allocations),     cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_rare_categories), cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_heart),           cmocka_unit_test(test_mushrooms),
+        cmocka_unit_test(test_adults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

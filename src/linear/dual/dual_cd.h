@@ -12,7 +12,7 @@
 #include "math/losses/linear_kernels.h"
 
 /* Full epochs over which progress is measured. */
-enum { MG_DUAL_HISTORY = 8 };
+enum { MG_DUAL_HISTORY = 4 };
 
 typedef struct mg_dual_progress {
     double value, gap; /* P and gap, as the last full epoch saw them */

@@ -16,8 +16,10 @@ enum { MOST_SHRUNK = 20 }; /* epochs over active samples before all are looked a
 /* Active samples have lost enough when their part of the gap is this share of the whole one. */
 static const double small_share = 0.1;
 /* Work is counted in visits of all samples. Another method takes over where so much is left, after
- * so much was done; and it is given up if the gap has not halved for so long. */
-static const double much_left = 400.0, much_done = 50.0, least_idle = 2000.0;
+ * so much was done: ssnal where rows are more than columns, else the ones that factor Hessians, if
+ * columns are few enough; and it is given up if the gap has not halved for so long. */
+static const double much_left = 400.0, much_done = 50.0, left_tall = 100.0, done_tall = 60.0;
+static const double least_idle = 2000.0;
 static const double idle_values = 1e9;  /* or while fewer stored values were read */
 static const double spread_share = 0.3; /* tau, in mean squares of a row */
 static const double hope = 3.0, least_share = 1.0 / 16.0; /* of the gap in a proof that failed */
@@ -286,14 +288,18 @@ static double work_left(const mg_dual_cd *m) {
     if (p->full < MG_DUAL_HISTORY) return 0.0;
     const int oldest = (int)(p->full % MG_DUAL_HISTORY);
     const double fall = log(p->past[oldest] / p->gap);
-    const double wanted = log(p->gap / (m->job->tolerance * fmax(1.0, p->value)));
+    const double goal = mg_wanted_gap(m->job->tolerance, p->value, m->constant_value);
+    const double wanted = log(p->gap / goal);
     return fall > 0.0 ? wanted / fall * (p->work - p->past_work[oldest]) : (double)INFINITY;
 }
 
-/* Whether a method that factors Hessians, which few columns allow, should go on from here. */
+/* Whether another method should go on from here. */
 static bool is_for_others(const mg_dual_cd *m) {
     enum { MOST_COLUMNS = 4096 };
-    return m->progress.work > much_done && work_left(m) > much_left && m->columns <= MOST_COLUMNS;
+    const double work = m->progress.work, left = work_left(m);
+    if (m->objective->loss->kind == MG_LOSS_HINGE && m->samples > m->columns)
+        return work > done_tall && left > left_tall;
+    return work > much_done && left > much_left && m->columns <= MOST_COLUMNS;
 }
 
 /* From here, or from the beginning if that was better. */

@@ -35,8 +35,7 @@ static const double inner_share = 0.1, tolerance_share = 0.2;
 /* Without a penalty: what counts as 0 of the pull, relative to the loss. */
 static const double feasible = 1e-11;
 
-/* FIRST steps from a constant may raise what it loses: its balance begins at 0. */
-enum { IDLE_ROUNDS = 12, MOST_INNER = 60, MOST_CONSTANT = 15, FIRST = 2 };
+enum { IDLE_ROUNDS = 12, MOST_INNER = 60, MOST_CONSTANT = 15 };
 /* Of F, relative to it. */
 static const double rounding = 1e-13;
 /* The matrix is made from more rows if a step promises more than this share of what the one before
@@ -71,7 +70,8 @@ static margin_status ssnal_new_vectors(mg_ssnal *s) {
         MG_PIECE(s->anchor, n), MG_PIECE(s->direction, size), MG_PIECE(s->diagonal, size),
         MG_PIECE(s->here.gradient, size), MG_PIECE(s->there.gradient, size),
         MG_PIECE(s->here.scores, m), MG_PIECE(s->there.scores, m), MG_PIECE(s->active_weights, m),
-        MG_PIECE(s->multipliers, m), MG_PIECE(s->active, m), MG_PIECE(s->work, 5 * size)));
+        MG_PIECE(s->multipliers, m), MG_PIECE(s->active, m), MG_PIECE(s->work, 5 * size),
+        MG_PIECE(s->usual, n), MG_PIECE(s->ridge, size)));
     if (s->columns <= FACTOR_COLUMNS)
         MG_ARENA_NEW(s->arena, s->matrix, s->size * s->size, purpose, error);
     return MARGIN_OK;
@@ -207,6 +207,7 @@ static margin_status ssnal_begin(mg_linear_job *job, mg_linear_solution *solutio
                     .best = (double)INFINITY,
                     .strictness = 0.95};
     MG_TRY(ssnal_new_vectors(s));
+    mg_ssnal_sizes(s);
     return mg_design_coordinates(s->design, s->objective->intercept, s->centre, s->factor,
                                  job->error);
 }
@@ -348,7 +349,7 @@ static double excess(const mg_ssnal *s) {
 
 static bool constant_is_best(const mg_ssnal *s) {
     const double amiss = s->here.amiss, tolerance = s->job->tolerance;
-    return excess(s) - amiss <= 1e-10 * s->constant &&
+    return excess(s) - amiss <= 1e-7 * s->constant &&
            amiss <= fmin(1e-8, tolerance_share * tolerance) * s->constant;
 }
 
@@ -430,9 +431,9 @@ static margin_status give_up(mg_ssnal *s, bool *restarted) {
 /* Newton steps on F. *stop: the method is to end, with that status. *restarted: F is another one
  * now. */
 static margin_status ssnal_minimise(mg_ssnal *s, bool *done, bool *restarted, margin_status *stop) {
-    static const double fall = 0.8;     /* at least, of what the constant seems to lose */
+    static const double fall = 0.8;     /* of what the constant seemed to lose two steps before */
     static const double nothing = 1e-4; /* of its loss: below it the balance goes up and down */
-    double last = (double)INFINITY;
+    double past[2] = {(double)INFINITY, (double)INFINITY};
     for (int k = 0; k < MOST_INNER; k++) {
         bool moved;
         MG_TRY(ssnal_check(s, done));
@@ -441,10 +442,10 @@ static margin_status ssnal_minimise(mg_ssnal *s, bool *done, bool *restarted, ma
         if (*done || (k > 0 && ended)) return MARGIN_OK;
         *stop = mg_stop_check(&s->job->stop, s->solution->iterations);
         if (*stop != MARGIN_OK) return MARGIN_OK;
-        const double fallen = fmax(fall * last, nothing * s->constant);
-        if (s->is_constant && !(k < MOST_CONSTANT && (k < FIRST || excess(s) <= fallen)))
+        const double fallen = fmax(fall * fmax(past[0], past[1]), nothing * s->constant);
+        if (s->is_constant && !(k < MOST_CONSTANT && excess(s) <= fallen))
             return give_up(s, restarted);
-        last = excess(s);
+        past[k % 2] = excess(s);
         MG_TRY(mg_ssnal_direction(s));
         MG_TRY(ssnal_step(s, &moved));
         if (!moved) return s->is_constant ? give_up(s, restarted) : MARGIN_OK;
@@ -524,7 +525,7 @@ static margin_status ssnal_solve(mg_linear_job *job, mg_linear_solution *solutio
     MG_TRY(ssnal_begin(job, solution, &arena, &s));
     MG_TRY(ssnal_start_constant(&s, &s.is_constant));
     if (!s.is_constant) MG_TRY(ssnal_start(&s));
-    ssnal_trace(&s);
+    if (solution->iterations == 0) ssnal_trace(&s); /* else the start was another solver's step */
     return ssnal_iterate(&s);
 }
 

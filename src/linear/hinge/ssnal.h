@@ -63,6 +63,8 @@ typedef struct mg_ssnal {
     double *active_weights; /* samples: their curvatures */
     double *matrix;         /* size x size; NULL: conjugate gradients */
     double *diagonal;       /* size */
+    double *usual;          /* columns: the usual size of a value that is not 0, in coordinates */
+    double *ridge;          /* size: q, and what is added to it where few rows are active */
     double *work;           /* 5 size: of the conjugate gradients */
     double last_slope;      /* of the step before, in the same round, with `sampled`; 0: none */
     bool sampled;           /* the matrix is not of all active rows */
@@ -85,5 +87,7 @@ margin_status mg_ssnal_pass(mg_ssnal *s, mg_ssnal_point *point, bool scores);
 /* n_i at the point `here`, into out[samples]; out may be s->multipliers. */
 void mg_ssnal_update(const mg_ssnal *s, double *out);
 
+/* The usual sizes of values, from the share of rows that have one. */
+void mg_ssnal_sizes(mg_ssnal *s);
 /* Sets s->direction to (nearly) where F's quadratic model at `here` is least. */
 margin_status mg_ssnal_direction(mg_ssnal *s);

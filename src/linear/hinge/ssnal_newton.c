@@ -2,13 +2,16 @@
  *
  *   H = s sum over active rows of c_i (e_i, 1)(e_i, 1)' + diag(q factor^2, 0)
  *
- * by a Cholesky factor of H, made from some of the active rows if they are many (evenly spread,
- * with their weights raised to match; more of them where that is too few to get on), or by
- * conjugate gradients, each of whose steps reads the active rows once, where there are so many
- * columns that a factor costs many passes. */
+ * (and a ridge beside q: set_ridge) by a Cholesky factor of H, made from some of the active rows if
+ * they are many (evenly spread, with their weights raised to match; more of them where that is too
+ * few to get on), or by conjugate gradients, each of whose steps reads the active rows once, where
+ * there are so many columns that a factor costs many passes. */
 #include "linear/hinge/ssnal.h"
 #include "linear/objective/conjugate.h"
 #include "math/products/cholesky.h"
+
+#include <float.h>
+#include <math.h>
 
 enum { MOST_INNER = 200, FIRST_ROWS = 2000, ROWS_PER_COLUMN = 40 };
 
@@ -34,11 +37,41 @@ static int64_t ssnal_newton_gather(mg_ssnal *s, int64_t most) {
     return count;
 }
 
-/* What is added to the intercept's curvature where that is `sum`: with few active rows, or none, it
- * says too little, and steps beyond 1 are left to the search along the line. */
-static double added_curvature(const mg_ssnal *s, double sum) {
-    const double least = fabs(s->here.balance);
-    return fmax(least - sum, 0.0);
+void mg_ssnal_sizes(mg_ssnal *s) {
+    const margin_matrix *x = &s->design->problem->x;
+    const bool sparse = mg_is_csr(x);
+    for (int64_t j = 0; j < s->columns; j++)
+        s->usual[j] = sparse ? 0.0 : 1.0;
+    for (int64_t i = 0; sparse && i < s->samples; i++) {
+        const int64_t row = mg_sample_row(s->design->problem, i), end = mg_row_start(x, row + 1);
+        for (int64_t k = mg_row_start(x, row); k < end; k++)
+            s->usual[mg_column_index(x, k)] += 1.0;
+    }
+    for (int64_t j = 0; sparse && j < s->columns; j++)
+        s->usual[j] = sqrt((double)s->samples / fmax(s->usual[j], 1.0));
+}
+
+/* A column whose rows are at their bounds but for a few bends F by little more than q: alone it
+ * would go far beyond the place where the others begin to count. So it is bent by as much as moves
+ * the scores of its rows by the width of a corner, 1/s, and no further, less where the active rows
+ * bend it ten times as much; and by a share of what all of its rows would do, as that width is far,
+ * too, for the last digits of a pull. The intercept likewise. `diagonal` holds what the active rows
+ * do, and then that of H. */
+static void add_ridge(mg_ssnal *s) {
+    static const double as_much = 0.1, share = 1e-3;
+    const double all = s->sharpness * mg_sum(s->c, s->samples); /* a mean square is 1 */
+    for (int64_t j = 0; j < s->size; j++) {
+        const bool last = j == s->columns;
+        const double factor = last ? 1.0 : s->factor[j], square = factor * factor;
+        const double own = s->diagonal[j], usual = last ? 1.0 : s->usual[j];
+        const double width = s->sharpness * usual * fabs(s->here.gradient[j]);
+        const double more = (width > 0.0 ? width * (width / (width + as_much * own)) : 0.0) +
+                            fmax(share * all - own, 0.0);
+        s->ridge[j] = last ? 0.0 : s->stiffness[j];
+        s->diagonal[j] += s->ridge[j] * square + more;
+        if (more > 0.0 && square > 0.0) s->ridge[j] += fmin(more / square, DBL_MAX);
+        if (!(s->diagonal[j] > 0.0)) s->diagonal[j] = 1.0;
+    }
 }
 
 /* ---- By a factor ----------------------------------------------------------------------------- */
@@ -46,13 +79,13 @@ static double added_curvature(const mg_ssnal *s, double sum) {
 static void complete(mg_ssnal *s) {
     const int64_t n = s->size, last = n - 1;
     double *a = s->matrix;
-    for (int64_t j = 0; j < last; j++) {
-        a[j * n + j] += s->stiffness[j] * s->factor[j] * s->factor[j];
-        if (!s->objective->intercept) a[last * n + j] = a[j * n + last] = 0.0;
-    }
-    a[last * n + last] += added_curvature(s, a[last * n + last]);
+    for (int64_t j = 0; j < last && !s->objective->intercept; j++)
+        a[last * n + j] = a[j * n + last] = 0.0;
     for (int64_t j = 0; j < n; j++)
-        s->diagonal[j] = a[j * n + j] > 0.0 ? a[j * n + j] : 1.0;
+        s->diagonal[j] = a[j * n + j];
+    add_ridge(s);
+    for (int64_t j = 0; j < n; j++)
+        a[j * n + j] = s->diagonal[j];
 }
 
 static margin_status solve_by_factor(mg_ssnal *s) {
@@ -73,18 +106,29 @@ static margin_status solve_by_factor(mg_ssnal *s) {
 
 /* ---- By conjugate gradients ------------------------------------------------------------------ */
 
-static void set_diagonal(mg_ssnal *s, int64_t count, double *added) {
-    const double sum = mg_sum(s->active_weights, count);
-    *added = added_curvature(s, sum);
-    for (int64_t j = 0; j < s->columns; j++)
-        s->diagonal[j] = sum + s->stiffness[j] * s->factor[j] * s->factor[j];
-    s->diagonal[s->columns] = sum + *added;
+/* Of sparse rows without centres, as most values of a column that few rows have are 0. */
+static void set_diagonal(mg_ssnal *s, int64_t count) {
+    const margin_matrix *x = &s->design->problem->x;
+    const double *scale = s->design->scale, sum = mg_sum(s->active_weights, count);
+    const bool sparse = mg_is_csr(x);
     for (int64_t j = 0; j < s->size; j++)
-        if (!(s->diagonal[j] > 0.0)) s->diagonal[j] = 1.0;
+        s->diagonal[j] = sparse && j < s->columns ? 0.0 : sum;
+    for (int64_t k = 0; sparse && k < count; k++) {
+        const int64_t row = mg_sample_row(s->design->problem, s->active[k]);
+        for (int64_t at = mg_row_start(x, row); at < mg_row_start(x, row + 1); at++) {
+            const double value = mg_stored_value(x, at);
+            s->diagonal[mg_column_index(x, at)] += s->active_weights[k] * value * value;
+        }
+    }
+    for (int64_t j = 0; sparse && j < s->columns; j++) {
+        const double factor = s->factor[j] * (scale ? scale[j] : 1.0);
+        s->diagonal[j] *= factor * factor;
+    }
+    add_ridge(s);
 }
 
 static margin_status solve_by_conjugate_gradients(mg_ssnal *s) {
-    static const double share = 1e-4;
+    static const double share = 1e-5;
     mg_conjugate m = {.objective = s->objective,
                       .stop = &s->job->stop,
                       .chosen = s->active,
@@ -92,14 +136,15 @@ static margin_status solve_by_conjugate_gradients(mg_ssnal *s) {
                       .weights = s->active_weights,
                       .centre = s->centre,
                       .factor = s->factor,
-                      .ridge = s->stiffness,
+                      .ridge = s->ridge,
                       .diagonal = s->diagonal,
                       .share = share,
                       .most = MOST_INNER,
                       .residual = s->work,
                       .direction = s->direction,
                       .work = s->work + s->size};
-    set_diagonal(s, m.count, &m.added);
+    set_diagonal(s, m.count);
+    m.added = s->ridge[s->columns];
     for (int64_t j = 0; j < s->size; j++)
         m.residual[j] = -s->here.gradient[j];
     return mg_conjugate_gradients(&m, &s->last_products, s->job->error);

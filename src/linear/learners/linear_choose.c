@@ -74,7 +74,7 @@ mg_squares_cost mg_squares_price(const mg_design *design) {
 enum { WIDE, SQUARE, GENTLE, TALL, NARROW, REGIMES };
 static const char *const regimes[REGIMES] = {
     "columns are twice as many as rows, or more", "columns are as many as rows, or more",
-    "rows are sparse and the loss weighs little", "rows are sparse and columns many",
+    "rows are sparse, columns many and the loss weighs little", "rows are sparse and columns many",
     "rows are many more than columns"};
 
 static const struct {
@@ -82,8 +82,8 @@ static const struct {
     const mg_linear_solver *solver;
     double visits[REGIMES];
 } visits[] = {
-    {MG_LOSS_HINGE, &mg_solver_dual_cd, {15, 60, 30, 300, 300}},
-    {MG_LOSS_HINGE, &mg_solver_ssnal, {60, 300, 60, 600, 150}},
+    {MG_LOSS_HINGE, &mg_solver_dual_cd, {15, 60, 30, 600, 300}},
+    {MG_LOSS_HINGE, &mg_solver_ssnal, {60, 300, 60, 250, 150}},
     {MG_LOSS_SQUARED_HINGE, &mg_solver_dual_cd, {12, 45, 100, 200, 200}},
     {MG_LOSS_SQUARED_HINGE, &mg_solver_lbfgs, {100, 60, 10, 10, 10}},
     {MG_LOSS_LOGISTIC, &mg_solver_dual_cd, {13, 40, 30, 100, 100}},
@@ -104,9 +104,8 @@ static double pull_of(const mg_objective *objective) {
 
 static int regime_of(const mg_objective *objective, const sizes *z) {
     if (z->columns >= z->rows) return z->columns >= 2.0 * z->rows ? WIDE : SQUARE;
-    if (z->sparse && objective->loss->kind == MG_LOSS_HINGE && pull_of(objective) <= 10.0)
-        return GENTLE;
-    return z->sparse && z->rows < 10.0 * z->columns ? TALL : NARROW;
+    if (!z->sparse || z->rows > 10.0 * z->columns) return NARROW;
+    return objective->loss->kind == MG_LOSS_HINGE && pull_of(objective) <= 10.0 ? GENTLE : TALL;
 }
 
 static double price_of(const mg_linear_solver *solver, double visits_needed, const sizes *z) {

@@ -151,7 +151,7 @@ margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution,
     MG_TRY(go_to_start(s));
     MG_TRY(mg_objective_finite(s->here.value, job->error));
     s->best_slack = s->here.slack;
-    trace_here(s);
+    if (solution->iterations == 0) trace_here(s); /* else the start was another solver's step */
     return MARGIN_OK;
 }
 
