@@ -236,10 +236,25 @@ static bool counts(const curvature_bound *m, int64_t i) {
     return m->o->c[i] > 0.0 && !(m->scores && m->weights[i] == 0.0);
 }
 
+/* A batch of columns, as long as there is time. */
+static margin_status solve_some(void *argument, int64_t batch, int worker) {
+    const curvature_bound *m = argument;
+    const mg_design *d = m->o->design;
+    const int64_t size = m->newton.size, end = MG_MIN(size, (batch + 1) * BATCH);
+    (void)worker;
+    for (int64_t j = batch * BATCH; j < end && mg_clock() < mg_deadline(d->context); j++) {
+        const int64_t first = j < size - 1 ? j : 0; /* number that is not 0 */
+        mg_cholesky_solve_lower(d->isa, size - first, m->newton.matrix + first * (size + 1), size,
+                                m->solved_columns + j * size + first);
+    }
+    return MARGIN_OK;
+}
+
 /* Of sparse rows L^-1 e_i is a sum of few solved columns. */
 static margin_status solve_columns(curvature_bound *m, mg_arena *arena) {
     const mg_objective *o = m->o;
     const mg_newton_matrix *n = &m->newton;
+    margin_context *context = o->design->context;
     const int64_t size = n->size;
     double *x, *zeros;
     MG_ARENA_NEW(arena, x, size * size, purpose, m->error);
@@ -252,13 +267,9 @@ static margin_status solve_columns(curvature_bound *m, mg_arena *arena) {
         zeros[j] = n->scale[j] * (m->row.shift ? m->row.shift[j] : 0.0);
     }
     zeros[size - 1] = o->intercept ? n->scale[size - 1] : 0.0;
-    for (int64_t j = 0; j < size; j++) {
-        const int64_t first = j < size - 1 ? j : 0; /* number that is not 0 */
-        if (mg_cancelled(o->design->context)) return mg_fail_cancelled(m->error);
-        mg_cholesky_solve_lower(o->design->isa, size - first, n->matrix + first * (size + 1), size,
-                                x + j * size + first);
-    }
     m->solved_columns = x;
+    MG_TRY(mg_parallel(context, (size + BATCH - 1) / BATCH, solve_some, m, m->error));
+    m->too_early = mg_clock() >= mg_deadline(context); /* a fit that the clock has stopped */
     return MARGIN_OK;
 }
 
@@ -283,9 +294,10 @@ static margin_status count_open(curvature_bound *m, double square, mg_arena *are
     double open = 0.0;
     for (int64_t i = 0; m->o->loss->kind != MG_LOSS_SQUARED && i < m->o->samples; i++)
         open += counts(m, i) && !(plain_leverage(m, i) <= reach(m, i) / square);
-    const bool worth = can && (open > size) && 4.0 * few < whole;
-    m->too_early = open * (worth ? few : whole) > most_work;
-    return worth && !m->too_early && !m->solved_columns ? solve_columns(m, arena) : MARGIN_OK;
+    const bool worth = can && open > size && 4.0 * few < whole;
+    const double work = worth ? open * few + size * size * size / 6.0 : open * whole;
+    m->too_early = work > most_work;
+    return worth && !m->too_early ? solve_columns(m, arena) : MARGIN_OK;
 }
 
 /* Raises l^2 to the exact leverage of a batch of samples. */
