@@ -164,6 +164,40 @@ static void test_by_products(void **state) {
     free(y);
 }
 
+/* Leverages of sparse rows are sums of solved columns, which count where steps end early. */
+static void test_leverages_of_categories(void **state) {
+    enum { MANY = 3000, FIRST = 30, SECOND = 20, ALL = FIRST + SECOND + 1 };
+    static const char *const specs[] = {
+        "logistic(C=inf, tol=1e-12, max_iter=2)",
+        "logistic(C=inf, tol=1e-12, max_iter=2, intercept=no)",
+        "standardize | logistic(C=inf, tol=1e-12, max_iter=2)",
+        "exponential(C=inf, tol=1e-12, max_iter=2)",
+        "minmax | exponential(C=inf, tol=1e-12, max_iter=2, intercept=no)"};
+    double *x = calloc((size_t)MANY * ALL, sizeof *x), *y = malloc(MANY * sizeof *y);
+    uint64_t seed = 31;
+    (void)state;
+    for (int64_t i = 0; i < MANY; i++) {
+        const double share = support_uniform(&seed);
+        const int first = (int)(share * share * FIRST), second = (int)(i % SECOND);
+        x[i * ALL + first] = x[i * ALL + FIRST + second] = 1;
+        x[i * ALL + ALL - 1] = i % 3 ? 0 : 5 + support_normal(&seed);
+        y[i] = first % 5 + second % 3 - 3 + 3 * support_normal(&seed) > 0;
+    }
+    stage_csr csr = stage_to_csr(x, MANY, ALL);
+    const margin_data data = {.x = csr.view, .y = margin_values_f64(y, MANY)};
+    for (int k = 0; k < MG_LENGTH(specs); k++) {
+        margin_report report = {0}, found = {0};
+        margin_model *model = fit_text(context, specs[k], &data, &report);
+        assert_int_equal(margin_verify(context, model, &data, &found, NULL), MARGIN_OK);
+        if (!(report.gap < 1e-3 && found.gap > 0.7 * report.gap))
+            fail_msg("%s: %g, verified %g", specs[k], report.gap, found.gap);
+        margin_model_free(model);
+    }
+    stage_csr_free(&csr);
+    free(x);
+    free(y);
+}
+
 /* Squares need no leverage: what is proven does not depend on the unit of the target. */
 static void test_unit_of_the_target(void **state) {
     enum { MANY = 6000, WIDE = 900, STORED = 8 };
@@ -190,9 +224,13 @@ static void test_unit_of_the_target(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nearly_dependent), cmocka_unit_test(test_touching),
-        cmocka_unit_test(test_dependent),        cmocka_unit_test(test_weights_far_apart),
-        cmocka_unit_test(test_by_products),      cmocka_unit_test(test_unit_of_the_target),
+        cmocka_unit_test(test_nearly_dependent),
+        cmocka_unit_test(test_touching),
+        cmocka_unit_test(test_dependent),
+        cmocka_unit_test(test_weights_far_apart),
+        cmocka_unit_test(test_by_products),
+        cmocka_unit_test(test_unit_of_the_target),
+        cmocka_unit_test(test_leverages_of_categories),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

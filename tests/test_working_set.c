@@ -235,6 +235,20 @@ static void test_wide(void **state) {
         }
 }
 
+/* No matrix is made that has many more columns than the rows can give weights. */
+static void test_wide_memory(void **state) {
+    (void)state;
+    margin_context *own = support_context(NULL, 1);
+    linear_case *c = linear_case_make(60, 16000, 0.6, 1, 13);
+    const int64_t before = margin_context_peak_memory(own);
+    linear_fitted f = linear_fit_with(own, &c->problem, MG_LOSS_LOGISTIC, "l1_ratio=1", NULL);
+    assert_int_equal(f.status, MARGIN_OK);
+    assert_true(margin_context_peak_memory(own) - before < 6 << 20);
+    linear_fitted_free(&f);
+    linear_case_free(c);
+    margin_context_free(own);
+}
+
 /* Many weights: sets double. */
 static void test_growing_sets(void **state) {
     (void)state;
@@ -789,6 +803,7 @@ int main(void) {
         cmocka_unit_test(test_proof),
         cmocka_unit_test(test_verified),
         cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_wide_memory),
         cmocka_unit_test(test_growing_sets),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_warm_start),

@@ -219,16 +219,17 @@ void mg_column_groups_add(const mg_column_groups *groups, const double *unit, do
 /* ---- Columns of one class -------------------------------------------------------------------- */
 
 margin_status mg_column_recedes(margin_context *context, const mg_problem *problem, bool intercept,
-                                const double *weights, bool *recedes, margin_error *error) {
+                                const double *weights, int64_t *column, margin_error *error) {
     enum { POLL = 4096 };
     const margin_matrix *x = &problem->x;
     int64_t *key; /* columns: 0 before the first value, -1 where they do not agree */
     MG_SCOPED_ARENA(arena, context->heap);
-    *recedes = false;
+    *column = -1;
     if (!mg_is_csr(x) || problem->maker || (problem->shift && !intercept)) return MARGIN_OK;
     MG_ARENA_NEW(&arena, key, x->columns, "the columns of classes", error);
     memset(key, 0, (size_t)x->columns * sizeof *key);
-    for (int64_t i = 0; i < problem->count; i++) {
+    int64_t open = x->columns;
+    for (int64_t i = 0; i < problem->count && open > 0; i++) {
         const int64_t row = mg_sample_row(problem, i), end = mg_row_start(x, row + 1);
         if (i % POLL == 0 && mg_cancelled(context)) return mg_fail_cancelled(error);
         for (int64_t e = mg_row_start(x, row); e < end && weights[i] > 0.0; e++) {
@@ -236,10 +237,12 @@ margin_status mg_column_recedes(margin_context *context, const mg_problem *probl
             int64_t *at = key + mg_column_index(x, e);
             const int64_t own = problem->sign ? 1 + (value * problem->sign[i] > 0.0)
                                               : 2 * problem->code[i] + 1 + (value > 0.0);
-            if (value != 0.0) *at = *at == 0 || *at == own ? own : -1;
+            if (value == 0.0 || *at == -1) continue;
+            open -= *at != 0 && *at != own;
+            *at = *at == 0 || *at == own ? own : -1;
         }
     }
-    for (int64_t j = 0; j < x->columns; j++)
-        *recedes |= key[j] > 0 && !(problem->scale && problem->scale[j] == 0.0);
+    for (int64_t j = x->columns - 1; j >= 0; j--)
+        if (key[j] > 0 && !(problem->scale && problem->scale[j] == 0.0)) *column = j;
     return MARGIN_OK;
 }

@@ -28,8 +28,9 @@ int64_t mg_column_groups_rank(const mg_column_groups *groups, const double *unit
 void mg_column_groups_add(const mg_column_groups *groups, const double *unit, double factor,
                           const double *v, int lanes, double *out);
 
-/* *recedes: a stored column has values of one sign in rows of one class (of two classes: signs that
- * agree with those of the classes), so that its weight may grow for ever and no row gets worse. Of
- * the rows with weight > 0. One pass over the stored values. MEMORY, CANCELLED. */
+/* *column: the first stored one that has values of one sign in rows of one class (of two classes:
+ * signs that agree with those of the classes), so that its weight may grow for ever and no row gets
+ * worse; -1: none. Of the rows with weight > 0. One pass over the stored values. MEMORY, CANCELLED.
+ */
 margin_status mg_column_recedes(margin_context *context, const mg_problem *problem, bool intercept,
-                                const double *weights, bool *recedes, margin_error *error);
+                                const double *weights, int64_t *column, margin_error *error);

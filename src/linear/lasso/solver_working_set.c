@@ -80,17 +80,21 @@ static margin_status working_evaluate(mg_working *s, mg_working_point *point, do
 
 /* ---- Start ----------------------------------------------------------------------------------- */
 
-/* Of dense columns so many that their products cost about as much as a pass; at most so many that
- * there is room for their matrix, its factor and, where they are few, parts of the matrix. */
+/* Of dense columns so many that their products cost about as much as a pass; but hardly more of
+ * them have weights than there are rows: twice as many are enough for squares, whose matrix stays,
+ * and of wide data a quarter for others, whose set changes with it. At most so many that there is
+ * room for their matrix, its factor and, where they are few, parts of the matrix. */
 static void set_sizes(mg_working *s) {
     static const double products_of_a_pass = 80.0;
     enum { MOST_BYTES = 512 << 20, LEAST = 64, FEW_COLUMNS = 512 };
     const double bytes = (double)mg_context_room(s->job->context, MOST_BYTES);
     s->most = (int64_t)sqrt(bytes / (2 * sizeof(double)));
     if (s->most < FEW_COLUMNS) s->most = MG_MAX(s->most / 2, LEAST);
+    const bool stays = s->objective->loss->kind == MG_LOSS_SQUARED;
+    const int64_t of_rows = stays || s->columns <= s->samples ? 2 * s->samples : s->samples / 4;
+    const int64_t of_columns = (int64_t)sqrt(products_of_a_pass * (double)s->columns);
     s->first = FIRST_SPARSE;
-    if (!mg_is_csr(&s->design->problem->x))
-        s->first = MG_MAX((int64_t)sqrt(products_of_a_pass * (double)s->columns), LEAST);
+    if (!mg_is_csr(&s->design->problem->x)) s->first = MG_MAX(MG_MIN(of_columns, of_rows), LEAST);
     s->first = MG_MIN(s->first, s->most);
 }
 

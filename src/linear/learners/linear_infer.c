@@ -454,13 +454,13 @@ static margin_status check_recession(infer_run *run) {
     margin_error *error = run->fit->error;
     MG_SCOPED(mg_design, design);
     MG_SCOPED(mg_objective, objective);
-    bool recedes = false, separable;
+    mg_endless endless = {0};
     MG_TRY(mg_design_create(run->fit->context, run->problem, &design, error));
     MG_TRY(mg_objective_create(&design, mg_loss_get(MG_LOSS_LOGISTIC), &options.penalty,
                                run->intercept, &objective, error));
     memset(run->step, 0, (size_t)run->problem->x.columns * sizeof *run->step);
-    MG_TRY(mg_find_recession(&objective, run->step, &zero, &recedes, &separable, error));
-    MG_REQUIRE(!recedes, error, MARGIN_ERROR_DATA,
+    MG_TRY(mg_find_recession(&objective, run->step, &zero, &endless, error));
+    MG_REQUIRE(!endless.recession, error, MARGIN_ERROR_DATA,
                "a hyperplane separates the classes but for rows on it (they touch, and "
                "do not overlap), so the likelihood has no maximum: in one direction of "
                "the weights it grows for ever, and standard errors mean nothing; train "

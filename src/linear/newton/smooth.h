@@ -71,6 +71,7 @@ typedef struct mg_smooth {
     /* proof and progress */
     mg_goal goal;
     double best_slack, best_promise; /* least slack, least decrease promised by a step */
+    mg_endless endless;              /* its column, if that is one */
     int64_t idle_steps;              /* since these, or the value, last fell by what counts */
     /* H0 (smooth_base.c) */
     mg_smooth_base base;

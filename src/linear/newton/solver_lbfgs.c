@@ -45,8 +45,9 @@ enum { IDLE_STEPS = 12, IDLE_SINGLE = 6 };
 static double expected_gap(const mg_smooth *s) {
     if (mg_smooth_is_separated(s)) return s->here.value;
     if (!mg_is_unpenalised(s->objective)) return fmin(s->here.slack, s->here.value);
-    return s->solution->iterations > 0 ? fmin(s->promise, s->there.value - s->here.value)
-                                       : (double)INFINITY;
+    const double fallen = s->there.value - s->here.value;
+    if (s->solution->iterations == 0) return (double)INFINITY;
+    return s->endless.column && !s->exact ? fmax(s->promise, fallen) : fmin(s->promise, fallen);
 }
 
 /* Whether it is done: the proof is made as soon as the slack lets hope for it. */
@@ -55,6 +56,8 @@ static margin_status smooth_check(mg_smooth *s, bool *done) {
     const double wanted = mg_smooth_is_separated(s)
                               ? tolerance * fmax(1.0, fabs(value))
                               : mg_wanted_gap(tolerance, value, s->goal.constant);
+    *done = s->endless.column && expected_gap(s) <= wanted; /* there is nothing to prove */
+    if (*done) return MARGIN_OK;
     return mg_goal_check(&s->goal, expected_gap(s), wanted, value, s->here.w, s->here.b,
                          s->here.scores, done);
 }
@@ -98,18 +101,18 @@ static void explain_limit(mg_smooth *s) {
  * _STALLED. */
 static margin_status smooth_end(mg_smooth *s, margin_status ended) {
     mg_linear_solution *out = s->solution;
-    mg_endless endless = {.separated = mg_smooth_is_separated(s)};
+    mg_endless *endless = &s->endless;
+    endless->separated = mg_smooth_is_separated(s);
     /* a proof without a penalty tells that there is an optimum: curvature_bound.c */
-    if (!endless.separated && ended == MARGIN_STOPPED_STALLED)
-        MG_TRY(mg_find_recession(s->objective, s->here.w, s->here.b, &endless.recession,
-                                 &endless.separable, s->job->error));
+    if (!endless->separated && !endless->column && ended == MARGIN_STOPPED_STALLED)
+        MG_TRY(mg_find_recession(s->objective, s->here.w, s->here.b, endless, s->job->error));
     mg_stop_disarm(&s->job->stop);
     out->ended = true;
     MG_TRY(mg_goal_prove(&s->goal, s->here.w, s->here.b, s->here.scores));
     out->accuracy = accuracy_of(s);
     out->status = mg_goal_end(s->job, out, ended, "steps");
     explain_limit(s);
-    if (mg_explain_endless(&endless, out->why, sizeof out->why) && out->status == MARGIN_OK)
+    if (mg_explain_endless(endless, out->why, sizeof out->why) && out->status == MARGIN_OK)
         out->status = MARGIN_STOPPED_STALLED;
     return out->status;
 }
@@ -410,7 +413,7 @@ margin_status mg_smooth_descend(mg_smooth *s, double enough) {
 
 /* Where a proof has no slack to go by and costs less than two passes more. */
 static margin_status look_at_promise(mg_smooth *s) {
-    if (s->exact || !mg_bound_by_products(s->objective)) return MARGIN_OK;
+    if (s->exact || !(s->endless.column || mg_bound_by_products(s->objective))) return MARGIN_OK;
     MG_TRY(set_direction(s));
     s->promise = -mg_lbfgs_dot(&s->pairs, s->here.gradient, s->direction);
     return MARGIN_OK;
@@ -422,7 +425,7 @@ static margin_status smooth_iterate(mg_smooth *s) {
         bool proven, moved = true;
         MG_TRY(look_at_promise(s));
         MG_TRY(smooth_check(s, &proven));
-        if (proven) return smooth_end(s, MARGIN_OK);
+        if (proven) return smooth_end(s, s->endless.column ? MARGIN_STOPPED_STALLED : MARGIN_OK);
         const margin_status stop = mg_stop_check(&s->job->stop, s->solution->iterations);
         if (stop < 0) return mg_fail_cancelled(s->job->error);
         if (stop > 0) return smooth_end(s, stop);
@@ -443,9 +446,11 @@ static bool smooth_can(const mg_objective *objective, char *why) {
 /* From the solution's w and b, or, where both are 0, the best intercepts, until P is proven. */
 static margin_status smooth_minimise(mg_linear_job *job, mg_linear_solution *solution) {
     MG_SCOPED(mg_smooth, s);
-    MG_TRY(
-        mg_objective_recedes(job->objective, &solution->plain, job->error)); /* no bound either */
+    mg_endless endless = {0};
+    MG_TRY(mg_find_column(job->objective, &endless, job->error));
+    solution->plain = endless.column > 0; /* no bound either */
     MG_TRY(mg_smooth_begin(job, solution, NULL, &s));
+    s.endless = endless;
     job->stop.deadline -= s.pass; /* the proof takes as long */
     mg_stop_arm(&job->stop);
     const margin_status status = smooth_iterate(&s);

@@ -59,11 +59,12 @@ typedef struct curvature_bound {
     bool *independent;                     /* columns + 1 */
     double primal, error_of_matrix, ratio; /* ratio: of the greatest offset to a deviation, or 1 */
     mg_newton_matrix newton;
-    bool by_products; /* which has no matrix, but all else; then: */
-    double total;     /* of the weights */
-    mg_design units;  /* columns in the coordinates of the matrix */
-    mg_step_row row;  /* of them */
-    bool too_early;   /* no bound is near */
+    double *solved_columns; /* L^-1 of each column and of a row of zeros, or NULL */
+    bool by_products;       /* which has no matrix, but all else; then: */
+    double total;           /* of the weights */
+    mg_design units;        /* columns in the coordinates of the matrix */
+    mg_step_row row;        /* of them */
+    bool too_early;         /* no bound is near */
 } curvature_bound;
 
 static margin_status curvature_memory(curvature_bound *m, mg_arena *arena) {
@@ -235,14 +236,68 @@ static bool counts(const curvature_bound *m, int64_t i) {
     return m->o->c[i] > 0.0 && !(m->scores && m->weights[i] == 0.0);
 }
 
-/* Too many samples of which the curvature alone says too little. */
-static bool is_too_early(curvature_bound *m, double square) {
+/* A batch of columns, as long as there is time. */
+static margin_status solve_some(void *argument, int64_t batch, int worker) {
+    const curvature_bound *m = argument;
+    const mg_design *d = m->o->design;
+    const int64_t size = m->newton.size, end = MG_MIN(size, (batch + 1) * BATCH);
+    (void)worker;
+    for (int64_t j = batch * BATCH; j < end && mg_clock() < mg_deadline(d->context); j++) {
+        const int64_t first = j < size - 1 ? j : 0; /* number that is not 0 */
+        mg_cholesky_solve_lower(d->isa, size - first, m->newton.matrix + first * (size + 1), size,
+                                m->solved_columns + j * size + first);
+    }
+    return MARGIN_OK;
+}
+
+/* Of sparse rows L^-1 e_i is a sum of few solved columns. */
+static margin_status solve_columns(curvature_bound *m, mg_arena *arena) {
+    const mg_objective *o = m->o;
+    const mg_newton_matrix *n = &m->newton;
+    margin_context *context = o->design->context;
+    const int64_t size = n->size;
+    double *x, *zeros;
+    MG_ARENA_NEW(arena, x, size * size, purpose, m->error);
+    MG_TRY(
+        mg_step_row_in_units(o->design, n->mean, n->factor, arena, &m->units, &m->row, m->error));
+    memset(x, 0, (size_t)(size * size) * sizeof *x);
+    zeros = x + (size - 1) * size;
+    for (int64_t j = 0; j < o->columns; j++) {
+        x[j * (size + 1)] = n->scale[j];
+        zeros[j] = n->scale[j] * (m->row.shift ? m->row.shift[j] : 0.0);
+    }
+    zeros[size - 1] = o->intercept ? n->scale[size - 1] : 0.0;
+    m->solved_columns = x;
+    MG_TRY(mg_parallel(context, (size + BATCH - 1) / BATCH, solve_some, m, m->error));
+    m->too_early = mg_clock() >= mg_deadline(context); /* a fit that the clock has stopped */
+    return MARGIN_OK;
+}
+
+static double leverage_by_columns(curvature_bound *m, int64_t i) {
+    const mg_vector_ops *v = mg_vector_ops_for(m->o->design->isa);
+    const int64_t size = m->newton.size;
+    mg_step_row_read(&m->row, i);
+    memcpy(m->solved, m->solved_columns + (size - 1) * size, (size_t)size * sizeof(double));
+    for (int64_t k = 0; k < m->row.stored; k++)
+        v->add(m->solved, m->row.values[k], m->solved_columns + m->row.at[k] * size, size);
+    return v->square(m->solved, size) / (1.0 - m->error_of_matrix);
+}
+
+/* Of samples of which the curvature alone says too little: too many, or so many that solved columns
+ * are worth their price. */
+static margin_status count_open(curvature_bound *m, double square, mg_arena *arena) {
     static const double most_work = 1e10;
-    const double size = (double)m->newton.size, work = size * size * (double)m->newton.blocks;
-    int64_t open = 0;
+    const margin_matrix *x = &m->o->design->problem->x;
+    const double size = (double)m->newton.size, whole = size * size * (double)m->newton.blocks;
+    const double few = size * (1.0 + mg_row_length(x)); /* steps of a sparse row */
+    const bool can = mg_is_csr(x) && !m->o->design->made && m->newton.blocks == 1;
+    double open = 0.0;
     for (int64_t i = 0; m->o->loss->kind != MG_LOSS_SQUARED && i < m->o->samples; i++)
         open += counts(m, i) && !(plain_leverage(m, i) <= reach(m, i) / square);
-    return m->too_early = (double)open * work > most_work;
+    const bool worth = can && open > size && 4.0 * few < whole;
+    const double work = worth ? open * few + size * size * size / 6.0 : open * whole;
+    m->too_early = work > most_work;
+    return worth && !m->too_early ? solve_columns(m, arena) : MARGIN_OK;
 }
 
 /* Raises l^2 to the exact leverage of a batch of samples. */
@@ -266,20 +321,24 @@ static margin_status add_batch(const curvature_bound *m, const int64_t *batch, i
 
 /* l^2, or INFINITY where it reaches too far or would take too long to find: a fit that the clock
  * has stopped does without. */
-static margin_status greatest_leverage(curvature_bound *m, double square, double *most) {
+static margin_status greatest_leverage(curvature_bound *m, double square, mg_arena *arena,
+                                       double *most) {
     enum { POLL = 4096 };
     const mg_objective *o = m->o;
     const margin_context *context = o->design->context;
     const int64_t room = MG_MAX(BATCH / m->newton.blocks, 1);
     int64_t batch[BATCH], count = 0;
-    *most = !m->by_products && is_too_early(m, square) ? (double)INFINITY : 0.0;
+    if (!m->by_products) MG_TRY(count_open(m, square, arena));
+    *most = !m->by_products && m->too_early ? (double)INFINITY : 0.0;
     for (int64_t i = 0; i < o->samples && isfinite(*most); i++) {
         if (i % POLL == POLL - 1 && mg_cancelled(context)) return mg_fail_cancelled(m->error);
         if (i % POLL == POLL - 1 && mg_clock() >= mg_deadline(context)) *most = (double)INFINITY;
         if (!counts(m, i)) continue;
         const double limit = reach(m, i) / square, plain = plain_leverage(m, i);
-        if (plain <= limit || m->by_products) {
-            const double own = plain <= limit ? plain : leverage_by_length(m, i);
+        if (plain <= limit || m->by_products || m->solved_columns) {
+            const double own = plain <= limit   ? plain
+                               : m->by_products ? leverage_by_length(m, i)
+                                                : leverage_by_columns(m, i);
             *most = own <= limit ? fmax(*most, own) : (double)INFINITY;
         } else {
             batch[count++] = i;
@@ -343,7 +402,7 @@ static margin_status step_by_products(curvature_bound *m, mg_arena *arena, doubl
     *square = mg_vector_ops_for(o->design->isa)->square(right, o->columns); /* about */
     m->newton.least = usual_least;
     if (o->loss->kind != MG_LOSS_SQUARED && !m->at->ended)
-        MG_TRY(greatest_leverage(m, *square, &leverage));
+        MG_TRY(greatest_leverage(m, *square, arena, &leverage));
     m->too_early = isinf(leverage);
     *square = (double)INFINITY;
     if (m->too_early) return MARGIN_OK;
@@ -374,14 +433,11 @@ static margin_status squared_step(curvature_bound *m, mg_arena *arena, double *s
     const mg_objective *o = m->o;
     const mg_vector_ops *v = mg_vector_ops_for(o->design->isa);
     if (m->by_products) return step_by_products(m, arena, square);
-    MG_TRY(make_matrix(m, NULL));
     const bool free = o->penalty.rho == 0.0; /* else each one counts */
-    bool is_sure = is_definite(m), any = false;
-    if (!is_sure && free) MG_TRY(find_categories(m, &any));
-    if (any) {
-        MG_TRY(make_matrix(m, m->independent));
-        is_sure = is_definite(m);
-    }
+    bool any = false;
+    if (free) MG_TRY(find_categories(m, &any));
+    MG_TRY(make_matrix(m, any ? m->independent : NULL));
+    bool is_sure = is_definite(m);
     if (!is_sure && free) {
         MG_TRY(find_independent(m));
         MG_TRY(make_matrix(m, m->independent));
@@ -402,7 +458,7 @@ static margin_status find_bound(curvature_bound *m, double *above) {
     MG_TRY(squared_step(m, &arena, &square));
     if (!isfinite(square)) return MARGIN_OK;
     if (o->loss->kind != MG_LOSS_SQUARED && square > 0.0)
-        MG_TRY(greatest_leverage(m, square, &leverage));
+        MG_TRY(greatest_leverage(m, square, &arena, &leverage));
     m->too_early |= isinf(leverage) && m->by_products && !m->at->ended;
     if (isinf(leverage)) return MARGIN_OK;
     const double product = m->scores ? 0.0 : fmin(sqrt(leverage * square), 1.0 / 3.0);

@@ -72,6 +72,7 @@ void mg_explain_end(margin_status status, const char *unit, int64_t count, doubl
 bool mg_explain_endless(const mg_endless *endless, char *why, size_t room) {
     const char *what = "in one direction of the weights no row gets worse and some get better for "
                        "ever (two classes touch, but do not overlap there)";
+    char column[200] = "";
     if (endless->separated)
         what = "these weights have every row on its side, and the loss falls towards 0 for ever as "
                "they grow";
@@ -80,6 +81,13 @@ bool mg_explain_endless(const mg_endless *endless, char *why, size_t room) {
     else if (endless->separable)
         what = "in one direction of the weights every row gets to its side, and the loss falls "
                "towards 0 for ever";
-    snprintf(why, room, "without a penalty there is no optimum: %s; give C a finite value", what);
+    if (endless->column > 0 && !endless->separated)
+        snprintf(column, sizeof column,
+                 "column %lld of what the learner gets tells the class of every row where it is "
+                 "not 0, so that no row gets worse and some get better for ever as its weight "
+                 "grows",
+                 (long long)endless->column);
+    snprintf(why, room, "without a penalty there is no optimum: %s; give C a finite value",
+             column[0] ? column : what);
     return true;
 }

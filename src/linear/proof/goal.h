@@ -3,6 +3,7 @@
 
 #include "base/text/number_text.h"
 #include "linear/objective/solver.h"
+#include "linear/proof/newton_matrix.h"
 
 /* The certificate (certificate.c derives it): scores afresh, P, and the dual
  * objective at a feasible point made from the solution's dual variables if they are given, else
@@ -67,13 +68,6 @@ margin_status mg_goal_end(const mg_linear_job *job, mg_linear_solution *solution
                           margin_status ended, const char *unit);
 
 /* ---- What is said in the end: why a minimisation ended, in one sentence ---- */
-
-/* Why there is no optimum without a penalty. */
-typedef struct mg_endless {
-    bool separated; /* every row is on its side */
-    bool recession; /* the loss falls for ever in some direction */
-    bool separable; /* and in that every row gets on its side */
-} mg_endless;
 
 /* Of any minimisation; `unit` names what was counted: "steps". status OK: the gap is proven. */
 void mg_explain_end(margin_status status, const char *unit, int64_t count, double gap,

@@ -253,35 +253,37 @@ static margin_status come_nearer(const mg_objective *o, double *w, double *b, ma
     return MARGIN_OK;
 }
 
-margin_status mg_objective_recedes(const mg_objective *o, bool *recedes, margin_error *error) {
-    *recedes = false;
-    return mg_is_endless(o) ? mg_column_recedes(o->design->context, o->design->problem,
-                                                o->intercept, o->c, recedes, error)
-                            : MARGIN_OK;
+margin_status mg_find_column(const mg_objective *o, mg_endless *endless, margin_error *error) {
+    int64_t column = -1;
+    if (mg_is_endless(o))
+        MG_TRY(mg_column_recedes(o->design->context, o->design->problem, o->intercept, o->c,
+                                 &column, error));
+    endless->column = column + 1;
+    endless->recession = column >= 0;
+    return MARGIN_OK;
 }
 
 margin_status mg_find_recession(const mg_objective *o, const double *w, const double *b,
-                                bool *recedes, bool *separable, margin_error *error) {
+                                mg_endless *endless, margin_error *error) {
     enum { MOST_STEPS = 12 };
     static const double far = 4.0;    /* of a margin in one step */
     static const double still = 0.05; /* below it nothing moves any more: an optimum */
     const int64_t weights = o->functions * o->columns;
     double *at, *at_b, *step, *step_b, least, most = (double)INFINITY;
     MG_SCOPED_ARENA(arena, o->design->heap);
-    *separable = false;
-    MG_TRY(mg_objective_recedes(o, recedes, error));
-    if (!mg_is_endless(o) || *recedes || !mg_newton_matrix_can(o)) return MARGIN_OK;
+    MG_TRY(mg_find_column(o, endless, error));
+    if (!mg_is_endless(o) || endless->recession || !mg_newton_matrix_can(o)) return MARGIN_OK;
     MG_TRY(MG_PIECES(&arena, "Newton's direction", error, MG_PIECE(at, weights),
                      MG_PIECE(at_b, o->functions), MG_PIECE(step, weights + o->functions),
                      MG_PIECE(step_b, o->functions)));
     memcpy(at, w, (size_t)weights * sizeof *at);
     memcpy(at_b, b, (size_t)o->functions * sizeof *at);
     MG_TRY(come_nearer(o, at, at_b, error));
-    for (int k = 0; k < MOST_STEPS && most >= still && !*recedes; k++) {
+    for (int k = 0; k < MOST_STEPS && most >= still && !endless->recession; k++) {
         MG_TRY(look_ahead(o, at, at_b, step, step_b, &least, &most, error));
         /* some margins grow and none falls, however far one goes */
-        *recedes = most >= still && least > -1e-4 * most;
-        *separable = *recedes && least > 1e-4 * most;
+        endless->recession = most >= still && least > -1e-4 * most;
+        endless->separable = endless->recession && least > 1e-4 * most;
         const double share = fmin(1.0, far / fmax(most, -least));
         for (int64_t j = 0; j < weights; j++)
             at[j] -= share * step[j];

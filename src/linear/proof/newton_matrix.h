@@ -40,9 +40,16 @@ void mg_newton_matrix_solve(const mg_objective *o, const mg_newton_matrix *n, co
 
 /* Without a penalty it may: it has no least value where classes separate. */
 bool mg_is_endless(const mg_objective *o);
-/* mg_column_recedes, of an objective that may be endless. */
-margin_status mg_objective_recedes(const mg_objective *o, bool *recedes, margin_error *error);
-/* Whether the loss of an endless objective falls for ever in a direction of Newton's method from
- * (w, b); *separable: every margin grows in it. A few steps are taken until that is plain. */
+/* Why there is no optimum without a penalty. */
+typedef struct mg_endless {
+    bool separated; /* every row is on its side */
+    bool recession; /* the loss falls for ever in some direction */
+    bool separable; /* and in that every row gets on its side */
+    int64_t
+        column; /* which is the weight of this one, counted from 1 (mg_column_recedes); 0: not */
+} mg_endless;
+/* Whether it falls for ever in one weight. */
+margin_status mg_find_column(const mg_objective *o, mg_endless *endless, margin_error *error);
+/* Or in a direction of Newton's method from (w, b): a few steps are taken until that is plain. */
 margin_status mg_find_recession(const mg_objective *o, const double *w, const double *b,
-                                bool *recedes, bool *separable, margin_error *error);
+                                mg_endless *endless, margin_error *error);

@@ -261,8 +261,7 @@ margin_status mg_descent_end(mg_descent *d, margin_status ended) {
     if (endless.separated && out->status == MARGIN_OK) out->status = MARGIN_STOPPED_STALLED;
     const bool stopped = out->status != MARGIN_OK && ended != MARGIN_STOPPED_TIME;
     if (stopped && !endless.separated && !out->plain)
-        MG_TRY(mg_find_recession(d->objective, d->best.w, d->best.b, &endless.recession,
-                                 &endless.separable, d->job->error));
+        MG_TRY(mg_find_recession(d->objective, d->best.w, d->best.b, &endless, d->job->error));
     if (stopped) MG_TRY(find_safe_rate(d, &safe));
     if (mg_explain_endless(&endless, out->why, sizeof out->why)) return out->status;
     if (out->status != MARGIN_OK && (d->diverged || d->rate > safe))
