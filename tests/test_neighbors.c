@@ -516,7 +516,7 @@ static void test_allocations(void **state) {
     assert_true(support_fail_each_allocation(2, build_and_ask, &f) > 10);
     f = (failing){x, 3000, 12, MG_NEIGHBORS_BRUTE};
     assert_true(support_fail_each_allocation(2, build_and_ask, &f) > 5);
-    f.method = MG_NEIGHBORS_AUTO;
+    f = (failing){x, 5000, 12, MG_NEIGHBORS_AUTO};
     assert_true(support_fail_each_allocation(1, build_and_ask, &f) > 10);
     free(x);
 }
@@ -533,12 +533,11 @@ static void test_choice(void **state) {
         const char *told;
     } cases[] = {{UNIFORM, 50, 2, false, ""},
                  {UNIFORM, 500, 2, true, ""},
-                 {UNIFORM, 4000, 30, false, ""},
-                 {CLUSTERS, 4000, 12, true, ""},
-                 {LINE, 4000, 40, true, ""},
+                 {LINE, 4000, 12, false, "over 4000 rows of 12 columns"},
+                 {UNIFORM, 5000, 30, false, "of a sixteenth of the rows"},
+                 {CLUSTERS, 5000, 12, true, "(16 tried)"},
+                 {LINE, 5000, 40, true, ""},
                  {UNIFORM, 2000, 80, false, ""},
-                 {UNIFORM, 16384, 30, false, "of a sixteenth of the rows"},
-                 {UNIFORM, 16383, 30, false, "of a quarter of the rows"},
                  {CLUSTERS, 20000, 12, true, ""}};
     for (int n = 0; n < MG_LENGTH(cases); n++) {
         double *x = make_points(cases[n].kind, cases[n].rows, cases[n].columns, 3);
