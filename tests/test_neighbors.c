@@ -257,6 +257,7 @@ static void test_sizes(void **state) {
             compare_all(context, UNIFORM, rows[r], columns, 2, 3, 8);
             compare_all(context, GRID, rows[r], columns, 2, 6, 8);
         }
+    compare_all(context, UNIFORM, 200, 900, 2, 5, 32);
     compare_all(context, CLUSTERS, 300, 70, 2, 4, 30);
     compare_all(context, CLUSTERS, 300, 64, 1, 4, 30);
     margin_context_free(context);
