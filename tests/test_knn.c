@@ -345,6 +345,10 @@ static void test_missing_and_large(void **state) {
     large[7] = -3e305;
     data.x.values = large;
     fit_refused(context, "knn(k=1)", &data, MARGIN_ERROR_DATA, "row 4 has the value -3e+305");
+    large[9] = (double)NAN;
+    fit_refused(context, "knn(k=1)", &data, MARGIN_ERROR_DATA, "impute");
+    large[9] = (double)INFINITY;
+    fit_refused(context, "knn(k=1)", &data, MARGIN_ERROR_DATA, "row 5 has the value inf");
     margin_context_free(context);
 }
 

@@ -435,6 +435,8 @@ margin_status mg_knn_verify(mg_fit *fit, const mg_hypothesis *h) {
         return mg_fail(fit->error, MARGIN_ERROR_DATA,
                        "the model was trained on %lld rows and this data has %lld",
                        (long long)index->rows, (long long)fit->problem->count);
+    if (fit->problem->unchecked)
+        MG_TRY(mg_problem_check_finite(fit->context, fit->problem, false, fit->error));
     MG_SCOPED_ARENA(arena, fit->context->heap);
     return knn_verify_with(&v, h, &arena);
 }
