@@ -534,7 +534,8 @@ static void test_choice(void **state) {
         const char *told;
     } cases[] = {{UNIFORM, 50, 2, false, ""},
                  {UNIFORM, 500, 2, true, ""},
-                 {LINE, 4000, 12, false, "over 4000 rows of 12 columns"},
+                 {LINE, 4000, 15, true, "(16 tried)"},
+                 {LINE, 4000, 16, false, "over 4000 rows of 16 columns"},
                  {UNIFORM, 5000, 30, false, "of a sixteenth of the rows"},
                  {CLUSTERS, 5000, 12, true, "(16 tried)"},
                  {LINE, 5000, 40, true, ""},

@@ -14,12 +14,13 @@ enum {
     SHARE = 32, /* of so many rows one takes part in the middle of a column, */
     LEAST = 5,  /* but so many, if there are */
     PROBES = 16,
-    SURE_COLUMNS = 8, /* up to here the tree wins whatever the data are */
-    SURE_ROWS = 128,  /* below, nothing matters, */
-    FEW_ROWS = 4096,  /* and with more columns hardly anything below these */
-    PART = 16,        /* of so many rows one is in the part that is tried, */
-    FIRST = 64,       /* and of so many in the part before, which has */
-    EACH = 4,         /* at least so many rows for each neighbour */
+    SURE_COLUMNS = 8,  /* up to here the tree wins whatever the data are */
+    SOME_COLUMNS = 15, /* beyond, it seldom does */
+    SURE_ROWS = 128,   /* below, nothing matters, */
+    FEW_ROWS = 4096, /* and of so many columns hardly anything below these; no part tells of them */
+    PART = 16,       /* of so many rows one is in the part that is tried, */
+    FIRST = 64,      /* and of so many in the part before, which has */
+    EACH = 4,        /* at least so many rows for each neighbour */
     LARGEST_ROWS = INT32_MAX - 64
 };
 
@@ -272,8 +273,9 @@ static margin_status index_choose(margin_context *context, const mg_neighbors_pl
         (scan_cost((double)plan->rows, (double)columns, true) - 500) / visit_cost((double)columns);
     const bool chosen = plan->method == MG_NEIGHBORS_TREE;
     const bool sure = chosen || columns <= SURE_COLUMNS;
-    if (!possible || (!chosen && plan->rows < (sure ? SURE_ROWS : FEW_ROWS))) return MARGIN_OK;
-    if (!sure && plan->rows / FIRST >= EACH * plan->k)
+    if (!possible || (!chosen && plan->rows < (columns <= SOME_COLUMNS ? SURE_ROWS : FEW_ROWS)))
+        return MARGIN_OK;
+    if (!sure && plan->rows >= FEW_ROWS && plan->rows / FIRST >= EACH * plan->k)
         MG_TRY(guess_visits(context, plan, choice, error));
     if (choice->guessed) return MARGIN_OK;
     choice->probes = 0;
