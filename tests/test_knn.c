@@ -515,6 +515,26 @@ static void test_scored_rows(void **state) {
     }
 }
 
+/* Rows whose answers are dear are all asked where they are no more than are proven. */
+static void test_few_wide_rows(void **state) {
+    enum { ROWS = 20, COLUMNS = 20000 };
+    static double x[ROWS * COLUMNS];
+    double y[ROWS];
+    uint64_t random = 3;
+    margin_context *context = support_context(NULL, 1);
+    margin_report report = {0};
+    (void)state;
+    for (int64_t v = 0; v < ROWS * COLUMNS; v++)
+        x[v] = support_uniform(&random);
+    for (int i = 0; i < ROWS; i++)
+        y[i] = i % 2;
+    margin_data data = points_data(x, ROWS, COLUMNS, y);
+    margin_model_free(fit_text(context, "knn(p=1)", &data, &report));
+    assert_true(isnan(margin_report_item_value(&report, "scored_rows")));
+    assert_true(margin_report_item_value(&report, "checked_rows") == ROWS);
+    margin_context_free(context);
+}
+
 /* Data whose weights are not those of the fit and do not add up to k. */
 static void test_verify_weights(void **state) {
     double x[6], y[6], weights[6];
@@ -614,6 +634,7 @@ int main(void) {
         cmocka_unit_test(test_tasks),
         cmocka_unit_test(test_verify),
         cmocka_unit_test(test_scored_rows),
+        cmocka_unit_test(test_few_wide_rows),
         cmocka_unit_test(test_verify_weights),
         cmocka_unit_test(test_verify_shares_of_ties),
         cmocka_unit_test(test_objective_of_copies),

@@ -124,11 +124,12 @@ static margin_status ask(claim *c) {
 static int64_t scored_rows(const mg_neighbors *index, double each) {
     static const double value = 1, little = 1e6; /* nanoseconds */
     const double limit = fmax((double)index->rows * (double)index->columns * value, little);
+    const double most = limit / each;
     int64_t rows = MG_MIN(index->rows, MG_KNN_SCORED);
-    if ((double)rows * each > limit) rows = mg_scored_finest(rows, MG_KNN_SCORED, MG_KNN_LEAST);
-    while (rows > MG_KNN_LEAST && (double)rows * each > limit)
+    if ((double)rows > most) rows = mg_scored_finest(rows, MG_KNN_SCORED, MG_KNN_LEAST);
+    while (rows > MG_KNN_LEAST && (double)rows > most)
         rows /= 2;
-    return rows;
+    return MG_MIN(rows, index->rows);
 }
 
 static int64_t tell_scored(const claim *c, double visits, double found) {
