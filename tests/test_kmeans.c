@@ -4,6 +4,7 @@
 #include "model_cases.h"
 
 #include "cluster/learner/silhouette.h"
+#include "model/object/model_object.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -347,6 +348,35 @@ static void test_silhouette_of_stopped(void **state) {
     }
 }
 
+/* Few steps on more rows: some rows tell the silhouette, a forged number of them nothing. */
+static void test_silhouette_of_some(void **state) {
+    enum { ROWS = 1500, COLUMNS = 4, ASKED = 256 };
+    static double x[COLUMNS * ROWS];
+    uint64_t random = 7;
+    for (int v = 0; v < COLUMNS * ROWS; v++)
+        x[v] = support_normal(&random) + 4 * (v / COLUMNS % 3);
+    margin_data data = {.x = margin_dense_f64(x, ROWS, COLUMNS, COLUMNS)};
+    margin_report report = {0}, found = {0};
+    margin_metrics m = {.size = sizeof m};
+    margin_model *model =
+        fit_text(*state, "kmeans(k=3, restarts=1, max_iter=1, tol=0.9)", &data, &report);
+    const double told = margin_report_item_value(&report, "silhouette");
+    assert_true(margin_report_item_value(&report, "silhouette_rows") == ASKED);
+    assert_int_equal(margin_evaluate(*state, model, &data, &m, &error), MARGIN_OK);
+    assert_true(told != m.silhouette);
+    assert_close(told, m.silhouette, 0.05);
+    assert_int_equal(margin_verify(*state, model, &data, &found, &error), MARGIN_OK);
+    assert_close(margin_report_item_value(&found, "silhouette"), told, 1e-12);
+    for (int k = 0; k < 3; k++) {
+        const double forged[] = {ASKED + 0.5, 2 * ASKED, (double)NAN};
+        mg_report_set(&model->report, "silhouette_rows", forged[k]);
+        assert_int_equal(margin_verify(*state, model, &data, &found, &error),
+                         MARGIN_STOPPED_STALLED);
+    }
+    margin_metrics_free(&m);
+    margin_model_free(model);
+}
+
 /* A cluster for each different row where there are fewer of them than clusters. */
 static void test_fewer(void **state) {
     const double x[14] = {1, 1, 2, 2, 1, 1, 2, 2, 3, 3, 1, 1, -0.0, 3};
@@ -685,6 +715,7 @@ int main(void) {
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_empty_clusters),
         cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_silhouette_of_some),
         cmocka_unit_test(test_silhouette_of_stopped),
         cmocka_unit_test(test_fewer),
         cmocka_unit_test(test_refusals),

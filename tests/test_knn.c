@@ -345,6 +345,10 @@ static void test_missing_and_large(void **state) {
     large[7] = -3e305;
     data.x.values = large;
     fit_refused(context, "knn(k=1)", &data, MARGIN_ERROR_DATA, "row 4 has the value -3e+305");
+    large[9] = (double)NAN;
+    fit_refused(context, "knn(k=1)", &data, MARGIN_ERROR_DATA, "impute");
+    large[9] = (double)INFINITY;
+    fit_refused(context, "knn(k=1)", &data, MARGIN_ERROR_DATA, "row 5 has the value inf");
     margin_context_free(context);
 }
 
@@ -425,11 +429,11 @@ static void test_verify(void **state) {
 static double plain_score(const margin_model *model, const margin_data *data, const int64_t *kept,
                           int64_t count, int64_t asked) {
     const bool classes = margin_model_task(model) == MARGIN_CLASSIFY;
-    const int64_t columns = data->x.columns;
+    const int64_t columns = data->x.columns, finest = mg_scored_finest(count, 1024, 32);
     double sum = 0, total = 0;
     for (int64_t i = 0; i < asked; i++) {
         const int64_t from = i * count / asked, length = (i + 1) * count / asked - from;
-        const int64_t at = mg_scored_row(count, 1000, asked, i), row = kept[at];
+        const int64_t at = mg_scored_row(count, finest, asked, i), row = kept[at];
         const double y = ((const double *)data->y.values)[row];
         const double w = data->weights.values ? ((const double *)data->weights.values)[row] : 1;
         const margin_matrix x =
@@ -439,7 +443,8 @@ static double plain_score(const margin_model *model, const margin_data *data, co
         if (classes) assert_int_equal(margin_predict(model, &x, &label, NULL), MARGIN_OK);
         if (!classes) assert_int_equal(margin_predict_values(model, &x, &value, NULL), MARGIN_OK);
         assert_true(from <= at && at < from + length);
-        assert_int_equal(at, mg_scored_row(count, 1000, 1000, mg_scored_stretch(asked, i, 1000)));
+        assert_int_equal(at,
+                         mg_scored_row(count, finest, finest, mg_scored_stretch(asked, i, finest)));
         sum += w * (classes ? (double)((double)label == y) : (value - y) * (value - y));
         total += w;
     }
@@ -476,7 +481,7 @@ static void check_other_learner(margin_context *context, const margin_data *data
     margin_model_free(model);
 }
 
-/* The training accuracy of many rows is that of 1,000 of them, or fewer where answers cost more. */
+/* The training accuracy of many rows is that of 1,024 of them, or fewer where answers cost more. */
 static void test_scored_rows(void **state) {
     enum { ROWS = 2345 };
     static double x[ROWS * 2], y[ROWS], weights[ROWS];
@@ -494,18 +499,40 @@ static void test_scored_rows(void **state) {
     for (int threads = 1; threads <= 4; threads += 3) {
         margin_context *context = support_context(NULL, threads);
         margin_data data = points_data(x, ROWS, 2, y);
-        check_scored(context, "knn", &data, kept, ROWS, 1000);
-        check_scored(context, "knn(k=1, task=regress, method=brute)", &data, kept, ROWS, 250);
-        check_scored(context, "knn(k=40, p=3, method=brute)", &data, kept, ROWS, 125);
+        check_scored(context, "knn", &data, kept, ROWS, 1024);
+        check_scored(context, "knn(k=1, task=regress, method=brute)", &data, kept, ROWS, 256);
+        check_scored(context, "knn(k=40, p=3, method=brute)", &data, kept, ROWS, 64);
         data.weights = margin_values_f64(weights, ROWS);
-        check_scored(context, "standardize | knn(method=tree)", &data, weighed, count, 1000);
+        check_scored(context, "standardize | knn(method=tree)", &data, weighed, count, 1024);
         margin_report report = {0};
         data = points_data(x, 1000, 2, y);
         margin_model_free(fit_text(context, "knn", &data, &report));
         assert_true(isnan(margin_report_item_value(&report, "scored_rows")));
+        check_scored(context, "knn(method=brute)", &data, kept, 1000, 256);
+        check_scored(context, "knn(k=40, p=3, method=brute, task=regress)", &data, kept, 1000, 128);
         check_other_learner(context, &data);
         margin_context_free(context);
     }
+}
+
+/* Rows whose answers are dear are all asked where they are no more than are proven. */
+static void test_few_wide_rows(void **state) {
+    enum { ROWS = 20, COLUMNS = 20000 };
+    static double x[ROWS * COLUMNS];
+    double y[ROWS];
+    uint64_t random = 3;
+    margin_context *context = support_context(NULL, 1);
+    margin_report report = {0};
+    (void)state;
+    for (int64_t v = 0; v < ROWS * COLUMNS; v++)
+        x[v] = support_uniform(&random);
+    for (int i = 0; i < ROWS; i++)
+        y[i] = i % 2;
+    margin_data data = points_data(x, ROWS, COLUMNS, y);
+    margin_model_free(fit_text(context, "knn(p=1)", &data, &report));
+    assert_true(isnan(margin_report_item_value(&report, "scored_rows")));
+    assert_true(margin_report_item_value(&report, "checked_rows") == ROWS);
+    margin_context_free(context);
 }
 
 /* Data whose weights are not those of the fit and do not add up to k. */
@@ -607,6 +634,7 @@ int main(void) {
         cmocka_unit_test(test_tasks),
         cmocka_unit_test(test_verify),
         cmocka_unit_test(test_scored_rows),
+        cmocka_unit_test(test_few_wide_rows),
         cmocka_unit_test(test_verify_weights),
         cmocka_unit_test(test_verify_shares_of_ties),
         cmocka_unit_test(test_objective_of_copies),

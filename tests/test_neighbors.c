@@ -257,6 +257,7 @@ static void test_sizes(void **state) {
             compare_all(context, UNIFORM, rows[r], columns, 2, 3, 8);
             compare_all(context, GRID, rows[r], columns, 2, 6, 8);
         }
+    compare_all(context, UNIFORM, 200, 900, 2, 5, 32);
     compare_all(context, CLUSTERS, 300, 70, 2, 4, 30);
     compare_all(context, CLUSTERS, 300, 64, 1, 4, 30);
     margin_context_free(context);
@@ -516,7 +517,7 @@ static void test_allocations(void **state) {
     assert_true(support_fail_each_allocation(2, build_and_ask, &f) > 10);
     f = (failing){x, 3000, 12, MG_NEIGHBORS_BRUTE};
     assert_true(support_fail_each_allocation(2, build_and_ask, &f) > 5);
-    f.method = MG_NEIGHBORS_AUTO;
+    f = (failing){x, 5000, 12, MG_NEIGHBORS_AUTO};
     assert_true(support_fail_each_allocation(1, build_and_ask, &f) > 10);
     free(x);
 }
@@ -533,12 +534,12 @@ static void test_choice(void **state) {
         const char *told;
     } cases[] = {{UNIFORM, 50, 2, false, ""},
                  {UNIFORM, 500, 2, true, ""},
-                 {UNIFORM, 4000, 30, false, ""},
-                 {CLUSTERS, 4000, 12, true, ""},
-                 {LINE, 4000, 40, true, ""},
+                 {LINE, 4000, 15, true, "(16 tried)"},
+                 {LINE, 4000, 16, false, "over 4000 rows of 16 columns"},
+                 {UNIFORM, 5000, 30, false, "of a sixteenth of the rows"},
+                 {CLUSTERS, 5000, 12, true, "(16 tried)"},
+                 {LINE, 5000, 40, true, ""},
                  {UNIFORM, 2000, 80, false, ""},
-                 {UNIFORM, 16384, 30, false, "of a sixteenth of the rows"},
-                 {UNIFORM, 16383, 30, false, "of a quarter of the rows"},
                  {CLUSTERS, 20000, 12, true, ""}};
     for (int n = 0; n < MG_LENGTH(cases); n++) {
         double *x = make_points(cases[n].kind, cases[n].rows, cases[n].columns, 3);

@@ -596,6 +596,11 @@ static void passes_without_progress_end(void **unused) {
     assert_int_equal(f.status, MARGIN_STOPPED_ITERATIONS);
     assert_int_equal(f.report.iterations, 60);
     mg_hypothesis_free(f.h);
+    const mg_problem narrow = many_rows(MANY, 1, 1.0, 0.0); /* a visit counts as some numbers */
+    f = fit_perceptron(context, &narrow, "bound=no", 5, NULL);
+    assert_int_equal(f.status, MARGIN_STOPPED_STALLED);
+    assert_in_range(f.report.iterations, 1000000 / (5 * MANY), 2 * 1000000 / (5 * MANY));
+    mg_hypothesis_free(f.h);
     margin_context_free(context);
 }
 

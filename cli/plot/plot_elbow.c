@@ -99,6 +99,18 @@ static int by_k(const void *a, const void *b) {
     return (x->k > y->k) - (x->k < y->k);
 }
 
+/* A fit asks some rows where its steps were few. */
+static margin_status silhouette_of_all(cli_session *session, const margin_model *model,
+                                       const margin_data *data, margin_status status,
+                                       elbow_point *point) {
+    margin_metrics metrics = {.size = sizeof metrics};
+    const margin_status done =
+        margin_evaluate(session->context, model, data, &metrics, &session->error);
+    if (done >= 0) point->silhouette = metrics.silhouette;
+    margin_metrics_free(&metrics);
+    return done < 0 ? done : status;
+}
+
 /* One of the specs. */
 static margin_status fit_one(cli_session *session, const margin_spec *set, int64_t index,
                              const margin_data *data, elbow_point *point) {
@@ -114,6 +126,8 @@ static margin_status fit_one(cli_session *session, const margin_spec *set, int64
         point->inertia = report.objective;
         point->silhouette = margin_report_item_value(&report, "silhouette");
         point->simple = margin_report_item_value(&report, "simple_silhouette");
+        if (!isnan(margin_report_item_value(&report, "silhouette_rows")))
+            status = silhouette_of_all(session, model, data, status, point);
         if (status > 0) cli_warn("k = %lld stopped early: %s", (long long)point->k, report.reason);
     }
     if (status == MARGIN_ERROR_DATA) cli_advise_data(session, data, NULL);

@@ -154,6 +154,12 @@ void mg_trace_note(const mg_trace *trace, margin_trace_step step) {
     if (trace->step(&step, trace->user)) margin_context_cancel(trace->context);
 }
 
+int64_t mg_scored_finest(int64_t count, int64_t most, int64_t least) {
+    while (most > count && most > least)
+        most /= 2;
+    return most;
+}
+
 int64_t mg_scored_stretch(int64_t stretches, int64_t k, int64_t finer) {
     for (; stretches < finer; stretches *= 2)
         k = 2 * k + (int64_t)(mg_random_u64(1, MG_RANDOM_SAMPLE, (uint64_t)(stretches + k)) & 1);

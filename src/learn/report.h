@@ -24,8 +24,10 @@ void mg_report_reason(margin_report *report, const char *format, ...) MG_PRINTF(
 #define MG_SCORED_ROWS "scored_rows"
 /* Which ones: of stretches of equal length, `finest` of them or half as many and so on, each stands
  * for one of its halves, drawn, and in the end for a row, drawn, as rows may be in turns. So those
- * of few stretches are among those of more. The stretch of `finer` in number k of `stretches`; and
+ * of few stretches are among those of more. Finest: `most`, or half of it and so on down to the
+ * least, so that there is a row for each. The stretch of `finer` in number k of `stretches`; and
  * its row, of `count` >= finest. */
+int64_t mg_scored_finest(int64_t count, int64_t most, int64_t least);
 int64_t mg_scored_stretch(int64_t stretches, int64_t k, int64_t finer);
 int64_t mg_scored_row(int64_t count, int64_t finest, int64_t stretches, int64_t k);
 /* Joins the report of the next sub-problem to that of those before it (the first one is simply

@@ -63,8 +63,9 @@ typedef struct mg_kmeans_result {
 /* Fills centres (k x columns), weights (k, of the rows of each cluster) and, if not NULL, labels
  * (count). DATA: fewer different rows than clusters; squares or sums out of the range of numbers.
  * Memory: the tiles, 4 (k / 8 + 2) bytes and three labels a row, from 9 centres on at least 64
- * bytes and the rows once more in f32; k x columns numbers a thread. Of sparse rows up to 110
- * bytes more a row, and no numbers a thread but those of a row. */
+ * bytes and the rows once more in f32, with fewer and from 16 columns on up to 32 bytes; k x
+ * columns numbers a thread. Of sparse rows up to 110 bytes more a row, and no numbers a thread but
+ * those of a row. */
 margin_status mg_kmeans(const mg_kmeans_task *task, double *centres, double *weights,
                         int32_t *labels, mg_kmeans_result *result);
 

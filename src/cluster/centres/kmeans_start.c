@@ -10,7 +10,11 @@
 /* A quarter of the squared distance of two centres, a little less for what rounding does: a row
  * nearer to its own cannot be nearer to the other. */
 static const double quarter = 0.25 * (1 - 1e-9);
-enum { CHUNK = MG_KMEANS_CHUNK, AHEAD = MG_KMEANS_AHEAD };
+enum {
+    CHUNK = MG_KMEANS_CHUNK,
+    AHEAD = MG_KMEANS_AHEAD,
+    KEPT_COLUMNS = 16 /* of dense rows, squares are kept from here on */
+};
 
 typedef struct draws {
     mg_kmeans_run *run;
@@ -31,8 +35,9 @@ typedef struct draws {
     float *strip, start[MG_FILTER_MEMBERS], share[MG_FILTER_MEMBERS];
     float most_share;
     uint8_t *may;    /* of a row: bit l is set where candidate l may be nearer than `near` */
-    double *squares; /* of a sparse row to the candidates, `trials` each, where one may be */
+    double *squares; /* of a row to the candidates, `trials` each, where one may be, if `keeps` */
     int64_t trials;
+    bool keeps;
 } draws;
 
 /* ---- Drawing --------------------------------------------------------------------------------- */
@@ -104,7 +109,7 @@ static void gain_of_row(const draws *d, int64_t i, int worker, double *gains) {
         gains[l] += weight * MG_MAX(near - squares[l], 0.0);
     }
     d->may[i] = (uint8_t)may;
-    if (run->lanes) memcpy(d->squares + i * d->trials, squares, (size_t)d->count * sizeof *squares);
+    if (d->keeps) memcpy(d->squares + i * d->trials, squares, (size_t)d->count * sizeof *squares);
 }
 
 /* Row i as row r of a tile. True: f32 does not tell its gains to a hundredth, they are left out. */
@@ -184,7 +189,7 @@ static void settle_plus(const draws *d, int64_t i, int worker) {
     double squares[MG_TILE];
     if (!is_open(d, i)) return;
     const double *found = squares;
-    if (run->lanes && d->count > 1) {
+    if (d->keeps && d->count > 1) {
         found = d->squares + i * d->trials;
     } else {
         const mg_kmeans_point x = mg_kmeans_point_of(run, i, worker);
@@ -302,6 +307,7 @@ static margin_status start_draws(draws *d) {
     mg_kmeans_run *run = d->run;
     const mg_kmeans_task *task = run->task;
     d->block_count = (task->count + run->block_rows - 1) / run->block_rows;
+    d->keeps = run->lanes || (!run->filter && run->n >= KEPT_COLUMNS);
     MG_TRY(MG_PIECES(
         &d->arena, "the start of k-means", task->error, MG_PIECE(d->block_sums, d->block_count),
         MG_PIECE(d->gains, d->block_count * MG_TILE), MG_PIECE(d->candidates, MG_TILE * run->n),
@@ -309,7 +315,7 @@ static margin_status start_draws(draws *d) {
         MG_PIECE(d->tile.blocks, mg_tiles_square_numbers(1, run->n)),
         MG_PIECE(d->centre_rows, task->k), MG_PIECE(d->reach, task->k),
         MG_PIECE(d->strip, run->filter ? MG_FILTER_MEMBERS * run->n : 0),
-        MG_PIECE(d->squares, run->lanes ? d->trials * task->count : 0),
+        MG_PIECE(d->squares, d->keeps ? d->trials * task->count : 0),
         MG_PIECE(d->may, task->count)));
     d->tile.squares = d->tile.blocks + mg_tiles_square_numbers(1, run->n) - MG_TILE;
     memset(d->block_sums, 0, (size_t)d->block_count * sizeof *d->block_sums);

@@ -190,26 +190,32 @@ static void kmeans_describe(const mg_kmeans_task *task, const mg_kmeans_result *
     if (result->relocated > 0) mg_report_set(report, "relocated", (double)result->relocated);
 }
 
-/* The exact silhouette, of few rows. */
+/* The exact silhouette, of few rows, or of some of them: it takes no more differences than the
+ * steps did, or few. */
 static margin_status report_silhouette(mg_fit *fit, const mg_kmeans_task *task,
-                                       const int32_t *labels, const double *sizes) {
-    const mg_clustered rows = {.x = task->x,
-                               .index = task->index,
-                               .weight = task->weight,
-                               .count = task->count,
-                               .k = task->k,
-                               .labels = labels,
-                               .sizes = sizes};
-    static const double most = 2e8; /* differences: a tenth of a second */
-    const double rows_squared = (double)task->count * (double)task->count;
+                                       const mg_kmeans_result *result, const int32_t *labels,
+                                       const double *sizes) {
+    static const double few = 2e6, most = 2e8; /* a millisecond, and a tenth of a second */
+    const double count = (double)task->count, n = (double)task->x->columns;
+    const double steps = (double)(result->runs * result->iterations * task->k) * count * n;
+    const mg_clustered rows = {
+        .x = task->x,
+        .index = task->index,
+        .weight = task->weight,
+        .count = task->count,
+        .k = task->k,
+        .asked = mg_silhouette_asked(task->count, fmin(most, fmax(few, steps)) / n),
+        .labels = labels,
+        .sizes = sizes};
     double value;
-    if (task->count > MG_MOST_SILHOUETTE || task->k < 2 ||
-        rows_squared * (double)task->x->columns > most)
+    if (task->count > MG_MOST_SILHOUETTE || task->k < 2 || (double)rows.asked * count * n > most)
         return MARGIN_OK;
     const margin_status status = mg_silhouette(fit->context, &rows, &value, NULL, fit->error);
     if (mg_timed_out(fit->context, status)) return MARGIN_OK; /* it says less than the model does */
     MG_TRY(status);
     mg_report_set(&fit->report, "silhouette", value);
+    if (rows.asked < task->count)
+        mg_report_set(&fit->report, MG_SILHOUETTE_ROWS, (double)rows.asked);
     return MARGIN_OK;
 }
 
@@ -230,7 +236,7 @@ static margin_status kmeans_fit(mg_fit *fit) {
     MG_TRY(mg_kmeans(&task, centres, sizes, labels, &result));
     MG_TRY(mg_hypothesis_attach(h, fit->error));
     kmeans_describe(&task, &result, sizes, option_of(fit, "k")->integer, &fit->report);
-    MG_TRY(report_silhouette(fit, &task, labels, sizes));
+    MG_TRY(report_silhouette(fit, &task, &result, labels, sizes));
     fit->hypothesis = h;
     h = NULL;
     return MARGIN_OK;

@@ -169,11 +169,15 @@ static double claim_gain(mg_fit *fit, const check *c) {
 
 /* Of few rows. How many of those that may be in either cluster are in one is told by its size. */
 static margin_status claim_silhouette(mg_fit *fit, const check *c, const double *sizes) {
+    const double told = margin_report_item_value(fit->claimed, MG_SILHOUETTE_ROWS);
+    const double asked = isnan(told) ? (double)INFINITY : told;
     const mg_clustered rows = {.x = &c->p->x,
                                .index = c->p->index,
                                .weight = c->p->weight,
                                .count = c->p->count,
                                .k = c->k,
+                               .asked =
+                                   mg_silhouette_asked(c->p->count, asked * (double)c->p->count),
                                .labels = c->labels,
                                .sizes = sizes,
                                .blur = c->p->blur,
@@ -187,6 +191,8 @@ static margin_status claim_silhouette(mg_fit *fit, const check *c, const double 
         c->open_weight[m] = fmax(0, sizes[m] - (c->sizes[m] - c->open_weight[m]));
     MG_TRY(mg_silhouette(fit->context, &rows, &value, &rounding, fit->error));
     mg_report_claim(&fit->report, &fit->verified, "silhouette", value, rounding);
+    if (rows.asked < rows.count)
+        mg_report_claim(&fit->report, &fit->verified, MG_SILHOUETTE_ROWS, (double)rows.asked, 0);
     return MARGIN_OK;
 }
 

@@ -14,6 +14,26 @@ static void silhouette_read_row(const mg_clustered *rows, int64_t i, double *row
     mg_row_expand(rows->x, rows->index ? rows->index[i] : i, row);
 }
 
+int64_t mg_silhouette_asked(int64_t count, double most) {
+    int64_t asked = count;
+    if ((double)count * (double)count > most)
+        asked = mg_scored_finest(count, MG_SILHOUETTE_FINEST, MG_SILHOUETTE_LEAST);
+    while (asked > MG_SILHOUETTE_LEAST && (double)asked * (double)count > most)
+        asked /= 2;
+    return MG_MIN(asked, count);
+}
+
+static int64_t asked_of(const mg_clustered *rows) {
+    return rows->asked ? rows->asked : rows->count;
+}
+
+static int64_t asked_row(const mg_clustered *rows, int64_t i) {
+    if (asked_of(rows) == rows->count) return i;
+    return mg_scored_row(rows->count,
+                         mg_scored_finest(rows->count, MG_SILHOUETTE_FINEST, MG_SILHOUETTE_LEAST),
+                         rows->asked, i);
+}
+
 /* Where it lies, or read into `row`. */
 static const double *silhouette_row(const mg_clustered *rows, int64_t i, double *row) {
     const margin_matrix *x = rows->x;
@@ -34,6 +54,7 @@ typedef struct measured {
 /* Of one row to the others. */
 typedef struct distances {
     const mg_clustered *rows;
+    int64_t row;
     double *sums;             /* k: weighted, to the rows of each cluster that are not open */
     double nearest, farthest; /* of the open ones; 0: there are none */
     double own_weight;        /* of the row itself, if it is open; else 0 */
@@ -94,8 +115,9 @@ static bool is_alone(const mg_clustered *rows, int64_t i) {
     return !(rows->open && rows->open[i]) && !(rows->sizes[rows->labels[i]] > alone);
 }
 
-static measured silhouette_of(distances *d, int64_t i) {
+static measured silhouette_of(distances *d) {
     const mg_clustered *rows = d->rows;
+    const int64_t i = d->row;
     const bool open = rows->open && rows->open[i];
     if (is_alone(rows, i)) return (measured){0, 0};
     if (d->nearest > d->farthest) d->nearest = 0;
@@ -116,11 +138,11 @@ typedef struct measuring {
 
 static margin_status measure_row(void *argument, int64_t task, int worker) {
     const measuring *m = argument;
-    const int64_t i = m->start + task;
     const mg_clustered *rows = m->rows;
     const int64_t n = rows->x->columns;
     double *row = m->room + worker * (n + MG_CENTRE_GROUP), *squares = row + n;
     distances *d = &m->found[task];
+    const int64_t i = d->row;
     if (is_alone(rows, i)) return MARGIN_OK;
     mg_centre_squares(m->isa, silhouette_row(rows, i, row), n, m->packed, m->size, squares);
     for (int64_t l = 0; l < m->size; l++)
@@ -144,8 +166,11 @@ static margin_status measure_rows(margin_context *context, measuring *m, double 
     const int64_t n = rows->x->columns;
     memset(sums, 0, (size_t)(m->count * rows->k) * sizeof *sums);
     for (int64_t i = 0; i < m->count; i++)
-        m->found[i] = (distances){
-            .rows = rows, .sums = sums + i * rows->k, .nearest = (double)INFINITY, .blur = blur};
+        m->found[i] = (distances){.rows = rows,
+                                  .row = asked_row(rows, m->start + i),
+                                  .sums = sums + i * rows->k,
+                                  .nearest = (double)INFINITY,
+                                  .blur = blur};
     for (m->first = 0; m->first < rows->count; m->first += MG_CENTRE_GROUP) {
         m->size = MG_MIN(rows->count - m->first, (int64_t)MG_CENTRE_GROUP);
         for (int64_t l = 0; l < m->size; l++)
@@ -176,7 +201,7 @@ margin_status mg_silhouette(margin_context *context, const mg_clustered *rows, d
     enum { MOST_SUMS = 1 << 20 };
     measuring m = {.rows = rows, .isa = mg_isa_level()};
     double *sums, blur = 0, total = 0, whole = 0, moved = 0;
-    const int64_t most = MG_MIN(MG_MAX(MOST_SUMS / rows->k, 1), rows->count);
+    const int64_t most = MG_MIN(MG_MAX(MOST_SUMS / rows->k, 1), asked_of(rows));
     int64_t filled = 0;
     for (int64_t c = 0; c < rows->k; c++)
         filled += rows->sizes[c] > 0;
@@ -189,12 +214,12 @@ margin_status mg_silhouette(margin_context *context, const mg_clustered *rows, d
                      MG_PIECE(m.packed, mg_centres_packed(MG_CENTRE_GROUP, n)),
                      MG_PIECE(sums, most * rows->k), MG_PIECE(m.found, most)));
     if (rounding) blur = distance_blur(rows, m.room);
-    for (; m.start < rows->count; m.start += m.count) {
-        m.count = MG_MIN(rows->count - m.start, most);
+    for (; m.start < asked_of(rows); m.start += m.count) {
+        m.count = MG_MIN(asked_of(rows) - m.start, most);
         MG_TRY(measure_rows(context, &m, sums, blur, error));
         for (int64_t i = 0; i < m.count; i++) {
-            const double weight = silhouette_weight_of(rows, m.start + i);
-            const measured own = silhouette_of(&m.found[i], m.start + i);
+            const double weight = silhouette_weight_of(rows, m.found[i].row);
+            const measured own = silhouette_of(&m.found[i]);
             whole += weight;
             total += weight * own.value;
             moved += weight * (own.rounding + MG_ROUNDING);

@@ -28,13 +28,13 @@ static margin_status find_labels(margin_context *context, const margin_matrix *x
 }
 
 /* `count` of the samples, fewer than all. */
-static margin_status choose_scored(const mg_samples *all, int64_t most, int64_t count,
+static margin_status choose_scored(const mg_samples *all, int64_t finest, int64_t count,
                                    mg_samples *scored, margin_error *error) {
     *scored = (mg_samples){.heap = all->heap, .count = count};
     MG_NEW(all->heap, scored->owned_rows, count, "the rows to answer for", error);
     if (all->weights) MG_NEW(all->heap, scored->weights, count, "their weights", error);
     for (int64_t k = 0; k < count; k++) {
-        const int64_t i = mg_scored_row(all->count, most, count, k);
+        const int64_t i = mg_scored_row(all->count, finest, count, k);
         scored->owned_rows[k] = mg_samples_row(all, i);
         if (all->weights) scored->weights[k] = all->weights[i];
     }
@@ -124,12 +124,14 @@ margin_status mg_fit_score(margin_context *context, const margin_data *data,
                            const margin_model *model, margin_report *report, mg_verified *verified,
                            margin_error *error) {
     const double told = margin_report_item_value(&model->report, MG_SCORED_ROWS);
+    const int64_t least = model->learner->scored_least;
     MG_SCOPED(mg_samples, scored);
-    int64_t count = model->learner->scored;
-    if (!isnan(told) && !known && count > 0 && samples->count > count) {
-        while ((double)(count / 2) >= told && count > model->learner->scored_least)
+    if (!isnan(told) && !known && least > 0 && samples->count > least) {
+        const int64_t finest = mg_scored_finest(samples->count, model->learner->scored, least);
+        int64_t count = finest;
+        while ((double)(count / 2) >= told && count > least)
             count /= 2;
-        MG_TRY(choose_scored(samples, model->learner->scored, count, &scored, error));
+        MG_TRY(choose_scored(samples, finest, count, &scored, error));
         mg_report_set(report, MG_SCORED_ROWS, (double)scored.count);
         samples = &scored;
     }

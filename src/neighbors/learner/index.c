@@ -11,14 +11,16 @@
 enum {
     PIECES = 64,
     SAMPLE = 127,
-    PROBES = 64,       /* of a tree of all or of a quarter; */
-    FIRST_PROBES = 16, /* of a sixteenth, which decides if nearly all of it is visited */
+    SHARE = 32, /* of so many rows one takes part in the middle of a column, */
+    LEAST = 5,  /* but so many, if there are */
+    PROBES = 16,
     SURE_COLUMNS = 8,  /* up to here the tree wins whatever the data are */
-    SURE_ROWS = 128,   /* below, nothing matters */
-    PART = 4,          /* of so many rows one is in the part that is tried first, */
-    FIRST = 16,        /* and of so many in the part before, for */
-    FEW = 64,          /* fewer neighbours than this, */
-    PART_ROWS = 1024,  /* if it has as many */
+    SOME_COLUMNS = 15, /* beyond, it seldom does */
+    SURE_ROWS = 128,   /* below, nothing matters, */
+    FEW_ROWS = 4096, /* and of so many columns hardly anything below these; no part tells of them */
+    PART = 16,       /* of so many rows one is in the part that is tried, */
+    FIRST = 64,      /* and of so many in the part before, which has */
+    EACH = 4,        /* at least so many rows for each neighbour */
     LARGEST_ROWS = INT32_MAX - 64
 };
 
@@ -43,7 +45,7 @@ static double plan_value(const mg_neighbors_plan *plan, int64_t i, int64_t j) {
 /* The median of a few values of a column: in the bulk of the data, however far others are. */
 static double middle_of(const mg_neighbors_plan *plan, int64_t j) {
     double values[SAMPLE];
-    const int64_t count = MG_MIN(plan->rows, SAMPLE);
+    const int64_t count = MG_MIN(plan->rows, MG_MIN(MG_MAX(plan->rows / SHARE, LEAST), SAMPLE));
     for (int64_t i = 0; i < count; i++)
         values[i] = plan_value(plan, plan->rows * i / count, j);
     return mg_select(values, count, count / 2);
@@ -177,9 +179,11 @@ static margin_status add_tree(margin_context *context, const mg_neighbors_plan *
 /* ---- Which method ---------------------------------------------------------------------------- */
 
 /* Costs of a query in nanoseconds as they were measured on one core with AVX2, the rows in cache: a
- * scan by tiles, and a node or leaf of the tree. Only their ratio matters. */
-static double scan_cost(double rows, double columns) {
-    return 3000 + rows * (0.30 + 0.027 * columns);
+ * scan by tiles, or eight times as slow, and a node or leaf of the tree. Only their ratio matters.
+ */
+static double scan_cost(double rows, double columns, bool tiles) {
+    const double each = rows * (0.30 + 0.027 * columns);
+    return tiles ? 3000 + each : 500 + 8 * each;
 }
 static double visit_cost(double columns) {
     return 30 + 2 * columns;
@@ -188,25 +192,20 @@ static double visit_cost(double columns) {
 double mg_neighbors_price(const mg_neighbors *index, double visits, double found) {
     const double columns = (double)index->columns, list = 60 * found;
     if (index->tree) return list + visits * visit_cost(columns);
-    const double scan = scan_cost((double)index->rows, columns);
-    return list + (index->metric.kind == MG_METRIC_EUCLID ? scan : 8 * scan); /* without tiles */
-}
-
-double mg_neighbors_make_price(const mg_neighbors *index) {
-    const double tree = (double)index->rows * (50 + 10 * (double)index->columns);
-    return index->tree ? tree : tree / PART;
+    return list + scan_cost((double)index->rows, columns, index->metric.kind == MG_METRIC_EUCLID);
 }
 
 /* Counts what queries of the tree visit: rows of the plan spread evenly, each of which finds itself
  * and k others. */
-static void probe(const mg_hypothesis *h, const mg_neighbors_plan *plan, int64_t count,
+static void probe(const mg_hypothesis *h, const mg_neighbors_plan *plan,
                   mg_neighbors_choice *choice) {
     mg_neighbor list[MG_NEIGHBORS_LIST];
     double q[MG_TREE_COLUMNS], visits = 0;
     const int64_t k = MG_MIN(MG_MIN(plan->k + 1, plan->rows), MG_NEIGHBORS_LIST);
-    for (int64_t i = 0; i < count && visits <= (double)count * choice->break_even; i++) {
+    choice->probes = 0;
+    for (int64_t i = 0; i < PROBES && visits <= PROBES * choice->break_even; i++) {
         for (int64_t j = 0; j < plan->x->columns; j++)
-            q[j] = plan_value(plan, plan->rows * i / count, j);
+            q[j] = plan_value(plan, plan->rows * i / PROBES, j);
         mg_search search = mg_search_nearest(q, k, list);
         mg_neighbors_find(mg_neighbors_view(h), &search);
         visits += (double)search.visits + 0.5 * (double)search.ranked / MG_LEAF;
@@ -215,17 +214,13 @@ static void probe(const mg_hypothesis *h, const mg_neighbors_plan *plan, int64_t
     choice->visits = visits / (double)choice->probes;
 }
 
-/* Whether a tree of one row in `part` visits more than is worth it for all: few columns apart, a
- * tree that does not pay need not be built. One of few rows cannot, but where it visits nearly all
- * of itself, a tree of all rows visits at least twice what pays (Gauss's numbers in 9 to 32
- * columns, clusters, surfaces of 6 and 8 dimensions, 20,000 and 100,000 rows). */
+/* What queries of a tree of one row in `parts` visit. */
 static margin_status try_part(margin_context *context, const mg_neighbors_plan *plan, int64_t parts,
                               mg_neighbors_choice *choice, margin_error *error) {
     mg_neighbors_plan part = *plan;
     mg_hypothesis *h = NULL;
     int64_t *rows = NULL;
     margin_status status;
-    if (plan->rows < parts * PART_ROWS) return MARGIN_OK;
     part.rows = plan->rows / parts;
     MG_GO_NEW(context->heap, rows, part.rows, "some rows", error);
     for (int64_t i = 0; i < part.rows; i++)
@@ -233,16 +228,27 @@ static margin_status try_part(margin_context *context, const mg_neighbors_plan *
     part.index = rows;
     MG_GO(new_index(context, &part, &h, error));
     MG_GO(add_tree(context, &part, h, error));
-    choice->probes = 0;
-    probe(h, &part, parts == FIRST ? FIRST_PROBES : PROBES, choice);
-    choice->whole = mg_neighbors_view(h)->tree->nodes + mg_neighbors_view(h)->tree->leaves;
-    if (choice->visits > choice->break_even ||
-        (parts == FIRST && choice->visits > 0.9 * (double)choice->whole))
-        choice->part = parts;
+    probe(h, &part, choice);
 done:
     mg_hypothesis_free(h);
     mg_free(context->heap, rows);
     return status;
+}
+
+/* Whether a tree of all rows would visit more than is worth it, from trees of few, which cost no
+ * more than a copy of all rows: few columns apart, a tree that does not pay need not be built. The
+ * more rows, the slower visits grow: the further factor of 16 in rows makes as much as three
+ * quarters of two steps like that from the first part to the second (Gauss's numbers in 9 to 20
+ * columns, surfaces of 4 to 12 dimensions, 5,000 to 400,000 rows: within 0.6 to 2 times). */
+static margin_status guess_visits(margin_context *context, const mg_neighbors_plan *plan,
+                                  mg_neighbors_choice *choice, margin_error *error) {
+    MG_TRY(try_part(context, plan, FIRST, choice, error));
+    const double before = choice->visits;
+    MG_TRY(try_part(context, plan, PART, choice, error));
+    const double growth = fmax(1, choice->visits / before);
+    choice->visits *= growth * sqrt(growth);
+    choice->guessed = choice->visits > choice->break_even;
+    return MARGIN_OK;
 }
 
 static margin_status check_plan(const mg_neighbors_plan *plan, margin_error *error) {
@@ -264,18 +270,19 @@ static margin_status index_choose(margin_context *context, const mg_neighbors_pl
     const int64_t columns = plan->x->columns;
     const bool possible = columns <= MG_TREE_COLUMNS && plan->method != MG_NEIGHBORS_BRUTE;
     choice->break_even =
-        (scan_cost((double)plan->rows, (double)columns) - 500) / visit_cost((double)columns);
-    if (!possible || (plan->method == MG_NEIGHBORS_AUTO && plan->rows < SURE_ROWS))
+        (scan_cost((double)plan->rows, (double)columns, true) - 500) / visit_cost((double)columns);
+    const bool chosen = plan->method == MG_NEIGHBORS_TREE;
+    const bool sure = chosen || columns <= SURE_COLUMNS;
+    if (!possible || (!chosen && plan->rows < (columns <= SOME_COLUMNS ? SURE_ROWS : FEW_ROWS)))
         return MARGIN_OK;
-    const bool sure = plan->method == MG_NEIGHBORS_TREE || columns <= SURE_COLUMNS;
-    if (!sure && plan->k < FEW) MG_TRY(try_part(context, plan, FIRST, choice, error));
-    if (!sure && !choice->part) MG_TRY(try_part(context, plan, PART, choice, error));
-    if (choice->part) return MARGIN_OK;
+    if (!sure && plan->rows >= FEW_ROWS && plan->rows / FIRST >= EACH * plan->k)
+        MG_TRY(guess_visits(context, plan, choice, error));
+    if (choice->guessed) return MARGIN_OK;
     choice->probes = 0;
     MG_TRY(add_tree(context, plan, *h, error));
     choice->tree = true;
     if (sure) return MARGIN_OK;
-    probe(*h, plan, PROBES, choice);
+    probe(*h, plan, choice);
     if (choice->visits <= choice->break_even) return MARGIN_OK;
     choice->tree = false;
     mg_hypothesis_free(*h);
@@ -310,19 +317,15 @@ void mg_neighbors_explain(const mg_neighbors_choice *choice, const mg_neighbors 
     const double shown = round(choice->visits * 10) / 10;
     snprintf(visits, sizeof visits, "%s", mg_number(shown).text);
     snprintf(even, sizeof even, "%s", mg_number(round(choice->break_even)).text);
-    if (choice->part == FIRST)
+    if (choice->probes > 0)
         snprintf(text, capacity,
-                 "brute force: a kd-tree of a sixteenth of the rows visits %s of its %lld boxes "
-                 "and leaves a query (%lld tried), and one of all rows too many",
-                 visits, (long long)choice->whole, (long long)choice->probes);
-    else if (choice->probes > 0)
-        snprintf(text, capacity,
-                 "%s %s boxes and leaves a query (%lld tried); a scan of all rows costs as much as "
-                 "%s of them",
-                 choice->tree   ? "kd-tree:"
-                 : choice->part ? "brute force: a kd-tree of a quarter of the rows visits at least"
-                                : "brute force: a kd-tree would visit at least",
-                 visits, (long long)choice->probes, even);
+                 "%s %s boxes and leaves a query (%lld tried%s); a scan of all rows costs as much "
+                 "as %s of them",
+                 choice->tree      ? "kd-tree:"
+                 : choice->guessed ? "brute force: a kd-tree would visit about"
+                                   : "brute force: a kd-tree would visit at least",
+                 visits, (long long)choice->probes,
+                 choice->guessed ? " on one of a sixteenth of the rows" : "", even);
     else if (choice->tree)
         snprintf(text, capacity, "kd-tree of %lld leaves", (long long)index->tree->leaves);
     else

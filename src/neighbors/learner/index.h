@@ -42,10 +42,9 @@ typedef enum mg_neighbors_method {
 /* What was chosen, and the counts that decided. */
 typedef struct mg_neighbors_choice {
     bool tree;
-    int64_t part;      /* a tree of one row in so many was enough to decide; 0: none was */
-    int64_t whole;     /* nodes and leaves of that tree */
-    int64_t probes;    /* queries tried on the tree; 0: decided without */
-    double visits;     /* mean number of nodes and leaves a probe visited */
+    bool guessed;      /* trees of some rows were enough to decide */
+    int64_t probes;    /* queries tried on the last tree; 0: decided without */
+    double visits;     /* mean number of nodes and leaves a probe visited, or would */
     double break_even; /* visits at which a scan costs as much */
 } mg_neighbors_choice;
 
@@ -63,10 +62,9 @@ typedef struct mg_neighbors_plan {
 margin_status mg_neighbors_make(margin_context *context, const mg_neighbors_plan *plan,
                                 mg_hypothesis **h, mg_neighbors_choice *choice,
                                 margin_error *error);
-/* Costs of one query, which visits so many nodes and leaves of a tree and finds so many rows, and
- * of making the index: in nanoseconds as they were measured once. */
+/* What one query costs that visits so many nodes and leaves of a tree and finds so many rows: in
+ * nanoseconds as they were measured once. */
 double mg_neighbors_price(const mg_neighbors *index, double visits, double found);
-double mg_neighbors_make_price(const mg_neighbors *index);
 /* Why, in a sentence. */
 void mg_neighbors_explain(const mg_neighbors_choice *choice, const mg_neighbors *index, char *text,
                           size_t capacity);

@@ -122,7 +122,10 @@ static margin_status knn_fit(mg_fit *fit) {
                                     .p = o[OPTION_P].number,
                                     .k = MG_MIN(k, problem->count),
                                     .method = method_of(&o[OPTION_METHOD])};
-    MG_GO(mg_neighbors_make(fit->context, &plan, &h, &choice, fit->error));
+    const margin_status made = mg_neighbors_make(fit->context, &plan, &h, &choice, fit->error);
+    if (made == MARGIN_ERROR_DATA && problem->unchecked) /* then it may be for them */
+        MG_GO(mg_problem_check_finite(fit->context, problem, false, fit->error));
+    MG_GO(made);
     MG_GO(mg_knn_add_targets(h, problem, &voting, fit->error));
     knn_describe(fit, h, &choice);
     describe_rule(fit, &voting);
@@ -193,7 +196,8 @@ static margin_status knn_answers(margin_context *context, const mg_hypothesis *h
     return status;
 }
 
-static const mg_learner_more knn_more = {.covers = knn_covers, .answers = knn_answers};
+static const mg_learner_more knn_more = {
+    .finds_infinite = true, .covers = knn_covers, .answers = knn_answers};
 
 const mg_learner mg_learner_knn = {
     .info =

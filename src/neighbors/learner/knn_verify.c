@@ -8,20 +8,23 @@
 #include "base/scoped.h"
 #include "neighbors/learner/knn.h"
 
-enum { CHECKED = 32, LOOK_UP = 1024 }; /* rows of the sample; rows between two looks at cancel */
+enum { LOOK_UP = 1024 }; /* rows between two looks at cancel */
+
+static int64_t finest(const mg_problem *problem) {
+    return mg_scored_finest(problem->count, MG_KNN_SCORED, MG_KNN_LEAST);
+}
 
 static int64_t checked_rows(const mg_problem *problem) {
-    return MG_MIN(problem->count, CHECKED);
+    return MG_MIN(problem->count, MG_KNN_LEAST);
 }
 
-/* Where the stretch of a checked row begins, the least number of stretches being cut. */
-static int64_t checked_stretch(int64_t number) {
-    return MG_KNN_LEAST * number / CHECKED;
+/* Row i of `asked`: all, or one of each of so many stretches. */
+static int64_t asked_row(const mg_problem *problem, int64_t asked, int64_t i) {
+    return asked == problem->count ? i : mg_scored_row(problem->count, finest(problem), asked, i);
 }
 
-static int64_t checked_row(const mg_problem *problem, int64_t number) {
-    if (problem->count <= MG_KNN_SCORED) return problem->count * number / checked_rows(problem);
-    return mg_scored_row(problem->count, MG_KNN_SCORED, MG_KNN_LEAST, checked_stretch(number));
+static int64_t checked_row(const mg_problem *problem, int64_t i) {
+    return asked_row(problem, checked_rows(problem), i);
 }
 
 static void knn_verify_read_row(const mg_problem *problem, int64_t sample, double *out) {
@@ -51,17 +54,11 @@ typedef struct claim {
     mg_fit *fit;
     const mg_neighbors *index;
     int64_t count, functions;
-    int64_t scored;   /* rows of the training accuracy, all of which are asked for; 0: CHECKED */
-    double *q, *last; /* count rows, and distances of the last that takes part */
-    double *scores;   /* count x functions, if they are of the training accuracy */
+    bool scored;          /* they are those of the training accuracy */
+    double *q, *last;     /* count rows, and distances of the last that takes part */
+    double *scores;       /* count x functions, if they are of the training accuracy */
     double visits, found; /* sums: nodes and leaves, neighbours */
 } claim;
-
-static int64_t asked_row(const claim *c, int64_t i) {
-    const mg_problem *problem = c->fit->problem;
-    return c->scored ? mg_scored_row(problem->count, MG_KNN_SCORED, c->scored, i)
-                     : checked_row(problem, i);
-}
 
 static void claim_find(claim *c, mg_search *search) {
     mg_neighbors_find(c->index, search);
@@ -122,30 +119,23 @@ static margin_status ask(claim *c) {
     return mg_cancelled(context) ? mg_fail_cancelled(c->fit->error) : MARGIN_OK;
 }
 
-/* The most training rows, halved until answering for them costs no more than the index, or little.
- */
+/* How many training rows the accuracy is of: all, if they are few, or the most, halved until their
+ * answers cost no more than a pass over the rows, or little. */
 static int64_t scored_rows(const mg_neighbors *index, double each) {
-    static const double little = 1e6; /* nanoseconds */
-    const double limit = fmax(mg_neighbors_make_price(index), little);
-    int64_t rows = MG_KNN_SCORED;
-    while (rows > MG_KNN_LEAST && (double)rows * each > limit)
+    static const double value = 1, little = 1e6; /* nanoseconds */
+    const double limit = fmax((double)index->rows * (double)index->columns * value, little);
+    const double most = limit / each;
+    int64_t rows = MG_MIN(index->rows, MG_KNN_SCORED);
+    if ((double)rows > most) rows = mg_scored_finest(rows, MG_KNN_SCORED, MG_KNN_LEAST);
+    while (rows > MG_KNN_LEAST && (double)rows > most)
         rows /= 2;
-    return rows;
+    return MG_MIN(rows, index->rows);
 }
 
-/* Whether the rows of the accuracy are asked for here, so that points are packed once: not where it
- * takes long, as a time limit would then leave no model in place of one whose accuracy is not
- * known. */
-static void choose_asked(claim *c) {
-    static const double brief = 5e7; /* nanoseconds */
-    const mg_problem *problem = c->fit->problem;
-    const double each = mg_neighbors_price(c->index, 0, c->index->k);
-    c->count = checked_rows(problem);
-    if (!asks_together(c->index) || problem->count <= MG_KNN_SCORED) return;
-    const int64_t rows = scored_rows(c->index, each);
-    mg_report_set(&c->fit->report, MG_SCORED_ROWS, (double)rows);
-    if (c->fit->judged && problem->kind == MG_ARGMAX && (double)rows * each < brief)
-        c->count = c->scored = rows;
+static int64_t tell_scored(const claim *c, double visits, double found) {
+    const int64_t rows = scored_rows(c->index, mg_neighbors_price(c->index, visits, found));
+    if (rows < c->index->rows) mg_report_set(&c->fit->report, MG_SCORED_ROWS, (double)rows);
+    return rows;
 }
 
 /* Of equal scores the first. */
@@ -157,7 +147,7 @@ static double claim_accuracy(const claim *c) {
         int64_t best = 0;
         for (int64_t f = 1; f < c->functions; f++)
             if (scores[f] > scores[best]) best = f;
-        right += best == problem->code[asked_row(c, i)];
+        right += best == problem->code[asked_row(problem, c->count, i)];
     }
     return (double)right / (double)c->count;
 }
@@ -176,24 +166,27 @@ margin_status mg_knn_claim(mg_fit *fit, const mg_hypothesis *h) {
     claim c = {.fit = fit, .index = mg_neighbors_view(h), .functions = h->functions};
     double sum = 0;
     MG_SCOPED_ARENA(arena, fit->context->heap);
-    choose_asked(&c);
+    c.count = checked_rows(problem);
+    if (asks_together(c.index)) {
+        const int64_t rows = tell_scored(&c, 0, c.index->k);
+        c.scored = fit->judged && problem->kind == MG_ARGMAX;
+        if (c.scored) c.count = rows;
+    }
     MG_TRY(claim_make_room(&c, &arena));
     for (int64_t i = 0; i < c.count; i++)
-        knn_verify_read_row(problem, asked_row(&c, i), c.q + i * h->columns);
+        knn_verify_read_row(problem, asked_row(problem, c.count, i), c.q + i * h->columns);
     MG_TRY(ask(&c));
     for (int64_t i = 0; i < checked_rows(problem); i++) {
+        const int64_t row = checked_row(problem, i);
         const int64_t at =
-            c.scored ? mg_scored_stretch(MG_KNN_LEAST, checked_stretch(i), c.scored) : i;
-        sum += mg_sample_weight(problem, checked_row(problem, i)) * c.last[at];
+            c.count == problem->count ? row : mg_scored_stretch(checked_rows(problem), i, c.count);
+        sum += mg_sample_weight(problem, row) * c.last[at];
     }
     set_report(fit, sum, 0);
     if (c.scored)
         fit->report.train_accuracy = claim_accuracy(&c);
-    else if (problem->count > MG_KNN_SCORED && !asks_together(c.index))
-        mg_report_set(
-            &fit->report, MG_SCORED_ROWS,
-            (double)scored_rows(c.index, mg_neighbors_price(c.index, c.visits / (double)CHECKED,
-                                                            c.found / (double)CHECKED)));
+    else if (!asks_together(c.index))
+        tell_scored(&c, c.visits / (double)c.count, c.found / (double)c.count);
     return MARGIN_OK;
 }
 
@@ -443,6 +436,8 @@ margin_status mg_knn_verify(mg_fit *fit, const mg_hypothesis *h) {
         return mg_fail(fit->error, MARGIN_ERROR_DATA,
                        "the model was trained on %lld rows and this data has %lld",
                        (long long)index->rows, (long long)fit->problem->count);
+    if (fit->problem->unchecked)
+        MG_TRY(mg_problem_check_finite(fit->context, fit->problem, false, fit->error));
     MG_SCOPED_ARENA(arena, fit->context->heap);
     return knn_verify_with(&v, h, &arena);
 }

@@ -10,7 +10,8 @@
 enum {
     CHUNK = 256,    /* queries of a task; each chunk starts fresh */
     SCAN_CHUNK = 8, /* of a task that scans */
-    PIECES = 16,    /* of the queries while they are sorted */
+    PIECES = 16,    /* of the queries while they are sorted, */
+    PIECE = 1024,   /* of at least so many */
     DIGIT = 11,     /* bits of a pass of the sort */
     KEY_BITS = 33,
     NUMBER_BITS = 31,
@@ -27,13 +28,15 @@ typedef struct ordering {
     int64_t columns; /* that the key is made of */
     int bits;        /* of each */
     int shift;
+    int64_t pieces;
     double low[MG_TREE_COLUMNS], step[MG_TREE_COLUMNS];
     uint64_t *keys, *other;
-    int64_t (*count)[1 << DIGIT]; /* PIECES of them */
+    int64_t (*count)[1 << DIGIT]; /* of each piece */
 } ordering;
 
-static int64_t piece_end(int64_t count, int64_t piece) {
-    return count / PIECES * piece + count % PIECES * piece / PIECES;
+static int64_t piece_end(const ordering *o, int64_t piece) {
+    const int64_t count = o->batch->count;
+    return count / o->pieces * piece + count % o->pieces * piece / o->pieces;
 }
 
 /* The bulk of the queries in one column, so that a few far ones do not coarsen the rest. */
@@ -73,7 +76,7 @@ static margin_status key_piece(void *argument, int64_t piece, int worker) {
     const ordering *o = argument;
     const mg_neighbors_batch *b = o->batch;
     (void)worker;
-    for (int64_t i = piece_end(b->count, piece); i < piece_end(b->count, piece + 1); i++)
+    for (int64_t i = piece_end(o, piece); i < piece_end(o, piece + 1); i++)
         o->keys[i] = key_of(o, b->queries + i * b->stride) << NUMBER_BITS | (uint64_t)i;
     return MARGIN_OK;
 }
@@ -84,33 +87,31 @@ static int digit_of(const ordering *o, uint64_t key) {
 
 static margin_status count_piece(void *argument, int64_t piece, int worker) {
     const ordering *o = argument;
-    const int64_t count = o->batch->count;
     (void)worker;
     memset(o->count[piece], 0, sizeof o->count[piece]);
-    for (int64_t i = piece_end(count, piece); i < piece_end(count, piece + 1); i++)
+    for (int64_t i = piece_end(o, piece); i < piece_end(o, piece + 1); i++)
         o->count[piece][digit_of(o, o->keys[i])]++;
     return MARGIN_OK;
 }
 
 static margin_status move_piece(void *argument, int64_t piece, int worker) {
     const ordering *o = argument;
-    const int64_t count = o->batch->count;
     (void)worker;
-    for (int64_t i = piece_end(count, piece); i < piece_end(count, piece + 1); i++)
+    for (int64_t i = piece_end(o, piece); i < piece_end(o, piece + 1); i++)
         o->other[o->count[piece][digit_of(o, o->keys[i])]++] = o->keys[i];
     return MARGIN_OK;
 }
 
 static margin_status sort_pass(margin_context *context, ordering *o) {
     int64_t at = 0;
-    MG_TRY(mg_parallel(context, PIECES, count_piece, o, NULL));
+    MG_TRY(mg_parallel(context, o->pieces, count_piece, o, NULL));
     for (int digit = 0; digit < 1 << DIGIT; digit++)
-        for (int piece = 0; piece < PIECES; piece++) {
+        for (int64_t piece = 0; piece < o->pieces; piece++) {
             const int64_t here = o->count[piece][digit];
             o->count[piece][digit] = at;
             at += here;
         }
-    MG_TRY(mg_parallel(context, PIECES, move_piece, o, NULL));
+    MG_TRY(mg_parallel(context, o->pieces, move_piece, o, NULL));
     uint64_t *sorted = o->other;
     o->other = o->keys;
     o->keys = sorted;
@@ -123,11 +124,12 @@ static margin_status order_queries(margin_context *context, const mg_neighbors_b
     const char *purpose = "the order of the queries";
     ordering o = {.batch = batch, .columns = MG_MIN(batch->index->columns, KEY_BITS)};
     o.bits = (int)MG_MIN(KEY_BITS / o.columns, 16);
+    o.pieces = MG_MIN(PIECES, batch->count / PIECE + 1);
     MG_TRY(MG_PIECES(arena, purpose, error, MG_PIECE(o.keys, batch->count),
-                     MG_PIECE(o.other, batch->count), MG_PIECE(o.count, PIECES)));
+                     MG_PIECE(o.other, batch->count), MG_PIECE(o.count, o.pieces)));
     for (int64_t j = 0; j < o.columns; j++)
         measure_column(&o, j);
-    margin_status status = mg_parallel(context, PIECES, key_piece, &o, NULL);
+    margin_status status = mg_parallel(context, o.pieces, key_piece, &o, NULL);
     const int bits = o.bits * (int)o.columns;
     for (int done = 0; done < bits && status >= 0; done += DIGIT) {
         o.shift = NUMBER_BITS + done;

@@ -204,6 +204,8 @@ typedef struct mg_neighbors_ops {
      * the numbers is not. */
     double (*farthest)(const void *x, bool single, int64_t count, int64_t columns, int64_t stride,
                        const double *centre);
+    /* From q to the point in a slot. */
+    double (*distance)(const mg_neighbors *index, int64_t slot, const double *q);
     void (*search)(const mg_neighbors *index, mg_search *search);
     void (*search_together)(const mg_neighbors *index, mg_search *searches, int count);
     void (*scan)(const mg_neighbors *index, mg_search *search, int64_t first, int64_t count);

@@ -368,6 +368,12 @@ static void search_scan(const mg_neighbors *index, mg_search *s, int64_t first, 
 #include "neighbors/search/packet_tmpl.h"
 #include "neighbors/search/tile_tmpl.h"
 
+static double search_distance(const mg_neighbors *index, int64_t slot, const double *q) {
+    const void *point = mg_neighbors_point(index, slot);
+    return index->single ? mg_metric_distance(&index->metric, point, true, q, index->columns)
+                         : mg_metric_distance(&index->metric, point, false, q, index->columns);
+}
+
 /* ---- Range ----------------------------------------------------------------------------------- */
 
 static double farthest(const void *x, bool single, int64_t count, int64_t columns, int64_t stride,
@@ -391,6 +397,7 @@ static double farthest(const void *x, bool single, int64_t count, int64_t column
 
 const mg_neighbors_ops TABLE = {
     .farthest = farthest,
+    .distance = search_distance,
     .search = search_query,
     .search_together = search_together,
     .scan = search_scan,

@@ -21,11 +21,15 @@ static unsigned tile_product(int64_t depth, const void *panel_a, const void *pan
 /* Columns j ... j + count - 1 of LANES points: lanes of their lines, and the sums of squares. */
 MG_INLINE vec tile_square(const mg_neighbors *index, const int64_t *at, int64_t j, int64_t count,
                           bool single, float *line, vec sum) {
+    const int64_t size = single ? 4 : 8, ahead = 2 * FLANES * index->columns * size;
     vec y[LANES];
 #pragma GCC unroll 8
-    for (int l = 0; l < LANES; l++)
-        y[l] = single ? vec_widen_part((const float *)index->points + at[l] + j, count)
-                      : vec_load_part((const double *)index->points + at[l] + j, count);
+    for (int l = 0; l < LANES; l++) {
+        const char *values = (const char *)index->points + (at[l] + j) * size;
+        __builtin_prefetch(values + ahead); /* of the next panel */
+        y[l] = single ? vec_widen_part((const float *)(const void *)values, count)
+                      : vec_load_part((const double *)(const void *)values, count);
+    }
     vec_turn(y);
 #pragma GCC unroll 8
     for (int k = 0; k < LANES; k++, line += 2 * FLANES) {

@@ -33,7 +33,8 @@ enum {
     FEW = 16,            /* ranks that are found by insertion */
     HALF_LINES = 32,     /* bfloat16 lines are in blocks */
     PROBES = 32,         /* queries that say whether bfloat16 is sharp enough */
-    DOUBTFUL = 24,       /* rows ranked for each neighbour at which it is not */
+    DOUBTFUL = 24,       /* rows ranked for each neighbour at which it is not, */
+    MANY = 32,           /* or one in so many of all: ranking them takes longer than tiles in f32 */
     HALF_NEIGHBORS = 32, /* for more it takes as long as f32 with vectors, */
     HALF_COLUMNS = 8,    /* and for fewer columns */
     LEAST_QUERIES = 24,  /* fewer are scanned */
@@ -50,6 +51,7 @@ typedef struct packed {
     margin_context *context;
     const mg_neighbors_batch *batch;
     const mg_tile_ops *ops;
+    double (*distance)(const mg_neighbors *index, int64_t slot, const double *q);
     int64_t panels, parts, depth; /* of points; parts of `depth` lines */
     int64_t lines;                /* of a panel: the columns, and in bfloat16 zeros behind them */
     int64_t number_size;          /* of a number in a panel */
@@ -228,19 +230,13 @@ static void compact(const packed *p, scratch *s, int64_t i) {
     s->count[i] = kept;
 }
 
-static double distance_of(const packed *p, const double *q, int64_t row) {
-    const mg_neighbors *index = p->batch->index;
-    return mg_metric_distance(&index->metric, mg_neighbors_point(index, row), index->single, q,
-                              index->columns);
-}
-
 /* Ranks the candidates of a query by their distances; the k nearest are left in s->list. */
 static int64_t rank_candidates(const packed *p, scratch *s, int64_t i, const double *q) {
     const candidate *list = s->candidates + i * p->room;
     mg_search search = mg_search_within(q, p->batch->k, p->batch->radius, s->list);
     mg_list_begin(&search);
     for (int64_t c = 0; c < s->count[i]; c++)
-        mg_list_offer(&search, distance_of(p, q, list[c].row), list[c].row);
+        mg_list_offer(&search, p->distance(p->batch->index, list[c].row, q), list[c].row);
     mg_list_finish(&search);
     s->ranked += s->count[i];
     return search.count;
@@ -254,7 +250,8 @@ static void tiles_settle(const packed *p, scratch *s, int64_t i, const double *q
     const mg_neighbor none = {-1, -1, 0}, *last = count > 0 ? &s->list[count - 1] : &none;
     int64_t kept = 0;
     for (int64_t c = 0; c < s->count[i]; c++)
-        if (!mg_farther(distance_of(p, q, list[c].row), list[c].row, last)) list[kept++] = list[c];
+        if (!mg_farther(p->distance(p->batch->index, list[c].row, q), list[c].row, last))
+            list[kept++] = list[c];
     s->count[i] = kept;
 }
 
@@ -271,8 +268,8 @@ static void collect(packed *p, scratch *s, int64_t i, int64_t panel, const float
     s->count[i] = count;
     if (count <= p->room - width) return;
     compact(p, s, i);
-    if (s->count[i] > p->room - width) tiles_settle(p, s, i, q);
     if (p->doubtful && s->ranked > p->doubtful) p->coarse = true;
+    if (s->count[i] > p->room - width && !p->coarse) tiles_settle(p, s, i, q);
 }
 
 /* One panel against all queries of the block. */
@@ -376,6 +373,13 @@ static margin_status cross_block(void *argument, int64_t task, int worker) {
     s->ranked = 0;
     pack_queries(p, s, first, count);
     if (!cross_panels(p, s, first, count, begin, end)) return MARGIN_ERROR_CANCELLED;
+    int64_t left = s->ranked;
+    for (int64_t i = 0; i < count && p->doubtful; i++) {
+        if (s->count[i] < 0) continue;
+        compact(p, s, i);
+        left += s->count[i];
+    }
+    if (p->doubtful && left > p->doubtful) p->coarse = true;
     if (p->coarse) return MARGIN_OK;
     for (int64_t i = 0; i < count; i++) {
         const double *q = b->queries + (first + i) * b->stride;
@@ -474,7 +478,8 @@ static void take_nothing(void *argument, int64_t query, const double *q, mg_neig
 }
 
 static int64_t most_ranked(const packed *p) {
-    return DOUBTFUL * (p->batch->k + 4) * p->batch->count;
+    const int64_t k = p->batch->k;
+    return MG_MIN(DOUBTFUL * (k + 4), 2 * k + p->batch->index->rows / MANY) * p->batch->count;
 }
 
 /* Are the tiles so coarse that many rows must be ranked? Asked of queries spread evenly, and
@@ -511,15 +516,15 @@ static margin_status run_packed(packed *p, mg_arena *arena, bool doubt, bool *co
 
 margin_status mg_neighbors_run_tiles_by(margin_context *context, const mg_neighbors_batch *batch,
                                         const mg_tile_ops *ops, bool doubt, margin_error *error) {
-    packed p = {.context = context, .batch = batch, .ops = ops};
+    const mg_neighbors_ops *plain = mg_neighbors_ops_for(batch->index->isa);
+    packed p = {.context = context, .batch = batch, .ops = ops, .distance = plain->distance};
     mg_arena arena;
     bool coarse;
     mg_arena_init(&arena, context->heap);
     margin_status status = run_packed(&p, &arena, doubt && ops->half, &coarse, error);
     mg_arena_free(&arena);
     if (status < 0 || !coarse) return status;
-    return mg_neighbors_run_tiles_by(context, batch, &mg_neighbors_ops_for(batch->index->isa)->tile,
-                                     false, error);
+    return mg_neighbors_run_tiles_by(context, batch, &plain->tile, false, error);
 }
 
 margin_status mg_neighbors_run_tiles(margin_context *context, const mg_neighbors_batch *batch,

@@ -34,12 +34,15 @@ static unsigned half_product(int64_t depth, const void *panel_a, const void *pan
 
 /* Columns j ... j + count - 1 of LANES points, scaled, by lines; 0 behind them. */
 MG_INLINE vec half_lines(const mg_neighbors *index, int64_t first, int64_t j, int64_t count,
-                         vec lines[LANES], vec sum) {
+                         bool single, vec lines[LANES], vec sum) {
+    const int64_t size = single ? 4 : 8, ahead = 2 * FLANES * index->columns * size;
 #pragma GCC unroll 8
     for (int l = 0; l < LANES; l++) {
         const int64_t at = MG_MIN(first + l, index->rows - 1) * index->columns + j;
-        lines[l] = index->single ? vec_widen_part((const float *)index->points + at, count)
-                                 : vec_load_part((const double *)index->points + at, count);
+        const char *values = (const char *)index->points + at * size;
+        __builtin_prefetch(values + ahead); /* of the next panel */
+        lines[l] = single ? vec_widen_part((const float *)(const void *)values, count)
+                          : vec_load_part((const double *)(const void *)values, count);
     }
     vec_turn(lines);
 #pragma GCC unroll 8
@@ -58,8 +61,8 @@ MG_INLINE __m512i half_of(vec low, vec high) {
     return _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(both));
 }
 
-static void half_pack(const mg_neighbors *index, int64_t first, void *panel, double *square) {
-    char *out = panel;
+MG_INLINE void pack_type(const mg_neighbors *index, int64_t first, bool single, char *out,
+                         double *square) {
     for (int64_t l = 0; l < 2 * FLANES; l += FLANES, out += LINES * FLANES * 2) {
         vec sum[2] = {vec_zero(), vec_zero()};
         for (int64_t j = 0; j < index->columns; j += LANES) {
@@ -67,8 +70,8 @@ static void half_pack(const mg_neighbors *index, int64_t first, void *panel, dou
             char *to = out + j / LINES * (LINES * 2 * FLANES * 2) +
                        j % LINES / PAIR * (int64_t)sizeof(fvec);
             vec low[LANES], high[LANES];
-            sum[0] = half_lines(index, first + l, j, count, low, sum[0]);
-            sum[1] = half_lines(index, first + l + LANES, j, count, high, sum[1]);
+            sum[0] = half_lines(index, first + l, j, count, single, low, sum[0]);
+            sum[1] = half_lines(index, first + l + LANES, j, count, single, high, sum[1]);
 #pragma GCC unroll 4
             for (int k = 0; k < LANES; k += PAIR, to += sizeof(fvec))
                 _mm512_storeu_si512(
@@ -78,6 +81,13 @@ static void half_pack(const mg_neighbors *index, int64_t first, void *panel, dou
         vec_store(square + l, sum[0]);
         vec_store(square + l + LANES, sum[1]);
     }
+}
+
+static void half_pack(const mg_neighbors *index, int64_t first, void *panel, double *square) {
+    if (index->single)
+        pack_type(index, first, true, panel, square);
+    else
+        pack_type(index, first, false, panel, square);
 }
 
 const mg_tile_ops mg_tile_ops_bf16 = {.rows = TILE_ROWS,

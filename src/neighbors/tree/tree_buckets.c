@@ -45,18 +45,32 @@ typedef struct state {
     int64_t leaves, nodes; /* made so far */
 } state;
 
+static int64_t row_of(const mg_bucket *b, int32_t number) {
+    return b->source->index ? b->source->index[number] : number;
+}
+
 /* Copies the original coordinates of one point behind the leaf's filter values. */
 static void copy_point(const mg_bucket *b, int64_t slot, int32_t number) {
-    const mg_tree_source *source = b->source;
-    const int64_t row = source->index ? source->index[number] : number;
-    const int64_t size = mg_type_size(source->x->value_type);
-    mg_rows_together(source->x, NULL, row, 1, (char *)b->copies + slot * b->columns * size);
+    const int64_t size = mg_type_size(b->source->x->value_type);
+    mg_rows_together(b->source->x, NULL, row_of(b, number), 1,
+                     (char *)b->copies + slot * b->columns * size);
+}
+
+/* The points of a leaf lie anywhere: all are asked for before the first is read. */
+static void fetch_points(const mg_bucket *b, int64_t first, int64_t last) {
+    const margin_matrix *x = b->source->x;
+    const int64_t size = mg_type_size(x->value_type);
+    for (int64_t i = first; i < last && !mg_is_by_columns(x); i++) {
+        const int64_t row = row_of(b, mg_build_row(b->points + b->order[i] * b->stride, b->stride));
+        mg_fetch((const char *)x->values + row * x->stride * size, 0, b->columns * size);
+    }
 }
 
 static int32_t make_leaf(state *s, int64_t first, int64_t last) {
     mg_bucket *b = s->b;
     const int64_t number = b->first_leaf + s->leaves++;
     float *leaf = b->leaf + number * b->columns * MG_LEAF;
+    fetch_points(b, first, last);
     for (int64_t i = 0; i < MG_LEAF; i++) {
         const int64_t slot = number * MG_LEAF + i;
         const bool used = first + i < last;

@@ -265,14 +265,15 @@ static bool shows_progress(const mg_perceptron_run *run) {
 }
 
 /* Notes the pass that is done. True: the last passes got no nearer to an end, and it was not by a
- * few short ones. */
+ * few short ones: a visit takes as long as some numbers more. */
 static bool lost_patience(mg_perceptron_run *run) {
+    const double visits = 4.0 * (double)run->count;
     if (run->passes == 1 || (double)run->pass_mistakes < fewer * (double)run->least_mistakes) {
         run->least_mistakes = run->pass_mistakes;
         run->least_pass = run->passes;
     }
     return shows_progress(run) &&
-           (double)run->passes * mg_perceptron_numbers(run) >= MG_FEW_NUMBERS &&
+           (double)run->passes * (mg_perceptron_numbers(run) + visits) >= MG_FEW_NUMBERS &&
            run->passes - run->least_pass >= MG_MAX(PATIENCE, run->passes / PATIENT_SHARE);
 }
 
