@@ -590,6 +590,9 @@ static void test_no_penalty(void **state) {
     margin_model_free(other);
     margin_context_free(one);
     sparse_free(&c);
+    c = sparse_make(340, 280, 0.05, 31); /* the bound is far */
+    check_oracle(&c, specs[0], 0, false);
+    sparse_free(&c);
     c = sparse_make(900, 90, 0.05, 20);
     for (int64_t i = 0; i < 900; i++) /* one that almost is another */
         c.r.x[i * 90 + 4] = c.r.x[i * 90 + 2] + 1e-7 * c.r.x[i * 90 + 4];

@@ -43,7 +43,7 @@ enum { TRIAL_FROM = 2, TRIAL = 5 };
 enum { FIRST_LOOK = 16 };
 /* Products for a bound where there is no penalty; one of four vectors is as many steps, with some
  * to spare. */
-enum { MOST_PRODUCTS = 64, PRODUCT = 2 };
+enum { MOST_PRODUCTS = 1024, PRODUCT = 2 };
 static const double hope = 2.0;
 /* Without a penalty steps are few, and other ways leave nothing but rounding. */
 static const double least_gap = 1e-12;
