@@ -3,6 +3,7 @@
 #include "stage_support.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -478,7 +479,49 @@ static void test_wide_dependent(void **state) {
     sparse_free(&c);
 }
 
-/* ---- Ends ------------------------------------------------------------------------------------ */
+/* Texts of few words, some of them twice, with a column of ones: many rows have a word of their
+ * own, or have one once those have gone; the others cannot be fitted. */
+static sparse_case words_make(int64_t rows, int64_t columns, int words, uint64_t seed) {
+    sparse_case c = sparse_make(rows, columns, 0, seed);
+    memset(c.r.x, 0, (size_t)(rows * columns) * sizeof *c.r.x);
+    for (int64_t i = 0; i < rows; i++) {
+        double *row = c.r.x + i * columns;
+        for (int k = 0; k < words; k++) {
+            const double u = pow(support_uniform(&seed), columns > 4096 ? 9 : 3);
+            row[(int64_t)(u * (double)(columns - 1))] += 0.5 + support_uniform(&seed);
+        }
+        row[columns - 1] = 1;
+        if (i % 20 == 7) memcpy(row, row - columns, (size_t)columns * sizeof *row);
+    }
+    stage_csr_free(&c.csr);
+    c.csr = stage_to_csr(c.r.x, rows, columns);
+    return c;
+}
+
+static void check_words(const char *options, int64_t rows, int64_t columns, int words,
+                        bool weighted) {
+    sparse_case c = words_make(rows, columns, words, 31);
+    char spec[80];
+    margin_report report = {0}, by_qr = {0};
+    margin_data data = sparse_data(&c);
+    if (weighted) data.weights = margin_values_f64(c.weights, rows);
+    snprintf(spec, sizeof spec, "least-squares(solver=cg, tol=1e-9%s)", options);
+    margin_model *model = fit_proven(context, spec, &data, &report);
+    assert_contains(report.reason, "rows have a column of their own, which fits them");
+    assert_contains(report.reason, "of all best weights these have the least norm");
+    snprintf(spec, sizeof spec, "least-squares(solver=qr%s)", options);
+    margin_model *other = fit_text(context, spec, &data, &by_qr);
+    assert_true(report.objective > 0.01);
+    assert_true(fabs(report.objective - by_qr.objective) < 1e-12);
+    assert_true(margin_report_item_value(&report, "rank") ==
+                margin_report_item_value(&by_qr, "rank"));
+    for (int64_t j = 0; j < columns; j++)
+        assert_true(fabs(margin_model_weights(model, 0)[j] - margin_model_weights(other, 0)[j]) <
+                    1e-5);
+    margin_model_free(model);
+    margin_model_free(other);
+    sparse_free(&c);
+}
 
 /* What a report says of a model that is not done is true. */
 static void assert_honest(const margin_model *model, const margin_data *data) {
@@ -487,6 +530,24 @@ static void assert_honest(const margin_model *model, const margin_data *data) {
     assert_int_equal(margin_verify(context, model, data, &found, &error), MARGIN_OK);
     assert_true(found.gap <= margin_model_report(model)->gap * (1 + 1e-6) + 1e-13);
 }
+
+static void test_rows_that_own(void **state) {
+    (void)state;
+    check_words("", 300, 400, 3, false);
+    check_words(", intercept=no", 300, 400, 3, true);
+    check_words("", 500, 400, 3, true);
+    sparse_case c = words_make(500, 4200, 3, 32); /* no factor verifies it */
+    const margin_data data = sparse_data(&c);
+    margin_report report = {0};
+    margin_model *model = fit_proven(context, "least-squares(solver=cg)", &data, &report);
+    assert_contains(report.reason, "rows have a column of their own, which fits them");
+    assert_true(report.objective > 0.01);
+    assert_honest(model, &data);
+    margin_model_free(model);
+    sparse_free(&c);
+}
+
+/* ---- Ends ------------------------------------------------------------------------------------ */
 
 static void test_max_iter(void **state) {
     (void)state;
@@ -715,6 +776,7 @@ int main(void) {
         cmocka_unit_test(test_wide_targets),
         cmocka_unit_test(test_wide_repeats),
         cmocka_unit_test(test_wide_dependent),
+        cmocka_unit_test(test_rows_that_own),
         cmocka_unit_test(test_max_iter),
         cmocka_unit_test(test_ill_conditioned),
         cmocka_unit_test(test_no_penalty),

@@ -49,6 +49,14 @@ static margin_status solve_wide(mg_squares *s, const char *solver, bool *doubtfu
     return MARGIN_OK;
 }
 
+/* Eigenvectors of the products of rows, where those depend on each other, cost far more. */
+static margin_status try_owners(mg_squares *s, bool *done) {
+    enum { FEWEST_ROWS = 256 };
+    if (s->alpha > 0.0 || s->samples < FEWEST_ROWS || !is_wide(s)) return MARGIN_OK;
+    MG_TRY(mg_squares_moments(s));
+    return mg_squares_owned(s, done);
+}
+
 /* Conjugate gradients for as long as a factor would take: so both together take twice the time of
  * the faster one at most, of several targets each that they do not do. *done: they will do, or have
  * to. */
@@ -60,15 +68,18 @@ static margin_status try_conjugate(mg_squares *s, const char *solver, int64_t ta
         (int64_t)fmin((trial ? price->trial : price->most) / (double)targets, 1e9);
     const int64_t fewest = trial ? FEWEST_OF_TRIAL : FEWEST_STEPS;
     const bool asked = is_solver(solver, "cg");
-    bool doubtful;
+    bool doubtful, owned = false;
     s->only = asked || !price->fits;
     *done = s->only;
     const bool few = s->alpha > 0.0 ? worth < fewest : worth < FEWEST_WITHOUT;
-    if (!s->only && (few || (s->alpha == 0.0 && !mg_is_csr(&s->problem->x)))) return MARGIN_OK;
+    if (!s->only && s->alpha == 0.0 && !mg_is_csr(&s->problem->x)) return MARGIN_OK;
+    if (!s->only && few) return try_owners(s, done);
     const int64_t enough = 1000 + 10 * MG_MIN(s->samples, s->columns);
     const int64_t most = s->only ? enough : worth;
     MG_TRY(mg_squares_conjugate(s, s->most_steps >= 0 ? s->most_steps : most, &doubtful));
-    *done |= !doubtful;
+    if (doubtful && s->alpha == 0.0 && s->most_steps < 0) MG_TRY(mg_squares_owned(s, &owned));
+    *done |= !doubtful || owned || s->out_of_time;
+    if (owned) s->solve_again = NULL;
     return MARGIN_OK;
 }
 
@@ -112,11 +123,12 @@ static void describe_columns(const mg_squares *s, mg_text *text) {
                        "(%s almost depend on each other)",
                        (long long)s->rank, (long long)s->columns, s->is_undecided ? "may be" : "is",
                        s->columns_text[0] ? s->columns_text : "rows");
-    else if (s->rank >= 0 && s->columns_text[0])
+    else if (s->rank >= 0 && (s->columns_text[0] || s->owners > 0))
         mg_text_format(text,
                        "; the columns have rank %lld of %lld (%s depend on each other): of all "
                        "best weights these have the least norm",
-                       (long long)s->rank, (long long)s->columns, s->columns_text);
+                       (long long)s->rank, (long long)s->columns,
+                       s->columns_text[0] ? s->columns_text : "those of rows that own one");
     else if (s->rank >= 0)
         mg_text_format(text,
                        "; more columns (%lld) than independent rows (%lld): of all best weights "
@@ -165,6 +177,11 @@ static void describe_conjugate(const mg_squares *s, margin_status status, mg_tex
 static void describe_end(const mg_squares *s, margin_status status, mg_text *text) {
     if (s->solve_again && status != MARGIN_STOPPED_TIME)
         describe_conjugate(s, status, text);
+    else if (status == MARGIN_OK && s->owners > 0)
+        mg_text_format(text,
+                       "solved by conjugate gradients: %lld rows have a column of their own, which "
+                       "fits them%s",
+                       (long long)s->owners, s->least > 0.0 ? MG_LEAST_DRAWN : "");
     else if (status == MARGIN_OK)
         mg_text_format(text, "solved by %s", s->method);
     else if (status == MARGIN_STOPPED_TIME)
@@ -196,10 +213,11 @@ static void set_numbers(const mg_squares *s, bool penalised) {
     report->objective = s->now.objective;
     report->gap = s->now.gap;
     report->tolerance = s->tolerance;
-    report->iterations = s->solve_again ? s->steps : s->refinements;
+    const bool steps = s->solve_again || s->owners > 0;
+    report->iterations = steps ? s->steps : s->refinements;
     snprintf(report->iteration_name, sizeof report->iteration_name, "%s",
-             s->solve_again ? "CG steps" : "refinements");
-    if (!s->solve_again && s->condition > 0.0) mg_report_set(report, "condition", s->condition);
+             steps ? "CG steps" : "refinements");
+    if (!steps && s->condition > 0.0) mg_report_set(report, "condition", s->condition);
     if (s->rank >= 0) mg_report_set(report, "rank", (double)s->rank);
     if (penalised) mg_report_penalty(report, &s->penalty);
     mg_linear_describe_sparsity(&s->penalty, s->w, s->columns, s->l1_limit, report);

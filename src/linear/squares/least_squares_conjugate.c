@@ -31,6 +31,7 @@ typedef struct conjugate_ways {
     double *sums;             /* 2 distinct */
     int64_t most;             /* steps for a target */
     double early;             /* gap where the speed was last looked at */
+    margin_status failed;     /* of look_at_rows */
 } conjugate_ways;
 
 /* After a quarter of the steps the speed so far is taken for that of the rest, which is rather
@@ -41,6 +42,8 @@ enum { QUARTER = 4 };
 enum { TRIAL_FROM = 2, TRIAL = 5 };
 /* Of a target of which nothing is to be left, from this step on whenever they have doubled. */
 enum { FIRST_LOOK = 16 };
+/* And at this one whether rows that own a column leave others that nothing fits. */
+enum { LOOK_AT_ROWS = 64 };
 /* Products for a bound where there is no penalty; one of four vectors is as many steps, with some
  * to spare. */
 enum { MOST_PRODUCTS = 1024, PRODUCT = 2 };
@@ -52,7 +55,7 @@ static const double share_of_target = 1e-4, rounding_of_target = 1e-14;
 
 /* What mg_conjugate asks between steps. */
 typedef struct outlook {
-    const mg_squares *s;
+    mg_squares *s;
     double before;        /* P where the steps start */
     double first, wanted; /* gaps */
     int64_t most;
@@ -97,6 +100,15 @@ static bool is_slow(const outlook *o, double gap, int64_t from, int64_t steps) {
     return slow;
 }
 
+/* Steps would be many, and have no bound. */
+static bool look_at_rows(const outlook *o) {
+    bool worth = false;
+    o->ways->failed = mg_squares_find_owners(o->s, &worth);
+    worth |= o->ways->failed < 0;
+    if (worth) o->ways->most = 0;
+    return worth;
+}
+
 /* Near enough, or so far that the direct way will be there before. */
 static bool look_ahead(const void *state, const double *residual, int64_t steps, double fallen) {
     const outlook *o = state;
@@ -110,6 +122,7 @@ static bool look_ahead(const void *state, const double *residual, int64_t steps,
         distance = factor * reach_of(s, residual) / s->least;
     const double gap = gap_of(o, distance, fallen);
     if (gap <= o->wanted) return true;
+    if (s->is_free && steps == LOOK_AT_ROWS && s->most_steps < 0 && look_at_rows(o)) return true;
     if (s->only) return false;
     if (s->is_free)
         return steps >= FIRST_LOOK && (steps & (steps - 1)) == 0 &&
@@ -166,6 +179,7 @@ static margin_status conjugate_step(mg_squares *s, conjugate_ways *m, int64_t mo
     memcpy(m->residual, s->gradient, (size_t)s->columns * sizeof *m->residual);
     m->residual[s->columns] = 0.0;
     MG_TRY(mg_conjugate_gradients(&job, &steps, s->error));
+    MG_TRY(m->failed);
     s->steps += steps;
     return move_and_judge(s, m);
 }
@@ -345,6 +359,7 @@ margin_status mg_squares_conjugate(mg_squares *s, int64_t most, bool *doubtful) 
     MG_ARENA_NEW(&s->arena, m, 1, "conjugate gradients", s->error);
     m->most = most;
     m->groups.count = 0;
+    m->failed = MARGIN_OK;
     snprintf(s->method, sizeof s->method, "conjugate gradients");
     s->is_free = s->alpha == 0.0 && s->columns > s->samples;
     MG_TRY(conjugate_begin(s, m));

@@ -1,0 +1,39 @@
+/* Sparse rows that have a column of their own, which no other row stores: the weight of that column
+ * fits the row whatever all other weights are. Without such rows others may have a column of their
+ * own, and so on. What least squares has to leave, it leaves in the rows that remain.
+ *
+ * Rows that are equal count as one (mg_exact_rows). */
+#pragma once
+
+#include "learn/learner.h"
+
+typedef struct mg_owned_rows {
+    int64_t rows, owners; /* that differ; of these have a column of their own */
+    int64_t *group;       /* samples: which of the rows, in the order of the data */
+    double *weight;       /* rows: sum of weights */
+    double *target;       /* rows: their mean; in the units of the problem */
+    int64_t *order; /* rows: the owners, none with a column of one before it; then the others */
+    int64_t *own;   /* owners, in that order: their column */
+    /* Of the rows in that order: stored values times the problem's scale, but for 0. */
+    int64_t *start; /* rows + 1 */
+    int32_t *at;
+    double *value;
+    /* Columns that the others store: place[column] is one of `columns`, or -1. */
+    int64_t columns;
+    int32_t *place;
+} mg_owned_rows;
+
+/* Of samples with weight > 0 and columns with norm > 0; memory from the arena. owners 0: none.
+ * Where rows are dense, or shifted without an intercept, or memory is short, `order` and what
+ * follows are NULL, too. MEMORY, CANCELLED. */
+margin_status mg_owned_rows_find(margin_context *context, const mg_problem *problem, bool intercept,
+                                 const double *weights, const double *norm, mg_arena *arena,
+                                 mg_owned_rows *owned, margin_error *error);
+/* Whether the others are more than their columns, so that nothing else tells what they leave. */
+MG_INLINE bool mg_owned_rows_worth(const mg_owned_rows *owned) {
+    return owned->owners > 0 && owned->columns > 0 && owned->rows - owned->owners > owned->columns;
+}
+/* The others with the columns that they store as a problem of its own, which refers to `owned` and
+ * the arena. MEMORY. */
+margin_status mg_owned_rows_others(const mg_owned_rows *owned, mg_arena *arena, mg_problem *others,
+                                   margin_error *error);
