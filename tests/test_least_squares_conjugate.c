@@ -698,12 +698,17 @@ static void test_categories(void **state) {
     model = fit_limited("least-squares", &c.data, LIMIT, &report); /* rank one short, no penalty */
     assert_int_equal(report.status, MARGIN_OK);
     assert_contains(report.reason, "of all best weights these have the least norm");
+    assert_null(strstr(report.reason, "random draw"));
+    assert_true(report.iterations <= 2);
     mean = margin_model_intercept(model, 0);
     for (int32_t k = 0; k < 100; k++) { /* the mean of each category that occurs */
         const double own = mean_of(&c, k), weight = margin_model_weights(model, 0)[k];
         assert_true(isnan(own) ? weight == 0 : fabs(mean + weight - own) < 1e-5);
     }
     margin_model_free(model);
+    margin_model_free(fit_proven(context, "least-squares", &c.data, NULL));
+    margin_model_free(fit_proven(context, "least-squares(intercept=no)", &c.data, &report));
+    assert_null(strstr(report.reason, "random draw"));
     for (int64_t i = 0; i < ROWS; i++) /* nothing is left: that is as good as it gets */
         c.y[i] = c.columns[i] % 10;
     model = fit_limited("least-squares", &c.data, LIMIT, &report);

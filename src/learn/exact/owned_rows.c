@@ -12,15 +12,14 @@ static const char purpose[] = "rows that own a column";
 
 /* The rows in the order of the data. */
 typedef struct rows_store {
-    int64_t *first; /* rows: a sample */
     int64_t *start;
     int32_t *at;
     double *value;
+    bool *gone;           /* rows */
     int64_t *count, *sum; /* columns: rows that store it and have not gone, and of their numbers */
 } rows_store;
 
-static void sum_targets(const mg_problem *problem, const double *weights, mg_owned_rows *owned,
-                        int64_t *first) {
+void mg_owned_rows_sum(const mg_problem *problem, const double *weights, mg_owned_rows *owned) {
     memset(owned->weight, 0, (size_t)owned->rows * sizeof *owned->weight);
     memset(owned->target, 0, (size_t)owned->rows * sizeof *owned->target);
     for (int64_t i = problem->count - 1; i >= 0; i--) {
@@ -28,8 +27,21 @@ static void sum_targets(const mg_problem *problem, const double *weights, mg_own
         const int64_t g = owned->group[i];
         owned->weight[g] += weights[i];
         owned->target[g] += weights[i] / owned->weight[g] * (problem->target[i] - owned->target[g]);
-        first[g] = i;
+        owned->first[g] = i;
     }
+}
+
+margin_status mg_owned_rows_equal(margin_context *context, const mg_problem *problem,
+                                  const double *weights, mg_arena *arena, mg_owned_rows *owned,
+                                  margin_error *error) {
+    *owned = (mg_owned_rows){0};
+    MG_ARENA_NEW(arena, owned->group, problem->count, purpose, error);
+    MG_TRY(mg_exact_rows(context, problem, weights, owned->group, &owned->rows, error));
+    const int64_t m = owned->rows;
+    MG_TRY(MG_PIECES(arena, purpose, error, MG_PIECE(owned->first, m), MG_PIECE(owned->weight, m),
+                     MG_PIECE(owned->target, m)));
+    mg_owned_rows_sum(problem, weights, owned);
+    return MARGIN_OK;
 }
 
 static margin_status read_rows(margin_context *context, const mg_problem *problem,
@@ -38,7 +50,7 @@ static margin_status read_rows(margin_context *context, const mg_problem *proble
     const margin_matrix *x = &problem->x;
     int64_t at = 0;
     for (int64_t g = 0; g < owned->rows; g++) {
-        const int64_t row = mg_sample_row(problem, rows->first[g]), end = mg_row_start(x, row + 1);
+        const int64_t row = mg_sample_row(problem, owned->first[g]), end = mg_row_start(x, row + 1);
         if (mg_cancelled(context)) return mg_fail_cancelled(error);
         rows->start[g] = at;
         for (int64_t e = mg_row_start(x, row); e < end; e++) {
@@ -80,7 +92,7 @@ static void take_owners(mg_owned_rows *owned, rows_store *rows, int64_t columns,
         const int64_t g = rows->sum[queue[k]];
         owned->own[owned->owners] = own_column(rows, g);
         owned->order[owned->owners++] = g;
-        rows->first[g] = -1;
+        rows->gone[g] = true;
         for (int64_t e = rows->start[g]; e < rows->start[g + 1]; e++) {
             const int64_t j = rows->at[e];
             rows->sum[j] -= g;
@@ -93,7 +105,7 @@ static void take_owners(mg_owned_rows *owned, rows_store *rows, int64_t columns,
 static void put_in_order(mg_owned_rows *owned, const rows_store *rows, int64_t columns) {
     int64_t last = owned->owners, at = 0;
     for (int64_t g = 0; g < owned->rows; g++)
-        if (rows->first[g] >= 0) owned->order[last++] = g;
+        if (!rows->gone[g]) owned->order[last++] = g;
     for (int64_t k = 0; k < owned->rows; k++) {
         const int64_t g = owned->order[k];
         owned->start[k] = at;
@@ -109,23 +121,15 @@ static void put_in_order(mg_owned_rows *owned, const rows_store *rows, int64_t c
 }
 
 margin_status mg_owned_rows_find(margin_context *context, const mg_problem *problem, bool intercept,
-                                 const double *weights, const double *norm, mg_arena *arena,
-                                 mg_owned_rows *owned, margin_error *error) {
-    const int64_t n = problem->x.columns;
+                                 const double *norm, mg_arena *arena, mg_owned_rows *owned,
+                                 margin_error *error) {
+    const int64_t n = problem->x.columns, m = owned->rows;
     int64_t *queue;
     rows_store rows;
-    *owned = (mg_owned_rows){0};
-    MG_SCOPED_ARENA(scratch, context->heap);
-    MG_ARENA_NEW(arena, owned->group, problem->count, purpose, error);
-    MG_TRY(mg_exact_rows(context, problem, weights, owned->group, &owned->rows, error));
-    const int64_t m = owned->rows;
-    MG_TRY(
-        MG_PIECES(arena, purpose, error, MG_PIECE(owned->weight, m), MG_PIECE(owned->target, m)));
-    MG_ARENA_NEW(&scratch, rows.first, m, purpose, error);
-    sum_targets(problem, weights, owned, rows.first);
     if (!mg_is_csr(&problem->x) || problem->maker || n >= INT32_MAX) return MARGIN_OK;
     if (problem->shift && !intercept) return MARGIN_OK;
     const int64_t stored = mg_sparse_count(&problem->x, problem->index, problem->count);
+    MG_SCOPED_ARENA(scratch, context->heap);
     const int64_t limit = mg_heap_limit(context->heap);
     if (limit > 0 && BYTES * (stored + m + n) > limit / SHARE) return MARGIN_OK;
     MG_TRY(MG_PIECES(arena, purpose, error, MG_PIECE(owned->order, m), MG_PIECE(owned->own, m),
@@ -133,7 +137,9 @@ margin_status mg_owned_rows_find(margin_context *context, const mg_problem *prob
                      MG_PIECE(owned->value, stored), MG_PIECE(owned->place, n)));
     MG_TRY(MG_PIECES(&scratch, purpose, error, MG_PIECE(rows.start, m + 1),
                      MG_PIECE(rows.at, stored), MG_PIECE(rows.value, stored),
-                     MG_PIECE(rows.count, n), MG_PIECE(rows.sum, n), MG_PIECE(queue, n)));
+                     MG_PIECE(rows.count, n), MG_PIECE(rows.sum, n), MG_PIECE(queue, n),
+                     MG_PIECE(rows.gone, m)));
+    memset(rows.gone, 0, (size_t)m * sizeof *rows.gone);
     memset(rows.count, 0, (size_t)n * sizeof *rows.count);
     memset(rows.sum, 0, (size_t)n * sizeof *rows.sum);
     MG_TRY(read_rows(context, problem, norm, owned, &rows, error));

@@ -10,6 +10,7 @@
 typedef struct mg_owned_rows {
     int64_t rows, owners; /* that differ; of these have a column of their own */
     int64_t *group;       /* samples: which of the rows, in the order of the data */
+    int64_t *first;       /* rows: a sample */
     double *weight;       /* rows: sum of weights */
     double *target;       /* rows: their mean; in the units of the problem */
     int64_t *order; /* rows: the owners, none with a column of one before it; then the others */
@@ -23,12 +24,18 @@ typedef struct mg_owned_rows {
     int32_t *place;
 } mg_owned_rows;
 
-/* Of samples with weight > 0 and columns with norm > 0; memory from the arena. owners 0: none.
- * Where rows are dense, or shifted without an intercept, or memory is short, `order` and what
- * follows are NULL, too. MEMORY, CANCELLED. */
+/* Equal rows among samples with weight > 0: what comes before `order`, with owners 0; memory from
+ * the arena. MEMORY, CANCELLED. */
+margin_status mg_owned_rows_equal(margin_context *context, const mg_problem *problem,
+                                  const double *weights, mg_arena *arena, mg_owned_rows *owned,
+                                  margin_error *error);
+/* Weights and targets anew, of the same rows. */
+void mg_owned_rows_sum(const mg_problem *problem, const double *weights, mg_owned_rows *owned);
+/* And the rest, of columns with norm > 0. Where rows are dense, or shifted without an intercept, or
+ * memory is short, nothing happens. MEMORY, CANCELLED. */
 margin_status mg_owned_rows_find(margin_context *context, const mg_problem *problem, bool intercept,
-                                 const double *weights, const double *norm, mg_arena *arena,
-                                 mg_owned_rows *owned, margin_error *error);
+                                 const double *norm, mg_arena *arena, mg_owned_rows *owned,
+                                 margin_error *error);
 /* Whether the others are more than their columns, so that nothing else tells what they leave. */
 MG_INLINE bool mg_owned_rows_worth(const mg_owned_rows *owned) {
     return owned->owners > 0 && owned->columns > 0 && owned->rows - owned->owners > owned->columns;

@@ -147,9 +147,9 @@ static void describe_conjugate(const mg_squares *s, margin_status status, mg_tex
     const bool is_free = s->is_free && s->now.gap <= s->enough;
     if (status == MARGIN_OK)
         mg_text_format(text, "solved by %s%s%s%s", s->method,
-                       s->least > 0.0 ? MG_LEAST_DRAWN
-                       : is_free      ? "; nothing is left of the target"
-                                      : "",
+                       s->is_drawn ? MG_LEAST_DRAWN
+                       : is_free   ? "; nothing is left of the target"
+                                   : "",
                        is_free && s->floor > 0.0 ? " but what equal rows differ by" : "",
                        is_free ? ", and of all weights with these scores these have the least "
                                  "norm"
@@ -181,7 +181,7 @@ static void describe_end(const mg_squares *s, margin_status status, mg_text *tex
         mg_text_format(text,
                        "solved by conjugate gradients: %lld rows have a column of their own, which "
                        "fits them%s",
-                       (long long)s->owners, s->least > 0.0 ? MG_LEAST_DRAWN : "");
+                       (long long)s->owners, s->is_drawn ? MG_LEAST_DRAWN : "");
     else if (status == MARGIN_OK)
         mg_text_format(text, "solved by %s", s->method);
     else if (status == MARGIN_STOPPED_TIME)

@@ -95,6 +95,7 @@ struct mg_squares {
     int64_t owners;        /* rows that their own columns have fitted */
     double enough;         /* gap that is good enough: the tolerance, or that of a small target */
     double least;          /* bound of the least eigenvalue of A'CA over norms; 0: none */
+    bool is_drawn;         /* but for a random draw */
     int64_t most_steps;    /* that were allowed; < 0: any number */
     mg_squares_cost price; /* by which they were chosen, or not */
 };
@@ -223,6 +224,9 @@ margin_status mg_squares_triangle(mg_squares *s, const mg_squares_factor *f, dou
 margin_status mg_squares_rows(mg_squares *s);
 /* At most so many steps a target. *doubtful: they do not reach the tolerance. */
 margin_status mg_squares_conjugate(mg_squares *s, int64_t most, bool *doubtful);
+/* s->owned, but for owners; the floor: what equal rows differ by (of another target: again). */
+margin_status mg_squares_find_equal(mg_squares *s);
+void mg_squares_find_floor(mg_squares *s, bool again);
 /* Rows that own a column (is_free, or what depends on each other): whether the others are worth a
  * problem of their own; the answer by them. After moments. */
 margin_status mg_squares_find_owners(mg_squares *s, bool *worth);

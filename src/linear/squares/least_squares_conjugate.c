@@ -11,7 +11,6 @@
  * Without a penalty more columns than rows mostly leave nothing of the target, and no P is below 0,
  * or what equal rows differ by. Steps by w itself, without the diagonal, then stay in the span of
  * the rows from 0 on: of all weights with the same scores w has the least norm. */
-#include "learn/exact/exact_columns.h"
 #include "learn/exact/least_curvature.h"
 #include "linear/design/design_columns.h"
 #include "linear/objective/conjugate.h"
@@ -27,11 +26,10 @@ typedef struct conjugate_ways {
     double *residual, *direction, *work;
     double *slopes; /* samples */
     mg_column_groups groups;
-    int64_t *group, distinct; /* samples: equal rows, where nothing else is to be left */
-    double *sums;             /* 2 distinct */
-    int64_t most;             /* steps for a target */
-    double early;             /* gap where the speed was last looked at */
-    margin_status failed;     /* of look_at_rows */
+    int64_t most;         /* steps for a target */
+    double early;         /* gap where the speed was last looked at */
+    margin_status failed; /* of look_at_rows */
+    bool are_apart;       /* columns: products of two are 0 */
 } conjugate_ways;
 
 /* After a quarter of the steps the speed so far is taken for that of the rest, which is rather
@@ -184,28 +182,9 @@ static margin_status conjugate_step(mg_squares *s, conjugate_ways *m, int64_t mo
     return move_and_judge(s, m);
 }
 
-/* No weights tell equal rows apart: what is left when each of them has the mean of all. */
-static void find_floor(mg_squares *s, const conjugate_ways *m) {
-    const double *y = s->problem->target;
-    double *mean = m->sums, *weight = m->sums + m->distinct;
-    long double left = 0.0L;
-    memset(m->sums, 0, (size_t)(2 * m->distinct) * sizeof *m->sums);
-    for (int64_t i = 0; i < s->samples; i++) {
-        if (!(s->c[i] > 0.0)) continue;
-        mean[m->group[i]] += s->c[i] * (y[i] - s->centre);
-        weight[m->group[i]] += s->c[i];
-    }
-    for (int64_t i = 0; i < s->samples; i++) {
-        if (!(s->c[i] > 0.0)) continue;
-        const double away = y[i] - s->centre - mean[m->group[i]] / weight[m->group[i]];
-        left += (long double)(s->c[i] * away * away);
-    }
-    s->floor = s->penalty.factor * s->unit * (double)left;
-}
-
 /* mg_squares_pass where w = 0: the scores are known. Behind one large term thousands of small ones
  * would all be rounded the same way. */
-static margin_status start_pass(mg_squares *s, const conjugate_ways *m) {
+static margin_status start_pass(mg_squares *s, const conjugate_ways *m, bool again) {
     const double *y = s->problem->target;
     double total, *residual = m->slopes;
     long double value = 0.0L;
@@ -214,7 +193,7 @@ static margin_status start_pass(mg_squares *s, const conjugate_ways *m) {
         value += (long double)(residual[i] * (y[i] - s->b));
     }
     s->now.value = (double)value;
-    if (m->distinct < s->samples) find_floor(s, m);
+    if (s->is_free) mg_squares_find_floor(s, again);
     s->enough = s->tolerance * (s->is_free ? fmin(1.0, squares_of_target(s)) : 1.0);
     MG_TRY(mg_design_gradient(&s->design, residual, s->gradient, &total, s->error));
     mg_squares_judge(s, total);
@@ -238,7 +217,7 @@ static margin_status conjugate_go_on(mg_squares *s, conjugate_ways *m) {
 }
 
 static margin_status conjugate_rounds(mg_squares *s, void *argument) {
-    MG_TRY(start_pass(s, argument));
+    MG_TRY(start_pass(s, argument, true));
     return conjugate_go_on(s, argument);
 }
 
@@ -289,6 +268,16 @@ static double least_square(const mg_squares *s) {
     return s->columns > s->samples ? all / s->total : 0.0;
 }
 
+/* Columns have no row in common. */
+static bool are_apart(const mg_problem *problem) {
+    if (!mg_is_csr(&problem->x)) return false;
+    for (int64_t i = 0; i < problem->count; i++) {
+        const int64_t row = mg_sample_row(problem, i);
+        if (mg_row_start(&problem->x, row + 1) - mg_row_start(&problem->x, row) > 1) return false;
+    }
+    return true;
+}
+
 static margin_status conjugate_begin(mg_squares *s, conjugate_ways *m) {
     const int64_t n = s->columns;
     MG_TRY(MG_PIECES(&s->arena, "conjugate gradients", s->error, MG_PIECE(m->one, n),
@@ -297,12 +286,14 @@ static margin_status conjugate_begin(mg_squares *s, conjugate_ways *m) {
                      MG_PIECE(m->work, MG_CONJUGATE_VECTORS * (n + 1))));
     MG_TRY(choose_sums(s));
     MG_TRY(mg_squares_moments(s));
+    m->are_apart = are_apart(s->problem);
     const double least = least_square(s);
     double rows = 0.0; /* the same for all of them leaves steps in the span of the rows */
     for (int64_t j = 0; j < n; j++)
         rows += s->norm[j] * s->norm[j] / s->total;
     for (int64_t j = 0; j < n; j++) {
-        const double square = fmax(s->norm[j] * s->norm[j], least);
+        const double mean = m->are_apart && !s->design.shift ? s->mean[j] : 0.0; /* two steps */
+        const double square = fmax(s->norm[j] * s->norm[j] + s->total * mean * mean, least);
         m->one[j] = s->norm[j] > 0.0;
         m->diagonal[j] = !(s->norm[j] > 0.0) ? 1.0 : s->is_free ? rows : square + s->alpha;
     }
@@ -315,16 +306,11 @@ static margin_status conjugate_begin(mg_squares *s, conjugate_ways *m) {
     return MARGIN_OK;
 }
 
-static margin_status find_equal(mg_squares *s, conjugate_ways *m) {
-    m->distinct = s->samples;
-    if (!s->is_free) return MARGIN_OK;
-    MG_ARENA_NEW(&s->arena, m->group, s->samples, "equal rows", s->error);
-    MG_TRY(mg_exact_rows(s->context, s->problem, s->c, m->group, &m->distinct, s->error));
-    MG_ARENA_NEW(&s->arena, m->sums, 2 * m->distinct, "equal rows", s->error);
-    return MARGIN_OK;
-}
-
-/* The bound of the least eigenvalue, and with it the first steps. */
+/* The bound of the least eigenvalue, and with it the first steps.
+ *
+ * Where every row has one category alone, of share p_j, the matrix is 1 / (1 - p_j) on the diagonal
+ * less a vector times itself: beside the 0 of the intercept, which is left out, no eigenvalue is
+ * below the least on the diagonal. Without an intercept it is 1. */
 static margin_status find_least(mg_squares *s, conjugate_ways *m) {
     const int64_t products = s->only ? MOST_PRODUCTS : MG_MIN(m->most / PRODUCT, MOST_PRODUCTS);
     const outlook ahead = {.s = s, .before = s->now.objective, .wanted = least_gap};
@@ -335,6 +321,12 @@ static margin_status find_least(mg_squares *s, conjugate_ways *m) {
                                   .state = &ahead};
     MG_TRY(mg_column_groups_find(s->context, s->problem, s->intercept, s->c, &s->arena, &m->groups,
                                  s->error));
+    if (m->are_apart && (!s->intercept || m->groups.count == 1)) {
+        s->least = 0.5; /* 1 but for rounding, see below */
+        s->condition = sqrt(2.0);
+        judge_by_reach(s);
+        return MARGIN_OK;
+    }
     const mg_column_curvature curvature = {.context = s->context,
                                            .stop = &s->stop,
                                            .problem = s->problem,
@@ -348,6 +340,7 @@ static margin_status find_least(mg_squares *s, conjugate_ways *m) {
     MG_TRY(mg_squares_in_time(s, mg_least_curvature(&curvature, products, &s->least, s->error)));
     if (s->out_of_time || s->least == 0.0) return MARGIN_OK;
     s->condition = 1.0 / sqrt(s->least);
+    s->is_drawn = true;
     s->steps = equation.steps;
     for (int64_t j = 0; j < s->columns; j++)
         m->direction[j] = s->norm[j] > 0.0 ? m->direction[j] / s->norm[j] : 0.0;
@@ -363,9 +356,9 @@ margin_status mg_squares_conjugate(mg_squares *s, int64_t most, bool *doubtful) 
     snprintf(s->method, sizeof s->method, "conjugate gradients");
     s->is_free = s->alpha == 0.0 && s->columns > s->samples;
     MG_TRY(conjugate_begin(s, m));
-    MG_TRY(find_equal(s, m));
+    if (s->is_free) MG_TRY(mg_squares_find_equal(s));
     mg_squares_start(s);
-    MG_TRY(start_pass(s, m));
+    MG_TRY(start_pass(s, m, false));
     *doubtful = s->alpha == 0.0 && !s->is_free && !s->only;
     if (s->alpha == 0.0 && !s->is_free) MG_TRY(find_least(s, m));
     if (s->least > 0.0) MG_TRY(take_rank(s, m));

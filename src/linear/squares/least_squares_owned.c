@@ -86,21 +86,26 @@ static margin_status find_least_norm(mg_squares *s, owned_way *m, bool *done) {
     return MARGIN_OK;
 }
 
-/* No objective is below that of the others, and what equal rows differ by. */
-static void find_floor(mg_squares *s, const mg_squares *others, const mg_owned_rows *o) {
-    const double *y = s->problem->target, factor = others->penalty.factor * others->unit;
-    double ratio;
-    const double rounding = DBL_EPSILON * mg_squares_rounding(others, &ratio);
+void mg_squares_find_floor(mg_squares *s, bool again) {
+    const mg_owned_rows *o = s->owned;
     long double left = 0.0L;
+    if (again) mg_owned_rows_sum(s->problem, s->c, s->owned);
     for (int64_t i = 0; i < s->samples && o->rows < s->samples; i++) {
         if (!(s->c[i] > 0.0)) continue;
-        const double away = y[i] - o->target[o->group[i]];
+        const double away = s->problem->target[i] - o->target[o->group[i]];
         left += (long double)(s->c[i] * away * away);
     }
-    s->floor = s->penalty.factor * s->unit * (double)left +
-               fmax(others->now.objective - others->now.gap * fmax(1.0, others->now.objective) -
-                        factor * rounding * (2.0 * sqrt(others->now.value) + rounding),
-                    0.0);
+    s->floor = s->penalty.factor * s->unit * (double)left;
+}
+
+/* No objective of theirs is below. */
+static double least_of(const mg_squares *others) {
+    double ratio;
+    const double rounding = DBL_EPSILON * mg_squares_rounding(others, &ratio);
+    const double blur = rounding * (2.0 * sqrt(others->now.value) + rounding);
+    return fmax(others->now.objective - others->now.gap * fmax(1.0, others->now.objective) -
+                    others->penalty.factor * others->unit * blur,
+                0.0);
 }
 
 /* All columns of the others count, and there is one answer. */
@@ -147,22 +152,28 @@ static margin_status solve_owners(mg_squares *s, const mg_squares *others, const
     for (int64_t j = 0; j < n && s->problem->shift; j++)
         s->b -= s->problem->shift[j] * s->w[j];
     s->steps += others->steps;
-    find_floor(s, others, o);
+    mg_squares_find_floor(s, false);
+    s->floor += least_of(others);
     MG_TRY(mg_squares_pass(s));
     *done = least && s->now.gap <= s->tolerance;
     if (!*done) return MARGIN_OK;
     if (o->owners + o->columns < vary) s->rank = o->owners + o->columns;
     s->owners = o->owners;
-    s->least = others->least;
+    s->is_drawn = others->is_drawn;
     return MARGIN_OK;
 }
 
+margin_status mg_squares_find_equal(mg_squares *s) {
+    if (s->owned) return MARGIN_OK;
+    MG_ARENA_NEW(&s->arena, s->owned, 1, "equal rows", s->error);
+    return mg_owned_rows_equal(s->context, s->problem, s->c, &s->arena, s->owned, s->error);
+}
+
 margin_status mg_squares_find_owners(mg_squares *s, bool *worth) {
-    if (!s->owned) {
-        MG_ARENA_NEW(&s->arena, s->owned, 1, "rows that own a column", s->error);
-        MG_TRY(mg_owned_rows_find(s->context, s->problem, s->intercept, s->c, s->norm, &s->arena,
+    MG_TRY(mg_squares_find_equal(s));
+    if (!s->owned->order)
+        MG_TRY(mg_owned_rows_find(s->context, s->problem, s->intercept, s->norm, &s->arena,
                                   s->owned, s->error));
-    }
     *worth = mg_owned_rows_worth(s->owned);
     return MARGIN_OK;
 }

@@ -26,8 +26,10 @@ static margin_status read_sums(mg_verification *k, between *b) {
     }
     for (int64_t j = 0; j < k->columns; j++)
         b->norm[j] = k->far[j] > 0.0L ? 1.0 : 0.0;
-    MG_TRY(mg_owned_rows_find(k->fit->context, k->problem, k->options->intercept, b->weights,
-                              b->norm, &b->arena, &b->rows, k->fit->error));
+    MG_TRY(mg_owned_rows_equal(k->fit->context, k->problem, b->weights, &b->arena, &b->rows,
+                               k->fit->error));
+    MG_TRY(mg_owned_rows_find(k->fit->context, k->problem, k->options->intercept, b->norm,
+                              &b->arena, &b->rows, k->fit->error));
     for (int64_t i = 0; i < k->samples; i++) {
         if (!(b->weights[i] > 0.0)) continue;
         b->sum[b->rows.group[i]] += k->c[i] * ((real)k->problem->target[i] - k->scores[i]);
