@@ -717,6 +717,43 @@ static void test_categories(void **state) {
     categories_free(&c);
 }
 
+/* Each column twice, so that there is no bound, and a factor would take seconds. */
+static void test_dear(void **state) {
+    enum { TEXTS = 7000, WORDS = 3000, EACH = 4, BOTH = 2 * WORDS };
+    SUPPORT_LARGE_CASE();
+    (void)state;
+    uint64_t seed = 41;
+    const size_t stored = 2 * EACH * TEXTS;
+    categories c = {.starts = malloc((TEXTS + 1) * sizeof(int64_t)),
+                    .columns = malloc(stored * sizeof(int32_t)),
+                    .ones = malloc(stored * sizeof(double)),
+                    .y = malloc(TEXTS * sizeof(double))};
+    for (int64_t i = 0, at = 0; i < TEXTS; i++, at += 2 * EACH) {
+        c.starts[i] = at;
+        c.starts[i + 1] = at + 2 * EACH;
+        c.y[i] = support_normal(&seed);
+        for (int32_t k = 0; k < EACH; k++) {
+            const int32_t share = WORDS / EACH;
+            c.columns[at + k] = k * share + (int32_t)(support_random(&seed) % (uint64_t)share);
+            c.columns[at + EACH + k] = c.columns[at + k] + WORDS;
+            c.ones[at + k] = c.ones[at + EACH + k] = 0.5 + support_uniform(&seed);
+        }
+    }
+    c.data = (margin_data){.x = margin_csr_f64(c.ones, c.columns, c.starts, TEXTS, BOTH),
+                           .y = margin_values_f64(c.y, TEXTS)};
+    margin_report report = {0};
+    margin_model *model = fit_text(context, "least-squares", &c.data, &report);
+    assert_int_equal(report.status, MARGIN_STOPPED_STALLED);
+    assert_contains(report.reason, "no bound but 0 for the least objective");
+    assert_true(report.gap >= report.objective && report.objective > 0.3);
+    for (int64_t j = 0; j < WORDS; j++) /* the least norm has them alike */
+        assert_true(fabs(margin_model_weights(model, 0)[j] -
+                         margin_model_weights(model, 0)[j + WORDS]) < 1e-9);
+    assert_honest(model, &c.data);
+    margin_model_free(model);
+    categories_free(&c);
+}
+
 /* ---- Threads, failures ----------------------------------------------------------------------- */
 
 static void assert_same_by_threads(const margin_data *data, int step) {
@@ -786,6 +823,7 @@ int main(void) {
         cmocka_unit_test(test_ill_conditioned),
         cmocka_unit_test(test_no_penalty),
         cmocka_unit_test(test_categories),
+        cmocka_unit_test(test_dear),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_threads_by_columns),
         cmocka_unit_test(test_no_memory),

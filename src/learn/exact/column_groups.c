@@ -237,6 +237,17 @@ void mg_column_groups_add(const mg_column_groups *groups, const double *unit, do
     }
 }
 
+/* ---- Rows of one value ----------------------------------------------------------------------- */
+
+bool mg_columns_are_apart(const mg_problem *problem) {
+    if (!mg_is_csr(&problem->x)) return false;
+    for (int64_t i = 0; i < problem->count; i++) {
+        const int64_t row = mg_sample_row(problem, i);
+        if (mg_row_start(&problem->x, row + 1) - mg_row_start(&problem->x, row) > 1) return false;
+    }
+    return true;
+}
+
 /* ---- Columns of one class -------------------------------------------------------------------- */
 
 margin_status mg_column_recedes(margin_context *context, const mg_problem *problem, bool intercept,

@@ -57,6 +57,17 @@ static margin_status try_owners(mg_squares *s, bool *done) {
     return mg_squares_owned(s, done);
 }
 
+/* Sparse columns without a penalty, of which nothing gave a bound: steps until the gradient is next
+ * to nothing, and no factor but where it costs little more than they did. */
+static margin_status do_without(mg_squares *s, int64_t most, bool *done) {
+    enum { MORE = 4 };
+    bool doubtful;
+    s->is_unbounded = true;
+    if (!s->is_free) MG_TRY(mg_squares_conjugate(s, most, &doubtful));
+    *done = s->out_of_time || s->price.factor > MORE * s->price.step * (double)s->steps;
+    return MARGIN_OK;
+}
+
 /* Conjugate gradients for as long as a factor would take: so both together take twice the time of
  * the faster one at most, of several targets each that they do not do. *done: they will do, or have
  * to. */
@@ -68,6 +79,7 @@ static margin_status try_conjugate(mg_squares *s, const char *solver, int64_t ta
         (int64_t)fmin((trial ? price->trial : price->most) / (double)targets, 1e9);
     const int64_t fewest = trial ? FEWEST_OF_TRIAL : FEWEST_STEPS;
     const bool asked = is_solver(solver, "cg");
+    static const double dear = 1.0; /* seconds */
     bool doubtful, owned = false;
     s->only = asked || !price->fits;
     *done = s->only;
@@ -76,11 +88,12 @@ static margin_status try_conjugate(mg_squares *s, const char *solver, int64_t ta
     if (!s->only && few) return try_owners(s, done);
     const int64_t enough = 1000 + 10 * MG_MIN(s->samples, s->columns);
     const int64_t most = s->only ? enough : worth;
+    s->is_dear = !s->only && s->alpha == 0.0 && s->price.factor > dear;
     MG_TRY(mg_squares_conjugate(s, s->most_steps >= 0 ? s->most_steps : most, &doubtful));
     if (doubtful && s->alpha == 0.0 && s->most_steps < 0) MG_TRY(mg_squares_owned(s, &owned));
     *done |= !doubtful || owned || s->out_of_time;
     if (owned) s->solve_again = NULL;
-    return MARGIN_OK;
+    return doubtful && !*done && s->is_dear ? do_without(s, most, done) : MARGIN_OK;
 }
 
 static margin_status solve_by(mg_squares *s, const char *solver, int64_t targets) {

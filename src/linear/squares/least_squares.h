@@ -90,7 +90,9 @@ struct mg_squares {
     margin_status (*solve_again)(mg_squares *s, void *factor); /* in place of `correct`, or NULL */
     int64_t steps;                                             /* of conjugate gradients */
     bool only;                                                 /* they are all there is */
-    bool is_free;          /* they are to leave nothing of the target */
+    bool is_free;      /* they are to leave nothing of the target */
+    bool is_unbounded; /* or are all there is to be had for many sparse columns, without a bound */
+    bool is_dear;      /* a factor takes so long that it is not compared with them */
     mg_owned_rows *owned;  /* NULL: nobody has looked */
     int64_t owners;        /* rows that their own columns have fitted */
     double enough;         /* gap that is good enough: the tolerance, or that of a small target */

@@ -50,6 +50,9 @@ static const double hope = 2.0;
 static const double least_gap = 1e-12;
 /* Or of a target of which nothing is to be left this share of tol of its squares, to rounding. */
 static const double share_of_target = 1e-4, rounding_of_target = 1e-14;
+/* Where there is neither bound nor factor: |gradient|^2 beside the squares of columns and residual.
+ */
+static const double at_rest = 1e-14;
 
 /* What mg_conjugate asks between steps. */
 typedef struct outlook {
@@ -89,6 +92,14 @@ static double gap_of(const outlook *o, double distance, double fallen) {
     return fmin(distance, value - o->s->floor) / fmax(1.0, value);
 }
 
+/* Of the centred columns, squared and summed up. */
+static double lengths_of(const mg_squares *s) {
+    double sum = 0.0;
+    for (int64_t j = 0; j < s->columns; j++)
+        sum += s->norm[j] * s->norm[j];
+    return sum;
+}
+
 /* A trial that is not worth more steps is its target's last. from: the look before, if any. */
 static bool is_slow(const outlook *o, double gap, int64_t from, int64_t steps) {
     const double speed = fmin(log(gap / o->ways->early), -1e-3) / (double)(steps - from);
@@ -120,8 +131,11 @@ static bool look_ahead(const void *state, const double *residual, int64_t steps,
         distance = factor * reach_of(s, residual) / s->least;
     const double gap = gap_of(o, distance, fallen);
     if (gap <= o->wanted) return true;
-    if (s->is_free && steps == LOOK_AT_ROWS && s->most_steps < 0 && look_at_rows(o)) return true;
+    if (s->is_free && !s->is_unbounded && steps == LOOK_AT_ROWS && s->most_steps < 0 &&
+        look_at_rows(o))
+        return true;
     if (s->only) return false;
+    if (s->is_dear) return square <= at_rest * lengths_of(s) * (o->before / factor - fallen);
     if (s->is_free)
         return steps >= FIRST_LOOK && (steps & (steps - 1)) == 0 &&
                is_slow(o, gap, steps > FIRST_LOOK ? steps / 2 : 0, steps);
@@ -268,16 +282,6 @@ static double least_square(const mg_squares *s) {
     return s->columns > s->samples ? all / s->total : 0.0;
 }
 
-/* Columns have no row in common. */
-static bool are_apart(const mg_problem *problem) {
-    if (!mg_is_csr(&problem->x)) return false;
-    for (int64_t i = 0; i < problem->count; i++) {
-        const int64_t row = mg_sample_row(problem, i);
-        if (mg_row_start(&problem->x, row + 1) - mg_row_start(&problem->x, row) > 1) return false;
-    }
-    return true;
-}
-
 static margin_status conjugate_begin(mg_squares *s, conjugate_ways *m) {
     const int64_t n = s->columns;
     MG_TRY(MG_PIECES(&s->arena, "conjugate gradients", s->error, MG_PIECE(m->one, n),
@@ -286,11 +290,9 @@ static margin_status conjugate_begin(mg_squares *s, conjugate_ways *m) {
                      MG_PIECE(m->work, MG_CONJUGATE_VECTORS * (n + 1))));
     MG_TRY(choose_sums(s));
     MG_TRY(mg_squares_moments(s));
-    m->are_apart = are_apart(s->problem);
+    m->are_apart = mg_columns_are_apart(s->problem);
     const double least = least_square(s);
-    double rows = 0.0; /* the same for all of them leaves steps in the span of the rows */
-    for (int64_t j = 0; j < n; j++)
-        rows += s->norm[j] * s->norm[j] / s->total;
+    const double rows = lengths_of(s) / s->total; /* for all: steps stay in the span of the rows */
     for (int64_t j = 0; j < n; j++) {
         const double mean = m->are_apart && !s->design.shift ? s->mean[j] : 0.0; /* two steps */
         const double square = fmax(s->norm[j] * s->norm[j] + s->total * mean * mean, least);
@@ -354,7 +356,7 @@ margin_status mg_squares_conjugate(mg_squares *s, int64_t most, bool *doubtful) 
     m->groups.count = 0;
     m->failed = MARGIN_OK;
     snprintf(s->method, sizeof s->method, "conjugate gradients");
-    s->is_free = s->alpha == 0.0 && s->columns > s->samples;
+    s->is_free = s->alpha == 0.0 && (s->columns > s->samples || s->is_unbounded);
     MG_TRY(conjugate_begin(s, m));
     if (s->is_free) MG_TRY(mg_squares_find_equal(s));
     mg_squares_start(s);
