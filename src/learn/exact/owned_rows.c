@@ -101,8 +101,8 @@ static void take_owners(mg_owned_rows *owned, rows_store *rows, int64_t columns,
     }
 }
 
-/* The others, all rows in order, and the columns of the others. */
-static void put_in_order(mg_owned_rows *owned, const rows_store *rows, int64_t columns) {
+/* The others, and all rows in order. */
+static void put_in_order(mg_owned_rows *owned, const rows_store *rows) {
     int64_t last = owned->owners, at = 0;
     for (int64_t g = 0; g < owned->rows; g++)
         if (!rows->gone[g]) owned->order[last++] = g;
@@ -115,6 +115,9 @@ static void put_in_order(mg_owned_rows *owned, const rows_store *rows, int64_t c
         }
     }
     owned->start[owned->rows] = at;
+}
+
+static void number_columns(mg_owned_rows *owned, const rows_store *rows, int64_t columns) {
     owned->columns = 0;
     for (int64_t j = 0; j < columns; j++)
         owned->place[j] = rows->count[j] > 0 ? (int32_t)owned->columns++ : -1;
@@ -144,7 +147,9 @@ margin_status mg_owned_rows_find(margin_context *context, const mg_problem *prob
     memset(rows.sum, 0, (size_t)n * sizeof *rows.sum);
     MG_TRY(read_rows(context, problem, norm, owned, &rows, error));
     take_owners(owned, &rows, n, queue);
-    put_in_order(owned, &rows, n);
+    number_columns(owned, &rows, n);
+    if (owned->columns == 0 || m - owned->owners <= owned->columns) owned->owners = 0;
+    if (owned->owners > 0) put_in_order(owned, &rows);
     return MARGIN_OK;
 }
 

@@ -31,15 +31,12 @@ margin_status mg_owned_rows_equal(margin_context *context, const mg_problem *pro
                                   margin_error *error);
 /* Weights and targets anew, of the same rows. */
 void mg_owned_rows_sum(const mg_problem *problem, const double *weights, mg_owned_rows *owned);
-/* And the rest, of columns with norm > 0. Where rows are dense, or shifted without an intercept, or
- * memory is short, nothing happens. MEMORY, CANCELLED. */
+/* And the rest, of columns with norm > 0, where the others are more than their columns, so that
+ * nothing else tells what they leave. Else, and where rows are dense, or shifted without an
+ * intercept, or memory is short, owners stay 0. MEMORY, CANCELLED. */
 margin_status mg_owned_rows_find(margin_context *context, const mg_problem *problem, bool intercept,
                                  const double *norm, mg_arena *arena, mg_owned_rows *owned,
                                  margin_error *error);
-/* Whether the others are more than their columns, so that nothing else tells what they leave. */
-MG_INLINE bool mg_owned_rows_worth(const mg_owned_rows *owned) {
-    return owned->owners > 0 && owned->columns > 0 && owned->rows - owned->owners > owned->columns;
-}
 /* The others with the columns that they store as a problem of its own, which refers to `owned` and
  * the arena. MEMORY. */
 margin_status mg_owned_rows_others(const mg_owned_rows *owned, mg_arena *arena, mg_problem *others,

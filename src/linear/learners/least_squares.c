@@ -54,17 +54,21 @@ static margin_status try_owners(mg_squares *s, bool *done) {
     enum { FEWEST_ROWS = 256 };
     if (s->alpha > 0.0 || s->samples < FEWEST_ROWS || !is_wide(s)) return MARGIN_OK;
     MG_TRY(mg_squares_moments(s));
-    return mg_squares_owned(s, done);
+    MG_TRY(mg_squares_owned(s, done));
+    *done |= s->out_of_time;
+    return MARGIN_OK;
 }
 
 /* Sparse columns without a penalty, of which nothing gave a bound: steps until the gradient is next
- * to nothing, and no factor but where it costs little more than they did. */
+ * to nothing, and no factor but where it costs little more than they did. Of rows that depend on
+ * each other it takes eigenvectors, which are not in its price. */
 static margin_status do_without(mg_squares *s, int64_t most, bool *done) {
     enum { MORE = 4 };
     bool doubtful;
     s->is_unbounded = true;
     if (!s->is_free) MG_TRY(mg_squares_conjugate(s, most, &doubtful));
-    *done = s->out_of_time || s->price.factor > MORE * s->price.step * (double)s->steps;
+    *done = s->out_of_time || s->columns > s->samples ||
+            s->price.factor > MORE * s->price.step * (double)s->steps;
     return MARGIN_OK;
 }
 
@@ -79,7 +83,7 @@ static margin_status try_conjugate(mg_squares *s, const char *solver, int64_t ta
         (int64_t)fmin((trial ? price->trial : price->most) / (double)targets, 1e9);
     const int64_t fewest = trial ? FEWEST_OF_TRIAL : FEWEST_STEPS;
     const bool asked = is_solver(solver, "cg");
-    static const double dear = 1.0; /* seconds */
+    const double dear = s->columns > s->samples ? 0.25 : 1.0; /* seconds; see do_without */
     bool doubtful, owned = false;
     s->only = asked || !price->fits;
     *done = s->only;
@@ -91,6 +95,11 @@ static margin_status try_conjugate(mg_squares *s, const char *solver, int64_t ta
     s->is_dear = !s->only && s->alpha == 0.0 && s->price.factor > dear;
     MG_TRY(mg_squares_conjugate(s, s->most_steps >= 0 ? s->most_steps : most, &doubtful));
     if (doubtful && s->alpha == 0.0 && s->most_steps < 0) MG_TRY(mg_squares_owned(s, &owned));
+    const bool ended = s->owned && s->owned->owners > 0 && (s->is_free || s->only);
+    if (doubtful && !owned && ended && !s->out_of_time) {
+        s->is_unbounded = true; /* the steps that ended for it */
+        MG_TRY(mg_squares_conjugate(s, most, &doubtful));
+    }
     *done |= !doubtful || owned || s->out_of_time;
     if (owned) s->solve_again = NULL;
     return doubtful && !*done && s->is_dear ? do_without(s, most, done) : MARGIN_OK;

@@ -171,10 +171,10 @@ margin_status mg_squares_find_equal(mg_squares *s) {
 
 margin_status mg_squares_find_owners(mg_squares *s, bool *worth) {
     MG_TRY(mg_squares_find_equal(s));
-    if (!s->owned->order)
+    if (s->owned->owners == 0)
         MG_TRY(mg_owned_rows_find(s->context, s->problem, s->intercept, s->norm, &s->arena,
                                   s->owned, s->error));
-    *worth = mg_owned_rows_worth(s->owned);
+    *worth = s->owned->owners > 0;
     return MARGIN_OK;
 }
 

@@ -39,7 +39,7 @@ static margin_status read_sums(mg_verification *k, between *b) {
 }
 
 static real distance_of_row(const between *b, int64_t place) {
-    const int64_t g = b->rows.order ? b->rows.order[place] : place;
+    const int64_t g = b->rows.owners > 0 ? b->rows.order[place] : place;
     return b->sum[g] * b->sum[g] / b->weight[g];
 }
 
@@ -81,7 +81,7 @@ static margin_status judge(mg_verification *k, between *b, real *distance) {
     MG_TRY(read_sums(k, b));
     for (int64_t place = 0; place < o->rows; place++)
         *(place < o->owners ? &of_owners : &of_others) += distance_of_row(b, place);
-    if (mg_owned_rows_worth(o)) MG_TRY(find_others(k, b, &others));
+    if (o->owners > 0) MG_TRY(find_others(k, b, &others));
     *distance = of_owners + fminl(of_others, others);
     return MARGIN_OK;
 }
