@@ -2,16 +2,18 @@
  * matrices, whose eigenvalues are known. */
 #include "support/support.h"
 
-#include "math/products/least_eigenvalue.h"
+#include "learn/exact/least_eigenvalue.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum { SIZE = 400 };
+static int products; /* made so far */
 
 static margin_status product(void *state, const double *v, double *image, margin_error *error) {
     const double *diagonal = state;
     (void)error;
+    products++;
     for (int j = 0; j < SIZE; j++)
         for (int l = 0; l < MG_LEAST_LANES; l++)
             image[j * MG_LEAST_LANES + l] = diagonal[j] * v[j * MG_LEAST_LANES + l];
@@ -76,6 +78,22 @@ static void test_hidden(void **state) {
         }
 }
 
+/* Where there is no bound that is seen soon; where it is far, it is found. */
+static void test_hopeless(void **state) {
+    double diagonal[SIZE], x[SIZE];
+    (void)state;
+    for (int j = 0; j < SIZE; j++)
+        diagonal[j] = j < 40 ? 0 : 1 + j % 7;
+    products = 0;
+    assert_true(bound(diagonal, 1, 1000, 1000, x) == 0);
+    assert_true(products <= 32);
+    for (int j = 0; j < SIZE; j++)
+        diagonal[j] = pow(10, -4 * (double)j / (SIZE - 1));
+    products = 0;
+    assert_true(bound(diagonal, 1, 1000, 1000, x) > 0);
+    assert_true(products > 128);
+}
+
 /* The equation ends first, or products do. */
 static void test_limits(void **state) {
     double diagonal[SIZE], x[SIZE];
@@ -93,6 +111,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bound),
         cmocka_unit_test(test_hidden),
+        cmocka_unit_test(test_hopeless),
         cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

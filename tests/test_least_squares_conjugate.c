@@ -3,6 +3,7 @@
 #include "stage_support.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -478,7 +479,49 @@ static void test_wide_dependent(void **state) {
     sparse_free(&c);
 }
 
-/* ---- Ends ------------------------------------------------------------------------------------ */
+/* Texts of few words, some of them twice, with a column of ones: many rows have a word of their
+ * own, or have one once those have gone; the others cannot be fitted. */
+static sparse_case words_make(int64_t rows, int64_t columns, int words, uint64_t seed) {
+    sparse_case c = sparse_make(rows, columns, 0, seed);
+    memset(c.r.x, 0, (size_t)(rows * columns) * sizeof *c.r.x);
+    for (int64_t i = 0; i < rows; i++) {
+        double *row = c.r.x + i * columns;
+        for (int k = 0; k < words; k++) {
+            const double u = pow(support_uniform(&seed), columns > 4096 ? 9 : 3);
+            row[(int64_t)(u * (double)(columns - 1))] += 0.5 + support_uniform(&seed);
+        }
+        row[columns - 1] = 1;
+        if (i % 20 == 7) memcpy(row, row - columns, (size_t)columns * sizeof *row);
+    }
+    stage_csr_free(&c.csr);
+    c.csr = stage_to_csr(c.r.x, rows, columns);
+    return c;
+}
+
+static void check_words(const char *options, int64_t rows, int64_t columns, int words,
+                        bool weighted) {
+    sparse_case c = words_make(rows, columns, words, 31);
+    char spec[80];
+    margin_report report = {0}, by_qr = {0};
+    margin_data data = sparse_data(&c);
+    if (weighted) data.weights = margin_values_f64(c.weights, rows);
+    snprintf(spec, sizeof spec, "least-squares(solver=cg, tol=1e-9%s)", options);
+    margin_model *model = fit_proven(context, spec, &data, &report);
+    assert_contains(report.reason, "rows have a column of their own, which fits them");
+    assert_contains(report.reason, "of all best weights these have the least norm");
+    snprintf(spec, sizeof spec, "least-squares(solver=qr%s)", options);
+    margin_model *other = fit_text(context, spec, &data, &by_qr);
+    assert_true(report.objective > 0.01);
+    assert_true(fabs(report.objective - by_qr.objective) < 1e-12);
+    assert_true(margin_report_item_value(&report, "rank") ==
+                margin_report_item_value(&by_qr, "rank"));
+    for (int64_t j = 0; j < columns; j++)
+        assert_true(fabs(margin_model_weights(model, 0)[j] - margin_model_weights(other, 0)[j]) <
+                    1e-5);
+    margin_model_free(model);
+    margin_model_free(other);
+    sparse_free(&c);
+}
 
 /* What a report says of a model that is not done is true. */
 static void assert_honest(const margin_model *model, const margin_data *data) {
@@ -487,6 +530,24 @@ static void assert_honest(const margin_model *model, const margin_data *data) {
     assert_int_equal(margin_verify(context, model, data, &found, &error), MARGIN_OK);
     assert_true(found.gap <= margin_model_report(model)->gap * (1 + 1e-6) + 1e-13);
 }
+
+static void test_rows_that_own(void **state) {
+    (void)state;
+    check_words("", 300, 400, 3, false);
+    check_words(", intercept=no", 300, 400, 3, true);
+    check_words("", 500, 400, 3, true);
+    sparse_case c = words_make(500, 4200, 3, 32); /* no factor verifies it */
+    const margin_data data = sparse_data(&c);
+    margin_report report = {0};
+    margin_model *model = fit_proven(context, "least-squares(solver=cg)", &data, &report);
+    assert_contains(report.reason, "rows have a column of their own, which fits them");
+    assert_true(report.objective > 0.01);
+    assert_honest(model, &data);
+    margin_model_free(model);
+    sparse_free(&c);
+}
+
+/* ---- Ends ------------------------------------------------------------------------------------ */
 
 static void test_max_iter(void **state) {
     (void)state;
@@ -590,6 +651,9 @@ static void test_no_penalty(void **state) {
     margin_model_free(other);
     margin_context_free(one);
     sparse_free(&c);
+    c = sparse_make(340, 280, 0.05, 31); /* the bound is far */
+    check_oracle(&c, specs[0], 0, false);
+    sparse_free(&c);
     c = sparse_make(900, 90, 0.05, 20);
     for (int64_t i = 0; i < 900; i++) /* one that almost is another */
         c.r.x[i * 90 + 4] = c.r.x[i * 90 + 2] + 1e-7 * c.r.x[i * 90 + 4];
@@ -634,16 +698,58 @@ static void test_categories(void **state) {
     model = fit_limited("least-squares", &c.data, LIMIT, &report); /* rank one short, no penalty */
     assert_int_equal(report.status, MARGIN_OK);
     assert_contains(report.reason, "of all best weights these have the least norm");
+    assert_null(strstr(report.reason, "random draw"));
+    assert_true(report.iterations <= 2);
     mean = margin_model_intercept(model, 0);
     for (int32_t k = 0; k < 100; k++) { /* the mean of each category that occurs */
         const double own = mean_of(&c, k), weight = margin_model_weights(model, 0)[k];
         assert_true(isnan(own) ? weight == 0 : fabs(mean + weight - own) < 1e-5);
     }
     margin_model_free(model);
+    margin_model_free(fit_proven(context, "least-squares", &c.data, NULL));
+    margin_model_free(fit_proven(context, "least-squares(intercept=no)", &c.data, &report));
+    assert_null(strstr(report.reason, "random draw"));
     for (int64_t i = 0; i < ROWS; i++) /* nothing is left: that is as good as it gets */
         c.y[i] = c.columns[i] % 10;
     model = fit_limited("least-squares", &c.data, LIMIT, &report);
     assert_int_equal(report.status, MARGIN_OK);
+    margin_model_free(model);
+    categories_free(&c);
+}
+
+/* Each column twice, so that there is no bound, and a factor would take seconds. */
+static void test_dear(void **state) {
+    enum { TEXTS = 7000, WORDS = 3000, EACH = 4, BOTH = 2 * WORDS };
+    SUPPORT_LARGE_CASE();
+    (void)state;
+    uint64_t seed = 41;
+    const size_t stored = 2 * EACH * TEXTS;
+    categories c = {.starts = malloc((TEXTS + 1) * sizeof(int64_t)),
+                    .columns = malloc(stored * sizeof(int32_t)),
+                    .ones = malloc(stored * sizeof(double)),
+                    .y = malloc(TEXTS * sizeof(double))};
+    for (int64_t i = 0, at = 0; i < TEXTS; i++, at += 2 * EACH) {
+        c.starts[i] = at;
+        c.starts[i + 1] = at + 2 * EACH;
+        c.y[i] = support_normal(&seed);
+        for (int32_t k = 0; k < EACH; k++) {
+            const int32_t share = WORDS / EACH;
+            c.columns[at + k] = k * share + (int32_t)(support_random(&seed) % (uint64_t)share);
+            c.columns[at + EACH + k] = c.columns[at + k] + WORDS;
+            c.ones[at + k] = c.ones[at + EACH + k] = 0.5 + support_uniform(&seed);
+        }
+    }
+    c.data = (margin_data){.x = margin_csr_f64(c.ones, c.columns, c.starts, TEXTS, BOTH),
+                           .y = margin_values_f64(c.y, TEXTS)};
+    margin_report report = {0};
+    margin_model *model = fit_text(context, "least-squares", &c.data, &report);
+    assert_int_equal(report.status, MARGIN_STOPPED_STALLED);
+    assert_contains(report.reason, "no bound but 0 for the least objective");
+    assert_true(report.gap >= report.objective && report.objective > 0.3);
+    for (int64_t j = 0; j < WORDS; j++) /* the least norm has them alike */
+        assert_true(fabs(margin_model_weights(model, 0)[j] -
+                         margin_model_weights(model, 0)[j + WORDS]) < 1e-9);
+    assert_honest(model, &c.data);
     margin_model_free(model);
     categories_free(&c);
 }
@@ -712,10 +818,12 @@ int main(void) {
         cmocka_unit_test(test_wide_targets),
         cmocka_unit_test(test_wide_repeats),
         cmocka_unit_test(test_wide_dependent),
+        cmocka_unit_test(test_rows_that_own),
         cmocka_unit_test(test_max_iter),
         cmocka_unit_test(test_ill_conditioned),
         cmocka_unit_test(test_no_penalty),
         cmocka_unit_test(test_categories),
+        cmocka_unit_test(test_dear),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_threads_by_columns),
         cmocka_unit_test(test_no_memory),

@@ -121,6 +121,20 @@ static margin_status confirm(groups_run *run, const margin_context *context,
     return MARGIN_OK;
 }
 
+/* All rows have one 1 and nothing else: all columns are one run. */
+static bool is_one_run(const groups_run *run) {
+    const mg_problem *p = run->problem;
+    for (int64_t j = 0; p->scale && j < run->columns; j++)
+        if (p->scale[j] == 0.0) return false;
+    for (int64_t i = 0; i < p->count; i++) {
+        const int64_t row = mg_sample_row(p, i), at = mg_row_start(&p->x, row);
+        if (run->weights && !(run->weights[i] > 0.0)) continue;
+        if (mg_row_start(&p->x, row + 1) != at + 1 || mg_stored_value(&p->x, at) != 1.0)
+            return false;
+    }
+    return true;
+}
+
 /* In the units of the problem. */
 static void set_entries(const groups_run *run, bool intercept, mg_column_groups *groups) {
     const mg_problem *p = run->problem;
@@ -153,13 +167,20 @@ margin_status mg_column_groups_find(margin_context *context, const mg_problem *p
                      MG_PIECE(run.slot, run.mask + 1)));
     memset(run.sum, 0, (size_t)n * sizeof *run.sum);
     memset(run.whole, 1, (size_t)n * sizeof *run.whole);
-    MG_TRY(add_rows(&run, context, &none, error));
-    if (none) return MARGIN_OK;
+    const bool one = is_one_run(&run);
+    if (!one) MG_TRY(add_rows(&run, context, &none, error));
+    if (!one && none) return MARGIN_OK;
     MG_TRY(MG_PIECES(arena, purpose, error, MG_PIECE(groups->first, n), MG_PIECE(groups->end, n),
                      MG_PIECE(groups->entry, n), MG_PIECE(groups->sum, n),
                      MG_PIECE(groups->part, 4 * n)));
-    find_runs(&run, before, groups);
-    MG_TRY(confirm(&run, context, groups, error));
+    if (one) {
+        groups->first[0] = 0;
+        groups->end[0] = n;
+        groups->count = 1;
+    } else {
+        find_runs(&run, before, groups);
+        MG_TRY(confirm(&run, context, groups, error));
+    }
     set_entries(&run, intercept, groups);
     return MARGIN_OK;
 }
@@ -214,6 +235,17 @@ void mg_column_groups_add(const mg_column_groups *groups, const double *unit, do
             for (int l = 0; l < lanes; l++)
                 out[j * lanes + l] += factor * groups->entry[j] * unit[j] * part[l];
     }
+}
+
+/* ---- Rows of one value ----------------------------------------------------------------------- */
+
+bool mg_columns_are_apart(const mg_problem *problem) {
+    if (!mg_is_csr(&problem->x)) return false;
+    for (int64_t i = 0; i < problem->count; i++) {
+        const int64_t row = mg_sample_row(problem, i);
+        if (mg_row_start(&problem->x, row + 1) - mg_row_start(&problem->x, row) > 1) return false;
+    }
+    return true;
 }
 
 /* ---- Columns of one class -------------------------------------------------------------------- */

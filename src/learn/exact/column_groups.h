@@ -28,6 +28,9 @@ int64_t mg_column_groups_rank(const mg_column_groups *groups, const double *unit
 void mg_column_groups_add(const mg_column_groups *groups, const double *unit, double factor,
                           const double *v, int lanes, double *out);
 
+/* No row stores two of them. */
+bool mg_columns_are_apart(const mg_problem *problem);
+
 /* *column: the first stored one that has values of one sign in rows of one class (of two classes:
  * signs that agree with those of the classes), so that its weight may grow for ever and no row gets
  * worse; -1: none. Of the rows with weight > 0. One pass over the stored values. MEMORY, CANCELLED.

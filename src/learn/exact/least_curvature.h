@@ -2,7 +2,7 @@
 #pragma once
 
 #include "learn/exact/column_groups.h"
-#include "math/products/least_eigenvalue.h"
+#include "learn/exact/least_eigenvalue.h"
 
 /* N'CN with N = (A - mean) / norm, A with the problem's scale and shift; norm 0: the column is left
  * out. */
@@ -20,7 +20,7 @@ typedef struct mg_column_curvature {
 #define MG_LEAST_DRAWN                                                                             \
     "; the gap rests on a bound of the least eigenvalue that is wrong for one random draw in 5e12"
 /* *least: a bound of its least eigenvalue but for one draw in 5e12
- * (math/products/least_eigenvalue.h), or 0: none was found with at most so many products of four
+ * (learn/exact/least_eigenvalue.h), or 0: none was found with at most so many products of four
  * vectors, or rows are dense; the equation is then not solved. OK, STOPPED_TIME, MEMORY, CANCELLED
  * without a sentence. */
 margin_status mg_least_curvature(const mg_column_curvature *c, int64_t most, double *least,

@@ -49,6 +49,29 @@ static margin_status solve_wide(mg_squares *s, const char *solver, bool *doubtfu
     return MARGIN_OK;
 }
 
+/* Eigenvectors of the products of rows, where those depend on each other, cost far more. */
+static margin_status try_owners(mg_squares *s, bool *done) {
+    enum { FEWEST_ROWS = 256 };
+    if (s->alpha > 0.0 || s->samples < FEWEST_ROWS || !is_wide(s)) return MARGIN_OK;
+    MG_TRY(mg_squares_moments(s));
+    MG_TRY(mg_squares_owned(s, done));
+    *done |= s->out_of_time;
+    return MARGIN_OK;
+}
+
+/* Sparse columns without a penalty, of which nothing gave a bound: steps until the gradient is next
+ * to nothing, and no factor but where it costs little more than they did. Of rows that depend on
+ * each other it takes eigenvectors, which are not in its price. */
+static margin_status do_without(mg_squares *s, int64_t most, bool *done) {
+    enum { MORE = 4 };
+    bool doubtful;
+    s->is_unbounded = true;
+    if (!s->is_free) MG_TRY(mg_squares_conjugate(s, most, &doubtful));
+    *done = s->out_of_time || s->columns > s->samples ||
+            s->price.factor > MORE * s->price.step * (double)s->steps;
+    return MARGIN_OK;
+}
+
 /* Conjugate gradients for as long as a factor would take: so both together take twice the time of
  * the faster one at most, of several targets each that they do not do. *done: they will do, or have
  * to. */
@@ -60,16 +83,26 @@ static margin_status try_conjugate(mg_squares *s, const char *solver, int64_t ta
         (int64_t)fmin((trial ? price->trial : price->most) / (double)targets, 1e9);
     const int64_t fewest = trial ? FEWEST_OF_TRIAL : FEWEST_STEPS;
     const bool asked = is_solver(solver, "cg");
-    bool doubtful;
+    const double dear = s->columns > s->samples ? 0.25 : 1.0; /* seconds; see do_without */
+    bool doubtful, owned = false;
     s->only = asked || !price->fits;
     *done = s->only;
     const bool few = s->alpha > 0.0 ? worth < fewest : worth < FEWEST_WITHOUT;
-    if (!s->only && (few || (s->alpha == 0.0 && !mg_is_csr(&s->problem->x)))) return MARGIN_OK;
+    if (!s->only && s->alpha == 0.0 && !mg_is_csr(&s->problem->x)) return MARGIN_OK;
+    if (!s->only && few) return try_owners(s, done);
     const int64_t enough = 1000 + 10 * MG_MIN(s->samples, s->columns);
     const int64_t most = s->only ? enough : worth;
+    s->is_dear = !s->only && s->alpha == 0.0 && s->price.factor > dear;
     MG_TRY(mg_squares_conjugate(s, s->most_steps >= 0 ? s->most_steps : most, &doubtful));
-    *done |= !doubtful;
-    return MARGIN_OK;
+    if (doubtful && s->alpha == 0.0 && s->most_steps < 0) MG_TRY(mg_squares_owned(s, &owned));
+    const bool ended = s->owned && s->owned->owners > 0 && (s->is_free || s->only);
+    if (doubtful && !owned && ended && !s->out_of_time) {
+        s->is_unbounded = true; /* the steps that ended for it */
+        MG_TRY(mg_squares_conjugate(s, most, &doubtful));
+    }
+    *done |= !doubtful || owned || s->out_of_time;
+    if (owned) s->solve_again = NULL;
+    return doubtful && !*done && s->is_dear ? do_without(s, most, done) : MARGIN_OK;
 }
 
 static margin_status solve_by(mg_squares *s, const char *solver, int64_t targets) {
@@ -112,11 +145,12 @@ static void describe_columns(const mg_squares *s, mg_text *text) {
                        "(%s almost depend on each other)",
                        (long long)s->rank, (long long)s->columns, s->is_undecided ? "may be" : "is",
                        s->columns_text[0] ? s->columns_text : "rows");
-    else if (s->rank >= 0 && s->columns_text[0])
+    else if (s->rank >= 0 && (s->columns_text[0] || s->owners > 0))
         mg_text_format(text,
                        "; the columns have rank %lld of %lld (%s depend on each other): of all "
                        "best weights these have the least norm",
-                       (long long)s->rank, (long long)s->columns, s->columns_text);
+                       (long long)s->rank, (long long)s->columns,
+                       s->columns_text[0] ? s->columns_text : "those of rows that own one");
     else if (s->rank >= 0)
         mg_text_format(text,
                        "; more columns (%lld) than independent rows (%lld): of all best weights "
@@ -135,9 +169,9 @@ static void describe_conjugate(const mg_squares *s, margin_status status, mg_tex
     const bool is_free = s->is_free && s->now.gap <= s->enough;
     if (status == MARGIN_OK)
         mg_text_format(text, "solved by %s%s%s%s", s->method,
-                       s->least > 0.0 ? MG_LEAST_DRAWN
-                       : is_free      ? "; nothing is left of the target"
-                                      : "",
+                       s->is_drawn ? MG_LEAST_DRAWN
+                       : is_free   ? "; nothing is left of the target"
+                                   : "",
                        is_free && s->floor > 0.0 ? " but what equal rows differ by" : "",
                        is_free ? ", and of all weights with these scores these have the least "
                                  "norm"
@@ -165,6 +199,11 @@ static void describe_conjugate(const mg_squares *s, margin_status status, mg_tex
 static void describe_end(const mg_squares *s, margin_status status, mg_text *text) {
     if (s->solve_again && status != MARGIN_STOPPED_TIME)
         describe_conjugate(s, status, text);
+    else if (status == MARGIN_OK && s->owners > 0)
+        mg_text_format(text,
+                       "solved by conjugate gradients: %lld rows have a column of their own, which "
+                       "fits them%s",
+                       (long long)s->owners, s->is_drawn ? MG_LEAST_DRAWN : "");
     else if (status == MARGIN_OK)
         mg_text_format(text, "solved by %s", s->method);
     else if (status == MARGIN_STOPPED_TIME)
@@ -196,10 +235,11 @@ static void set_numbers(const mg_squares *s, bool penalised) {
     report->objective = s->now.objective;
     report->gap = s->now.gap;
     report->tolerance = s->tolerance;
-    report->iterations = s->solve_again ? s->steps : s->refinements;
+    const bool steps = s->solve_again || s->owners > 0;
+    report->iterations = steps ? s->steps : s->refinements;
     snprintf(report->iteration_name, sizeof report->iteration_name, "%s",
-             s->solve_again ? "CG steps" : "refinements");
-    if (!s->solve_again && s->condition > 0.0) mg_report_set(report, "condition", s->condition);
+             steps ? "CG steps" : "refinements");
+    if (!steps && s->condition > 0.0) mg_report_set(report, "condition", s->condition);
     if (s->rank >= 0) mg_report_set(report, "rank", (double)s->rank);
     if (penalised) mg_report_penalty(report, &s->penalty);
     mg_linear_describe_sparsity(&s->penalty, s->w, s->columns, s->l1_limit, report);

@@ -14,10 +14,11 @@
  *   cg       conjugate gradients, to the tolerance: where a factor would cost more
  *
  * Without a penalty and with dependent columns the answer is the one of least |w|, in the units in
- * which the learner sees the columns; that of cg is one of many where more than categories depend.
- */
+ * which the learner sees the columns; that of cg is one of many where more than categories depend
+ * and no rows own a column. */
 #pragma once
 
+#include "learn/exact/owned_rows.h"
 #include "linear/objective/linear_options.h"
 #include "math/products/null_space.h"
 
@@ -89,9 +90,14 @@ struct mg_squares {
     margin_status (*solve_again)(mg_squares *s, void *factor); /* in place of `correct`, or NULL */
     int64_t steps;                                             /* of conjugate gradients */
     bool only;                                                 /* they are all there is */
-    bool is_free;          /* they are to leave nothing of the target */
+    bool is_free;      /* they are to leave nothing of the target */
+    bool is_unbounded; /* or are all there is to be had for many sparse columns, without a bound */
+    bool is_dear;      /* a factor takes so long that it is not compared with them */
+    mg_owned_rows *owned;  /* NULL: nobody has looked */
+    int64_t owners;        /* rows that their own columns have fitted */
     double enough;         /* gap that is good enough: the tolerance, or that of a small target */
     double least;          /* bound of the least eigenvalue of A'CA over norms; 0: none */
+    bool is_drawn;         /* but for a random draw */
     int64_t most_steps;    /* that were allowed; < 0: any number */
     mg_squares_cost price; /* by which they were chosen, or not */
 };
@@ -220,6 +226,13 @@ margin_status mg_squares_triangle(mg_squares *s, const mg_squares_factor *f, dou
 margin_status mg_squares_rows(mg_squares *s);
 /* At most so many steps a target. *doubtful: they do not reach the tolerance. */
 margin_status mg_squares_conjugate(mg_squares *s, int64_t most, bool *doubtful);
+/* s->owned, but for owners; the floor: what equal rows differ by (of another target: again). */
+margin_status mg_squares_find_equal(mg_squares *s);
+void mg_squares_find_floor(mg_squares *s, bool again);
+/* Rows that own a column (is_free, or what depends on each other): whether the others are worth a
+ * problem of their own; the answer by them. After moments. */
+margin_status mg_squares_find_owners(mg_squares *s, bool *worth);
+margin_status mg_squares_owned(mg_squares *s, bool *done);
 
 /* ---- Ridge under many penalties at once ---- */
 

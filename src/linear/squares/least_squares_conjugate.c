@@ -11,7 +11,6 @@
  * Without a penalty more columns than rows mostly leave nothing of the target, and no P is below 0,
  * or what equal rows differ by. Steps by w itself, without the diagonal, then stay in the span of
  * the rows from 0 on: of all weights with the same scores w has the least norm. */
-#include "learn/exact/exact_columns.h"
 #include "learn/exact/least_curvature.h"
 #include "linear/design/design_columns.h"
 #include "linear/objective/conjugate.h"
@@ -27,10 +26,10 @@ typedef struct conjugate_ways {
     double *residual, *direction, *work;
     double *slopes; /* samples */
     mg_column_groups groups;
-    int64_t *group, distinct; /* samples: equal rows, where nothing else is to be left */
-    double *sums;             /* 2 distinct */
-    int64_t most;             /* steps for a target */
-    double early;             /* gap where the speed was last looked at */
+    int64_t most;         /* steps for a target */
+    double early;         /* gap where the speed was last looked at */
+    margin_status failed; /* of look_at_rows */
+    bool are_apart;       /* columns: products of two are 0 */
 } conjugate_ways;
 
 /* After a quarter of the steps the speed so far is taken for that of the rest, which is rather
@@ -41,18 +40,23 @@ enum { QUARTER = 4 };
 enum { TRIAL_FROM = 2, TRIAL = 5 };
 /* Of a target of which nothing is to be left, from this step on whenever they have doubled. */
 enum { FIRST_LOOK = 16 };
+/* And at this one whether rows that own a column leave others that nothing fits. */
+enum { LOOK_AT_ROWS = 64 };
 /* Products for a bound where there is no penalty; one of four vectors is as many steps, with some
  * to spare. */
-enum { MOST_PRODUCTS = 64, PRODUCT = 2 };
+enum { MOST_PRODUCTS = 1024, PRODUCT = 2 };
 static const double hope = 2.0;
 /* Without a penalty steps are few, and other ways leave nothing but rounding. */
 static const double least_gap = 1e-12;
 /* Or of a target of which nothing is to be left this share of tol of its squares, to rounding. */
 static const double share_of_target = 1e-4, rounding_of_target = 1e-14;
+/* Where there is neither bound nor factor: |gradient|^2 beside the squares of columns and residual.
+ */
+static const double at_rest = 1e-14;
 
 /* What mg_conjugate asks between steps. */
 typedef struct outlook {
-    const mg_squares *s;
+    mg_squares *s;
     double before;        /* P where the steps start */
     double first, wanted; /* gaps */
     int64_t most;
@@ -88,6 +92,14 @@ static double gap_of(const outlook *o, double distance, double fallen) {
     return fmin(distance, value - o->s->floor) / fmax(1.0, value);
 }
 
+/* Of the centred columns, squared and summed up. */
+static double lengths_of(const mg_squares *s) {
+    double sum = 0.0;
+    for (int64_t j = 0; j < s->columns; j++)
+        sum += s->norm[j] * s->norm[j];
+    return sum;
+}
+
 /* A trial that is not worth more steps is its target's last. from: the look before, if any. */
 static bool is_slow(const outlook *o, double gap, int64_t from, int64_t steps) {
     const double speed = fmin(log(gap / o->ways->early), -1e-3) / (double)(steps - from);
@@ -95,6 +107,15 @@ static bool is_slow(const outlook *o, double gap, int64_t from, int64_t steps) {
     o->ways->early = gap;
     if (slow) o->ways->most = 0;
     return slow;
+}
+
+/* Steps would be many, and have no bound. */
+static bool look_at_rows(const outlook *o) {
+    bool worth = false;
+    o->ways->failed = mg_squares_find_owners(o->s, &worth);
+    worth |= o->ways->failed < 0;
+    if (worth) o->ways->most = 0;
+    return worth;
 }
 
 /* Near enough, or so far that the direct way will be there before. */
@@ -110,7 +131,11 @@ static bool look_ahead(const void *state, const double *residual, int64_t steps,
         distance = factor * reach_of(s, residual) / s->least;
     const double gap = gap_of(o, distance, fallen);
     if (gap <= o->wanted) return true;
+    if (s->is_free && !s->is_unbounded && steps == LOOK_AT_ROWS && s->most_steps < 0 &&
+        look_at_rows(o))
+        return true;
     if (s->only) return false;
+    if (s->is_dear) return square <= at_rest * lengths_of(s) * (o->before / factor - fallen);
     if (s->is_free)
         return steps >= FIRST_LOOK && (steps & (steps - 1)) == 0 &&
                is_slow(o, gap, steps > FIRST_LOOK ? steps / 2 : 0, steps);
@@ -166,32 +191,14 @@ static margin_status conjugate_step(mg_squares *s, conjugate_ways *m, int64_t mo
     memcpy(m->residual, s->gradient, (size_t)s->columns * sizeof *m->residual);
     m->residual[s->columns] = 0.0;
     MG_TRY(mg_conjugate_gradients(&job, &steps, s->error));
+    MG_TRY(m->failed);
     s->steps += steps;
     return move_and_judge(s, m);
 }
 
-/* No weights tell equal rows apart: what is left when each of them has the mean of all. */
-static void find_floor(mg_squares *s, const conjugate_ways *m) {
-    const double *y = s->problem->target;
-    double *mean = m->sums, *weight = m->sums + m->distinct;
-    long double left = 0.0L;
-    memset(m->sums, 0, (size_t)(2 * m->distinct) * sizeof *m->sums);
-    for (int64_t i = 0; i < s->samples; i++) {
-        if (!(s->c[i] > 0.0)) continue;
-        mean[m->group[i]] += s->c[i] * (y[i] - s->centre);
-        weight[m->group[i]] += s->c[i];
-    }
-    for (int64_t i = 0; i < s->samples; i++) {
-        if (!(s->c[i] > 0.0)) continue;
-        const double away = y[i] - s->centre - mean[m->group[i]] / weight[m->group[i]];
-        left += (long double)(s->c[i] * away * away);
-    }
-    s->floor = s->penalty.factor * s->unit * (double)left;
-}
-
 /* mg_squares_pass where w = 0: the scores are known. Behind one large term thousands of small ones
  * would all be rounded the same way. */
-static margin_status start_pass(mg_squares *s, const conjugate_ways *m) {
+static margin_status start_pass(mg_squares *s, const conjugate_ways *m, bool again) {
     const double *y = s->problem->target;
     double total, *residual = m->slopes;
     long double value = 0.0L;
@@ -200,7 +207,7 @@ static margin_status start_pass(mg_squares *s, const conjugate_ways *m) {
         value += (long double)(residual[i] * (y[i] - s->b));
     }
     s->now.value = (double)value;
-    if (m->distinct < s->samples) find_floor(s, m);
+    if (s->is_free) mg_squares_find_floor(s, again);
     s->enough = s->tolerance * (s->is_free ? fmin(1.0, squares_of_target(s)) : 1.0);
     MG_TRY(mg_design_gradient(&s->design, residual, s->gradient, &total, s->error));
     mg_squares_judge(s, total);
@@ -224,7 +231,7 @@ static margin_status conjugate_go_on(mg_squares *s, conjugate_ways *m) {
 }
 
 static margin_status conjugate_rounds(mg_squares *s, void *argument) {
-    MG_TRY(start_pass(s, argument));
+    MG_TRY(start_pass(s, argument, true));
     return conjugate_go_on(s, argument);
 }
 
@@ -283,12 +290,12 @@ static margin_status conjugate_begin(mg_squares *s, conjugate_ways *m) {
                      MG_PIECE(m->work, MG_CONJUGATE_VECTORS * (n + 1))));
     MG_TRY(choose_sums(s));
     MG_TRY(mg_squares_moments(s));
+    m->are_apart = mg_columns_are_apart(s->problem);
     const double least = least_square(s);
-    double rows = 0.0; /* the same for all of them leaves steps in the span of the rows */
-    for (int64_t j = 0; j < n; j++)
-        rows += s->norm[j] * s->norm[j] / s->total;
+    const double rows = lengths_of(s) / s->total; /* for all: steps stay in the span of the rows */
     for (int64_t j = 0; j < n; j++) {
-        const double square = fmax(s->norm[j] * s->norm[j], least);
+        const double mean = m->are_apart && !s->design.shift ? s->mean[j] : 0.0; /* two steps */
+        const double square = fmax(s->norm[j] * s->norm[j] + s->total * mean * mean, least);
         m->one[j] = s->norm[j] > 0.0;
         m->diagonal[j] = !(s->norm[j] > 0.0) ? 1.0 : s->is_free ? rows : square + s->alpha;
     }
@@ -301,16 +308,11 @@ static margin_status conjugate_begin(mg_squares *s, conjugate_ways *m) {
     return MARGIN_OK;
 }
 
-static margin_status find_equal(mg_squares *s, conjugate_ways *m) {
-    m->distinct = s->samples;
-    if (!s->is_free) return MARGIN_OK;
-    MG_ARENA_NEW(&s->arena, m->group, s->samples, "equal rows", s->error);
-    MG_TRY(mg_exact_rows(s->context, s->problem, s->c, m->group, &m->distinct, s->error));
-    MG_ARENA_NEW(&s->arena, m->sums, 2 * m->distinct, "equal rows", s->error);
-    return MARGIN_OK;
-}
-
-/* The bound of the least eigenvalue, and with it the first steps. */
+/* The bound of the least eigenvalue, and with it the first steps.
+ *
+ * Where every row has one category alone, of share p_j, the matrix is 1 / (1 - p_j) on the diagonal
+ * less a vector times itself: beside the 0 of the intercept, which is left out, no eigenvalue is
+ * below the least on the diagonal. Without an intercept it is 1. */
 static margin_status find_least(mg_squares *s, conjugate_ways *m) {
     const int64_t products = s->only ? MOST_PRODUCTS : MG_MIN(m->most / PRODUCT, MOST_PRODUCTS);
     const outlook ahead = {.s = s, .before = s->now.objective, .wanted = least_gap};
@@ -321,6 +323,12 @@ static margin_status find_least(mg_squares *s, conjugate_ways *m) {
                                   .state = &ahead};
     MG_TRY(mg_column_groups_find(s->context, s->problem, s->intercept, s->c, &s->arena, &m->groups,
                                  s->error));
+    if (m->are_apart && (!s->intercept || m->groups.count == 1)) {
+        s->least = 0.5; /* 1 but for rounding, see below */
+        s->condition = sqrt(2.0);
+        judge_by_reach(s);
+        return MARGIN_OK;
+    }
     const mg_column_curvature curvature = {.context = s->context,
                                            .stop = &s->stop,
                                            .problem = s->problem,
@@ -334,6 +342,7 @@ static margin_status find_least(mg_squares *s, conjugate_ways *m) {
     MG_TRY(mg_squares_in_time(s, mg_least_curvature(&curvature, products, &s->least, s->error)));
     if (s->out_of_time || s->least == 0.0) return MARGIN_OK;
     s->condition = 1.0 / sqrt(s->least);
+    s->is_drawn = true;
     s->steps = equation.steps;
     for (int64_t j = 0; j < s->columns; j++)
         m->direction[j] = s->norm[j] > 0.0 ? m->direction[j] / s->norm[j] : 0.0;
@@ -345,12 +354,13 @@ margin_status mg_squares_conjugate(mg_squares *s, int64_t most, bool *doubtful) 
     MG_ARENA_NEW(&s->arena, m, 1, "conjugate gradients", s->error);
     m->most = most;
     m->groups.count = 0;
+    m->failed = MARGIN_OK;
     snprintf(s->method, sizeof s->method, "conjugate gradients");
-    s->is_free = s->alpha == 0.0 && s->columns > s->samples;
+    s->is_free = s->alpha == 0.0 && (s->columns > s->samples || s->is_unbounded);
     MG_TRY(conjugate_begin(s, m));
-    MG_TRY(find_equal(s, m));
+    if (s->is_free) MG_TRY(mg_squares_find_equal(s));
     mg_squares_start(s);
-    MG_TRY(start_pass(s, m));
+    MG_TRY(start_pass(s, m, false));
     *doubtful = s->alpha == 0.0 && !s->is_free && !s->only;
     if (s->alpha == 0.0 && !s->is_free) MG_TRY(find_least(s, m));
     if (s->least > 0.0) MG_TRY(take_rank(s, m));

@@ -93,3 +93,5 @@ mg_real mg_verify_at_reach(mg_real square, mg_real reach);
  * function without a penalty, and what least squares says of its rank. INFINITY: there is no bound.
  */
 margin_status mg_verify_by_products(mg_verification *k, mg_real *distance, mg_real *moved);
+/* verify_rows.c: and where that says nothing, of least squares. */
+margin_status mg_verify_between_rows(mg_verification *k, mg_real *distance, mg_real *moved);

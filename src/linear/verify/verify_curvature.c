@@ -273,40 +273,11 @@ mg_real mg_verify_at_reach(mg_real square, mg_real reach) {
     return square * ((1.0L - t) * log1pl(-t) + t) / (t * t);
 }
 
-/* Of more columns than a factor is made of, least squares without a penalty: no weights tell equal
- * rows apart, so P* is at least what is left when each of them has the mean of all. */
-static margin_status between_rows(mg_verification *k, real *distance, real *moved) {
-    margin_context *context = k->fit->context;
-    const int64_t n = k->samples;
-    double *weights;
-    int64_t *group, distinct;
-    real *sum, *weight;
-    MG_SCOPED_ARENA(arena, context->heap);
-    MG_TRY(MG_PIECES(&arena, "a verification", k->fit->error, MG_PIECE(weights, n),
-                     MG_PIECE(group, n), MG_PIECE(sum, n), MG_PIECE(weight, n)));
-    for (int64_t i = 0; i < n; i++) {
-        weights[i] = (double)k->c[i];
-        sum[i] = weight[i] = 0.0L;
-    }
-    MG_TRY(mg_exact_rows(context, k->problem, weights, group, &distinct, k->fit->error));
-    for (int64_t i = 0; i < n; i++) {
-        if (!(weights[i] > 0.0)) continue;
-        sum[group[i]] += k->c[i] * ((real)k->problem->target[i] - k->scores[i]);
-        weight[group[i]] += k->c[i];
-    }
-    mg_verify_many_columns(k);
-    *distance = 0.0L;
-    for (int64_t g = 0; g < distinct; g++)
-        *distance += sum[g] * sum[g] / weight[g];
-    *moved = k->rounding;
-    return MARGIN_OK;
-}
-
 static margin_status without_factor(mg_verification *k, real *distance, real *moved) {
     if (!mg_verify_is_free(k)) return MARGIN_OK;
     if (k->functions == 1) MG_TRY(mg_verify_by_products(k, distance, moved));
     if (k->loss->kind != MG_LOSS_SQUARED || !isinf(*distance)) return MARGIN_OK;
-    return between_rows(k, distance, moved);
+    return mg_verify_between_rows(k, distance, moved);
 }
 
 margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real *moved) {

@@ -73,7 +73,7 @@ static bool is_near(const void *state, double left, double fallen, double least)
 }
 
 static margin_status find_least(by_products *p) {
-    enum { MOST_PRODUCTS = 128, STEPS = 1024 }; /* other rows draw others: twice the training's */
+    enum { MOST_PRODUCTS = 2048, STEPS = 4096 }; /* other rows draw others: twice the training's */
     mg_verification *k = p->k;
     margin_context *context = k->fit->context;
     const mg_stop stop = {.context = context, .deadline = (double)INFINITY, .max_iterations = -1};

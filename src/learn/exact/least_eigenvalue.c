@@ -1,4 +1,4 @@
-#include "math/products/least_eigenvalue.h"
+#include "learn/exact/least_eigenvalue.h"
 
 #include "base/random.h"
 
@@ -14,6 +14,8 @@ typedef struct least_lanes {
     double rest[LANES];    /* |r|^2 */
     double sum[LANES];     /* S */
     double at_zero[LANES]; /* the polynomial of the conjugate vector, at 0 */
+    double smooth[LANES];  /* sum of 1 / |r|^2: 1 / it falls with every step (minimal residuals) */
+    double before;         /* the greatest of those, where it was last looked at */
     bool sound;            /* H is as it should be */
 } least_lanes;
 
@@ -59,6 +61,7 @@ static double look_at_lanes(mg_least_equation *e, least_lanes *g) {
     bool there = g->sound;
     for (int l = 0; l < DRAWN; l++) {
         g->open[l] = g->rest[l] > small;
+        g->smooth[l] += 1.0 / g->rest[l];
         there &= !g->open[l];
         most = fmax(most, g->sum[l]);
     }
@@ -67,6 +70,20 @@ static double look_at_lanes(mg_least_equation *e, least_lanes *g) {
     g->open[DRAWN] = e->steps < e->most && g->rest[DRAWN] > 0.0 &&
                      !(there && e->enough(e->state, e->left, e->fallen, least));
     return least;
+}
+
+/* Whenever steps have doubled: residuals fall no more, as those of a singular H, or too slowly. */
+static bool is_hopeless(const mg_least_eigenvalue *m, least_lanes *g, int64_t steps) {
+    enum { FIRST = 8 };
+    double left = 0.0;
+    if (steps < FIRST || (steps & (steps - 1)) != 0) return false;
+    for (int l = 0; l < DRAWN; l++)
+        if (g->open[l]) left = fmax(left, 1.0 / g->smooth[l]);
+    const double speed = 2.0 * log(g->before / left) / (double)steps;
+    const bool hopeless = g->before > 0.0 && left > 0.0 &&
+                          (double)steps + log(left / small) / speed > (double)m->most;
+    g->before = left;
+    return hopeless;
 }
 
 static void start_lanes(const mg_least_eigenvalue *m, double *r, least_lanes *g) {
@@ -96,6 +113,7 @@ margin_status mg_least_eigenvalue_bound(const mg_least_eigenvalue *m, double *le
     for (int64_t k = 0;; k++) {
         *least = look_at_lanes(e, &g);
         if (!g.sound || k == m->most || (*least > 0.0 && !g.open[DRAWN])) return MARGIN_OK;
+        if (is_hopeless(m, &g, k)) return MARGIN_OK;
         const margin_status status = m->product(m->state, q, image, error);
         if (status != MARGIN_OK) return status;
         least_step(m->size, r, q, image, e, &g);
