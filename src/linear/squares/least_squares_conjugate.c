@@ -312,7 +312,7 @@ static margin_status conjugate_begin(mg_squares *s, conjugate_ways *m) {
  *
  * Where every row has one category alone, of share p_j, the matrix is 1 / (1 - p_j) on the diagonal
  * less a vector times itself: beside the 0 of the intercept, which is left out, no eigenvalue is
- * below the least on the diagonal. Without an intercept it is 1. */
+ * below the least on the diagonal. Without an intercept, and shifts, it is 1. */
 static margin_status find_least(mg_squares *s, conjugate_ways *m) {
     const int64_t products = s->only ? MOST_PRODUCTS : MG_MIN(m->most / PRODUCT, MOST_PRODUCTS);
     const outlook ahead = {.s = s, .before = s->now.objective, .wanted = least_gap};
@@ -323,7 +323,7 @@ static margin_status find_least(mg_squares *s, conjugate_ways *m) {
                                   .state = &ahead};
     MG_TRY(mg_column_groups_find(s->context, s->problem, s->intercept, s->c, &s->arena, &m->groups,
                                  s->error));
-    if (m->are_apart && (!s->intercept || m->groups.count == 1)) {
+    if (m->are_apart && (s->intercept ? m->groups.count == 1 : !s->problem->shift)) {
         s->least = 0.5; /* 1 but for rounding, see below */
         s->condition = sqrt(2.0);
         judge_by_reach(s);
