@@ -255,7 +255,7 @@ def remedies_fit_the_cell(d):
     (d / 'few.csv').write_text('a,b,c\n1,abc,u\n2,3,v\n3,1,u\n')
     refuses(2, 'fit', 'logistic', d / 'few.csv', says=("('abc'", 'row 1 of', '--ignore b'), never=('2^53',))
     (d / 'large.csv').write_text('a,c\n1e400,u\n2,v\n3,u\n')
-    refuses(2, 'fit', 'knn', d / 'large.csv', says=('beyond the range',))
+    refuses(2, 'fit', 'knn(k=1)', d / 'large.csv', says=('beyond the range',))
     for option in ('--time', '--groups'):
         refuses(2, 'fit', 'ridge', examples / 'cars.csv', option, 'nope', '--holdout', '0.2', says=(f"no column 'nope' ({option})",))
     whole, gram = d / 'whole.csv', d / 'gram.csv'

@@ -72,7 +72,8 @@ static double look_at_lanes(mg_least_equation *e, least_lanes *g) {
     return least;
 }
 
-/* Whenever steps have doubled: residuals fall no more, as those of a singular H, or too slowly. */
+/* Whenever steps have doubled: residuals fall no more, as those of a singular H, or too slowly (by
+ * half, as they fall ever faster). */
 static bool is_hopeless(const mg_least_eigenvalue *m, least_lanes *g, int64_t steps) {
     enum { FIRST = 8 };
     double left = 0.0;
@@ -81,7 +82,7 @@ static bool is_hopeless(const mg_least_eigenvalue *m, least_lanes *g, int64_t st
         if (g->open[l]) left = fmax(left, 1.0 / g->smooth[l]);
     const double speed = 2.0 * log(g->before / left) / (double)steps;
     const bool hopeless = g->before > 0.0 && left > 0.0 &&
-                          (double)steps + log(left / small) / speed > (double)m->most;
+                          (double)steps + log(left / small) / speed > 2.0 * (double)m->most;
     g->before = left;
     return hopeless;
 }
