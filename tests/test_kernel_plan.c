@@ -139,7 +139,7 @@ static const plan_case cases[] = {
     {"perceptron(kernel=rbf, passes=3)", 1500, 8, 2, F64, 2, 0},
     {"perceptron(kernel=laplacian, passes=2)", 2000, 30, 2, SPARSE, 1, 0},
     {"perceptron(kernel=poly, passes=2)", 2500, 4, 2, F32, 2, 20 << 20}, /* some rows stay */
-    {"perceptron(kernel=rbf, passes=3, variant=averaged)", 300, 8, 2, F64, 2, 0},
+    {"perceptron(kernel=rbf, passes=3, variant=averaged)", 500, 8, 2, F64, 2, 0},
     {"perceptron(kernel=rbf, passes=3)", 1500, 300, 2, F64, 2, 0}, /* its model beside none */
 };
 

@@ -717,6 +717,19 @@ static void test_categories(void **state) {
     categories_free(&c);
 }
 
+/* Columns with their mean taken off do not stand at right angles where there is no intercept. */
+static void test_shifted_categories(void **state) {
+    (void)state;
+    categories c = categories_make(3000, 1000, 13);
+    margin_report report = {0};
+    margin_model *model =
+        fit_text(context, "standardize | least-squares(intercept=no)", &c.data, &report);
+    assert_honest(model, &c.data);
+    assert_true(report.objective > 4); /* the mean of the targets is beyond any weights */
+    margin_model_free(model);
+    categories_free(&c);
+}
+
 /* Each column twice, so that there is no bound, and a factor would take seconds. */
 static void test_dear(void **state) {
     enum { TEXTS = 7000, WORDS = 3000, EACH = 4, BOTH = 2 * WORDS };
@@ -823,6 +836,7 @@ int main(void) {
         cmocka_unit_test(test_ill_conditioned),
         cmocka_unit_test(test_no_penalty),
         cmocka_unit_test(test_categories),
+        cmocka_unit_test(test_shifted_categories),
         cmocka_unit_test(test_dear),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_threads_by_columns),

@@ -542,7 +542,7 @@ static void test_allocations(void **state) {
     char dir[SUPPORT_PATH];
     mapping m;
     (void)state;
-    assert_true(support_fail_each_allocation(2, use_index, s) > 20);
+    assert_true(support_fail_each_allocation(2, use_index, s) > 15);
     support_temp_dir(dir);
     snprintf(m.path, sizeof m.path, "%.*s/index.margin", SUPPORT_PATH - 20, dir);
     margin_context *context = support_context(NULL, 1);
