@@ -447,7 +447,7 @@ static void test_mistakes_are_updates_of_rows(void **state) {
 static void test_a_small_penalty_hides_nothing(void **state) {
     enum { SOME = 400, FEW = 4 };
     static const char *const specs[] = {"lasso(alpha=0.01)", "elastic-net(alpha=0.01)",
-                                        "lasso(alpha=0.01, intercept=no)",
+                                        "lasso(alpha=1, intercept=no)",
                                         "elastic-net(alpha=0.01, l1_ratio=0.9)"};
     static const double sizes[FEW] = {1e3, 5, 1, 0.01}, far[FEW] = {3e3, 0, -120, 1};
     static double x[SOME * FEW], y[SOME];
