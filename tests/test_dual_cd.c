@@ -604,6 +604,29 @@ static void test_rare_categories(void **state) {
     }
 }
 
+/* Where the matrix of the Newton equations takes more than a part of the memory limit, ssnal does
+ * without. */
+static void test_little_memory(void **state) {
+    enum { ROWS = 2000, COLUMNS = 700 };
+    const margin_context_options little = {
+        .size = sizeof little, .threads = 1, .memory_limit = 3 << 20};
+    margin_context *context;
+    (void)state;
+    assert_int_equal(margin_context_create(&little, &context, NULL), MARGIN_OK);
+    linear_case *c = linear_case_make(ROWS, COLUMNS, 0, 0, 65);
+    for (int64_t i = 0; i < ROWS; i++) {
+        memset(c->x + i * COLUMNS, 0, COLUMNS * sizeof *c->x);
+        c->x[i * COLUMNS + i * i % COLUMNS] = 1;
+    }
+    sparse_copy copy = copy_sparse(c, MARGIN_F64, MARGIN_I32);
+    linear_fitted f = linear_fit_with(context, &copy.problem, MG_LOSS_HINGE, "solver=ssnal", NULL);
+    assert_int_equal(f.status, MARGIN_OK);
+    linear_fitted_free(&f);
+    free_sparse(&copy);
+    linear_case_free(c);
+    margin_context_free(context);
+}
+
 static void test_trace(void **state) {
     (void)state;
     for (int l = 0; l < MG_LENGTH(losses); l++) {
@@ -684,7 +707,7 @@ int main(void) {
         cmocka_unit_test(test_allocations),     cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_rare_categories), cmocka_unit_test(test_trace),
         cmocka_unit_test(test_heart),           cmocka_unit_test(test_mushrooms),
-        cmocka_unit_test(test_adults),
+        cmocka_unit_test(test_adults),          cmocka_unit_test(test_little_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
