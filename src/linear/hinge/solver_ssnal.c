@@ -62,6 +62,7 @@ static bool ssnal_can(const mg_objective *objective, char *why) {
 static margin_status ssnal_new_vectors(mg_ssnal *s) {
     static const char purpose[] = "the state of a solver";
     const int64_t n = s->columns, size = s->size, m = s->samples;
+    const int64_t bytes = size * size * (int64_t)sizeof *s->matrix;
     margin_error *error = s->job->error;
     MG_TRY(MG_PIECES(
         s->arena, purpose, error, MG_PIECE(s->centre, n), MG_PIECE(s->factor, n),
@@ -72,8 +73,8 @@ static margin_status ssnal_new_vectors(mg_ssnal *s) {
         MG_PIECE(s->here.scores, m), MG_PIECE(s->there.scores, m), MG_PIECE(s->active_weights, m),
         MG_PIECE(s->multipliers, m), MG_PIECE(s->active, m), MG_PIECE(s->work, 5 * size),
         MG_PIECE(s->usual, n), MG_PIECE(s->ridge, size)));
-    if (s->columns <= FACTOR_COLUMNS)
-        MG_ARENA_NEW(s->arena, s->matrix, s->size * s->size, purpose, error);
+    if (n <= FACTOR_COLUMNS && mg_fits_limit(s->design->heap, bytes, 4))
+        MG_ARENA_NEW(s->arena, s->matrix, size * size, purpose, error);
     return MARGIN_OK;
 }
 

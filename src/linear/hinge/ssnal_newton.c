@@ -2,7 +2,7 @@
  *
  *   H = s sum over active rows of c_i (e_i, 1)(e_i, 1)' + diag(q factor^2, 0)
  *
- * (and a ridge beside q: set_ridge) by a Cholesky factor of H, made from some of the active rows if
+ * (and a ridge beside q: add_ridge) by a Cholesky factor of H, made from some of the active rows if
  * they are many (evenly spread, with their weights raised to match; more of them where that is too
  * few to get on), or by conjugate gradients, each of whose steps reads the active rows once, where
  * there are so many columns that a factor costs many passes. */
@@ -54,19 +54,17 @@ void mg_ssnal_sizes(mg_ssnal *s) {
 /* A column whose rows are at their bounds but for a few bends F by little more than q: alone it
  * would go far beyond the place where the others begin to count. So it is bent by as much as moves
  * the scores of its rows by the width of a corner, 1/s, and no further, less where the active rows
- * bend it ten times as much; and by a share of what all of its rows would do, as that width is far,
- * too, for the last digits of a pull. The intercept likewise. `diagonal` holds what the active rows
- * do, and then that of H. */
+ * bend it ten times as much. The intercept likewise. A ridge that does not vanish with the pull
+ * would keep columns without active rows from their last digits. `diagonal` holds what the active
+ * rows do, and then that of H. */
 static void add_ridge(mg_ssnal *s) {
-    static const double as_much = 0.1, share = 1e-3;
-    const double all = s->sharpness * mg_sum(s->c, s->samples); /* a mean square is 1 */
+    static const double as_much = 0.1;
     for (int64_t j = 0; j < s->size; j++) {
         const bool last = j == s->columns;
         const double factor = last ? 1.0 : s->factor[j], square = factor * factor;
         const double own = s->diagonal[j], usual = last ? 1.0 : s->usual[j];
         const double width = s->sharpness * usual * fabs(s->here.gradient[j]);
-        const double more = (width > 0.0 ? width * (width / (width + as_much * own)) : 0.0) +
-                            fmax(share * all - own, 0.0);
+        const double more = width > 0.0 ? width * (width / (width + as_much * own)) : 0.0;
         s->ridge[j] = last ? 0.0 : s->stiffness[j];
         s->diagonal[j] += s->ridge[j] * square + more;
         if (more > 0.0 && square > 0.0) s->ridge[j] += fmin(more / square, DBL_MAX);

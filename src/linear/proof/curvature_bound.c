@@ -290,7 +290,8 @@ static margin_status count_open(curvature_bound *m, double square, mg_arena *are
     const margin_matrix *x = &m->o->design->problem->x;
     const double size = (double)m->newton.size, whole = size * size * (double)m->newton.blocks;
     const double few = size * (1.0 + mg_row_length(x)); /* steps of a sparse row */
-    const bool can = mg_is_csr(x) && !m->o->design->made && m->newton.blocks == 1;
+    const bool can = mg_is_csr(x) && !m->o->design->made && m->newton.blocks == 1 &&
+                     mg_fits_limit(m->o->design->heap, (int64_t)(8.0 * size * size), 4);
     double open = 0.0;
     for (int64_t i = 0; m->o->loss->kind != MG_LOSS_SQUARED && i < m->o->samples; i++)
         open += counts(m, i) && !(plain_leverage(m, i) <= reach(m, i) / square);
