@@ -16,6 +16,7 @@
 #include "linear/objective/conjugate.h"
 #include "linear/squares/least_squares.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,6 +60,7 @@ typedef struct outlook {
     mg_squares *s;
     double before;        /* P where the steps start */
     double first, wanted; /* gaps */
+    double noise;
     int64_t most;
     conjugate_ways *ways;
 } outlook;
@@ -100,6 +102,14 @@ static double lengths_of(const mg_squares *s) {
     return sum;
 }
 
+/* |gradient|^2 where nothing but rounding is left of it, some of it along what the columns do not
+ * see: steps would go that way without end. */
+static double noise_of(const mg_squares *s) {
+    double ratio;
+    const double rounding = DBL_EPSILON * mg_squares_rounding(s, &ratio);
+    return s->alpha > 0.0 || s->least > 0.0 ? 0.0 : rounding * rounding * lengths_of(s);
+}
+
 /* A trial that is not worth more steps is its target's last. from: the look before, if any. */
 static bool is_slow(const outlook *o, double gap, int64_t from, int64_t steps) {
     const double speed = fmin(log(gap / o->ways->early), -1e-3) / (double)(steps - from);
@@ -130,7 +140,7 @@ static bool look_ahead(const void *state, const double *residual, int64_t steps,
     else if (s->least > 0.0)
         distance = factor * reach_of(s, residual) / s->least;
     const double gap = gap_of(o, distance, fallen);
-    if (gap <= o->wanted) return true;
+    if (gap <= o->wanted || square <= o->noise) return true;
     if (s->is_free && !s->is_unbounded && steps == LOOK_AT_ROWS && s->most_steps < 0 &&
         look_at_rows(o))
         return true;
@@ -171,6 +181,7 @@ static margin_status conjugate_step(mg_squares *s, conjugate_ways *m, int64_t mo
                            .before = s->now.objective,
                            .first = s->now.gap,
                            .wanted = aim_of(s),
+                           .noise = noise_of(s),
                            .most = most,
                            .ways = m};
     const mg_conjugate job = {.objective = &m->objective,
@@ -218,7 +229,8 @@ static margin_status start_pass(mg_squares *s, const conjugate_ways *m, bool aga
 /* Rounds of steps, each from the data, while one is worth its pass. */
 static margin_status conjugate_go_on(mg_squares *s, conjugate_ways *m) {
     const double enough = s->is_free ? aim_of(s) / 0.9 : s->tolerance;
-    while (s->now.gap > enough) {
+    const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
+    while (s->now.gap > enough && ops->square(s->gradient, s->columns) > noise_of(s)) {
         const double before = s->now.gap;
         const int64_t most = m->most - s->steps;
         MG_TRY(mg_squares_in_time(s, mg_stop_check(&s->stop, s->steps)));
