@@ -79,8 +79,8 @@ static double distance_blur(const check *c, const double *centre, const double *
     return blur > 0 ? blur / sqrt(fmax(square, blur)) : 0;
 }
 
-/* Which of these clusters the row is in is open: the sum of the rows of each, less their centre, may
- * be off by this one's part. */
+/* Which of these clusters the row is in is open: the sum of the rows of each, less their centre,
+ * may be off by this one's part. */
 static void blur_means(check *c, const double *centres, double weight, nearest found) {
     const double blur = distance_blur(c, centres + found.best * c->n, NULL, found.least);
     for (int64_t m = 0; m < c->k; m++) {

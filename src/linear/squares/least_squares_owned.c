@@ -54,8 +54,8 @@ static double keep_free(const owned_way *m, int64_t columns, double *v) {
     return square;
 }
 
-/* *done: |w| is the least, to rounding of the weights. Columns may be of very different lengths, and
- * so the weights: steps go on until the small ones are as exact. */
+/* *done: |w| is the least, to rounding of the weights. Columns may be of very different lengths,
+ * and so the weights: steps go on until the small ones are as exact. */
 static margin_status find_least_norm(mg_squares *s, owned_way *m, bool *done) {
     enum { MOST = 2000 };
     static const double enough = 1e-18, little = 1e-26;
