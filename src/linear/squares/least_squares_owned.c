@@ -54,11 +54,10 @@ static double keep_free(const owned_way *m, int64_t columns, double *v) {
     return square;
 }
 
-/* *done: |w| is the least, to rounding of the weights. Columns may be of very different lengths,
- * and so the weights: steps go on until the small ones are as exact. */
+/* *done: |w| is the least, to rounding of small weights, too. */
 static margin_status find_least_norm(mg_squares *s, owned_way *m, bool *done) {
     enum { MOST = 2000 };
-    static const double enough = 1e-18, little = 1e-26;
+    static const double little = 1e-26;
     const int64_t n = s->columns;
     const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
     const size_t bytes = (size_t)n * sizeof *s->w;
@@ -66,12 +65,10 @@ static margin_status find_least_norm(mg_squares *s, owned_way *m, bool *done) {
     take_back(m->rows, m->residual);
     double rest = keep_free(m, n, m->residual);
     memcpy(m->conjugate, m->residual, bytes);
-    for (;; s->steps++) {
-        const double square = ops->square(s->w, n);
-        *done = rest <= enough * square;
-        if (rest <= little * square || !isfinite(rest) || s->steps == MOST) break;
+    for (*done = false; s->steps < MOST; s->steps++) {
+        *done = rest <= little * ops->square(s->w, n);
+        if (*done || !isfinite(rest)) break;
         MG_TRY(mg_squares_in_time(s, mg_stop_check(&s->stop, s->steps)));
-        *done &= !s->out_of_time;
         if (s->out_of_time) return MARGIN_OK;
         memcpy(m->along, m->conjugate, bytes);
         fit_owners(m->rows, false, 0.0, m->along);
