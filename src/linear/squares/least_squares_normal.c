@@ -140,8 +140,7 @@ static double ratio_of(const mg_squares_factor *f) {
     return most / least;
 }
 
-/* What a factor of `rank` places says of columns that depend on each other, if it is no rounding.
- */
+/* What a factor of `rank` places says of columns that depend on each other, unless rounding is. */
 static margin_status take_rank(mg_squares *s, mg_squares_factor *f, const int *pivots, int64_t rank,
                                double norm, bool *reliable) {
     const double reciprocal =
