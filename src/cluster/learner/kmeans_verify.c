@@ -79,6 +79,19 @@ static double distance_blur(const check *c, const double *centre, const double *
     return blur > 0 ? blur / sqrt(fmax(square, blur)) : 0;
 }
 
+/* Which of these clusters the row is in is open: the sum of the rows of each, less their centre,
+ * may be off by this one's part. */
+static void blur_means(check *c, const double *centres, double weight, nearest found) {
+    const double blur = distance_blur(c, centres + found.best * c->n, NULL, found.least);
+    for (int64_t m = 0; m < c->k; m++) {
+        const double *centre = centres + m * c->n, square = square_of(c, centre);
+        const double away = sqrt(square) - sqrt(found.least);
+        if (away > blur + distance_blur(c, centre, NULL, square)) continue;
+        for (int64_t j = 0; j < c->n; j++)
+            c->means_blur[m * c->n + j] += weight * fabs(c->row[j] - centre[j]);
+    }
+}
+
 static void label_row(check *c, const double *centres, int64_t i) {
     const double weight = mg_sample_weight(c->p, i);
     const nearest found = nearest_of(c, centres);
@@ -95,6 +108,7 @@ static void label_row(check *c, const double *centres, int64_t i) {
         c->open[i] = next - near <= blur;
         c->size_blur += c->open[i] ? weight : 0;
         c->open_weight[found.best] += c->open[i] ? weight : 0;
+        if (c->open[i]) blur_means(c, centres, weight, found);
     }
     c->weights[found.best] += (long double)weight;
     for (int64_t j = 0; j < c->n; j++) {

@@ -155,8 +155,7 @@ margin_status mg_design_moments(mg_design *d, bool exact, double *mean, double *
                                 margin_error *error);
 
 /* Coordinates for solvers: columns e_j = (a_j - centre_j) factor_j of mean 0 and deviation about 1;
- * without an intercept the centre is 0 and the root mean square 1. A constant column has factor 0.
- */
+ * without an intercept the centre is 0 and the root mean square 1. Constant columns: factor 0. */
 margin_status mg_design_coordinates(mg_design *d, bool intercept, double *centre, double *factor,
                                     margin_error *error);
 /* Weights w in A's units of a vector u in those coordinates (columns + 1 numbers); returns the

@@ -97,8 +97,7 @@ static bool makes_together(const tile_job *job) {
     return job->gram->design->problem->maker && !job->gram->request->columns;
 }
 
-/* Columns of types of their own are read for several lines, too; behind them are their addresses.
- */
+/* Columns of types of their own are read for several lines, too; then come their addresses. */
 static int64_t columns_room(const tile_job *job) {
     return (job->together + MG_COLUMN_GAP) * job->gram->columns;
 }

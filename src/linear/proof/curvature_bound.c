@@ -28,8 +28,7 @@
  * Without a penalty dependent columns make H singular, and g has nothing in its null space: of them
  * a basis is kept, chosen without rounding (exact_columns.h) and from all rows with a part in g.
  * Nothing is added to H. Rounding of H changes it by `error` of its least eigenvalue; if that is
- * not small, there is no bound. What rounding of g and of the scores may hide of s is added to it.
- */
+ * not small, there is no bound. What rounding of g and the scores may hide of s is added. */
 #include "linear/proof/goal.h"
 
 #include "learn/exact/exact_columns.h"

@@ -16,6 +16,7 @@
 #include "linear/objective/conjugate.h"
 #include "linear/squares/least_squares.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,33 +33,29 @@ typedef struct conjugate_ways {
     bool are_apart;       /* columns: products of two are 0 */
 } conjugate_ways;
 
-/* After a quarter of the steps the speed so far is taken for that of the rest, which is rather
- * faster. */
+/* After a quarter of the steps their speed is taken for that of the rest, which is faster. */
 enum { QUARTER = 4 };
-/* Of dense columns, which mostly depend on each other, the speed from one of these steps to the
- * other. */
+/* Of dense columns, which mostly depend on each other, the speed between these two steps. */
 enum { TRIAL_FROM = 2, TRIAL = 5 };
 /* Of a target of which nothing is to be left, from this step on whenever they have doubled. */
 enum { FIRST_LOOK = 16 };
 /* And at this one whether rows that own a column leave others that nothing fits. */
 enum { LOOK_AT_ROWS = 64 };
-/* Products for a bound where there is no penalty; one of four vectors is as many steps, with some
- * to spare. */
+/* Products for a bound where there is no penalty; one is as many steps, with some to spare. */
 enum { MOST_PRODUCTS = 1024, PRODUCT = 2 };
 static const double hope = 2.0;
 /* Without a penalty steps are few, and other ways leave nothing but rounding. */
 static const double least_gap = 1e-12;
 /* Or of a target of which nothing is to be left this share of tol of its squares, to rounding. */
 static const double share_of_target = 1e-4, rounding_of_target = 1e-14;
-/* Where there is neither bound nor factor: |gradient|^2 beside the squares of columns and residual.
- */
+/* With neither bound nor factor: |gradient|^2 beside the squares of columns and residual. */
 static const double at_rest = 1e-14;
 
 /* What mg_conjugate asks between steps. */
 typedef struct outlook {
     mg_squares *s;
-    double before;        /* P where the steps start */
-    double first, wanted; /* gaps */
+    double before;               /* P where the steps start */
+    double first, wanted, noise; /* gaps; see noise_of */
     int64_t most;
     conjugate_ways *ways;
 } outlook;
@@ -94,10 +91,13 @@ static double gap_of(const outlook *o, double distance, double fallen) {
 
 /* Of the centred columns, squared and summed up. */
 static double lengths_of(const mg_squares *s) {
-    double sum = 0.0;
-    for (int64_t j = 0; j < s->columns; j++)
-        sum += s->norm[j] * s->norm[j];
-    return sum;
+    return mg_vector_ops_for(s->design.isa)->square(s->norm, s->columns);
+}
+
+/* |gradient|^2 that is rounding, some of it along what no column sees: steps would have no end. */
+static double noise_of(const mg_squares *s) {
+    double r, length = DBL_EPSILON * mg_squares_rounding(s, &r);
+    return s->alpha > 0.0 || s->least > 0.0 ? 0.0 : length * length * lengths_of(s);
 }
 
 /* A trial that is not worth more steps is its target's last. from: the look before, if any. */
@@ -130,7 +130,7 @@ static bool look_ahead(const void *state, const double *residual, int64_t steps,
     else if (s->least > 0.0)
         distance = factor * reach_of(s, residual) / s->least;
     const double gap = gap_of(o, distance, fallen);
-    if (gap <= o->wanted) return true;
+    if (gap <= o->wanted || square <= o->noise) return true;
     if (s->is_free && !s->is_unbounded && steps == LOOK_AT_ROWS && s->most_steps < 0 &&
         look_at_rows(o))
         return true;
@@ -171,6 +171,7 @@ static margin_status conjugate_step(mg_squares *s, conjugate_ways *m, int64_t mo
                            .before = s->now.objective,
                            .first = s->now.gap,
                            .wanted = aim_of(s),
+                           .noise = noise_of(s),
                            .most = most,
                            .ways = m};
     const mg_conjugate job = {.objective = &m->objective,
@@ -218,7 +219,8 @@ static margin_status start_pass(mg_squares *s, const conjugate_ways *m, bool aga
 /* Rounds of steps, each from the data, while one is worth its pass. */
 static margin_status conjugate_go_on(mg_squares *s, conjugate_ways *m) {
     const double enough = s->is_free ? aim_of(s) / 0.9 : s->tolerance;
-    while (s->now.gap > enough) {
+    const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
+    while (s->now.gap > enough && ops->square(s->gradient, s->columns) > noise_of(s)) {
         const double before = s->now.gap;
         const int64_t most = m->most - s->steps;
         MG_TRY(mg_squares_in_time(s, mg_stop_check(&s->stop, s->steps)));
@@ -250,8 +252,7 @@ static margin_status choose_sums(mg_squares *s) {
     return MARGIN_OK;
 }
 
-/* What a bound of the least eigenvalue says of categories, which it leaves out: nothing else
- * depends on each other. */
+/* What a bound of the least eigenvalue says: nothing depends but categories, left out of it. */
 static margin_status take_rank(mg_squares *s, const conjugate_ways *m) {
     bool *marks;
     const int64_t left_out = mg_column_groups_rank(&m->groups, m->one);

@@ -140,14 +140,16 @@ static double ratio_of(const mg_squares_factor *f) {
     return most / least;
 }
 
-/* What a factor of `rank` places says of columns that depend on each other. */
+/* What a factor of `rank` places says of columns that depend on each other, unless rounding is. */
 static margin_status take_rank(mg_squares *s, mg_squares_factor *f, const int *pivots, int64_t rank,
                                double norm, bool *reliable) {
-    const int64_t n = f->count;
+    const double reciprocal =
+        mg_cholesky_condition(s->context, rank, f->matrix, f->ld, norm, f->work);
+    if (!(reciprocal > mg_squares_least_reciprocal(f->count))) return MARGIN_OK;
     MG_TRY(mg_squares_factor_pivoted(s, f, pivots));
     MG_TRY(mg_squares_factor_apart(s, f));
     f->rank = rank;
-    s->condition = 1.0 / sqrt(mg_cholesky_condition(s->context, rank, f->matrix, n, norm, f->work));
+    s->condition = 1.0 / sqrt(reciprocal);
     if (ratio_of(f) <= s->condition)
         MG_ARENA_NEW(&s->arena, f->away, s->columns, "the normal equations", s->error);
     MG_TRY(mg_squares_factor_null(s, f));

@@ -54,10 +54,10 @@ static double keep_free(const owned_way *m, int64_t columns, double *v) {
     return square;
 }
 
-/* *done: |w| is the least, to rounding of the weights. */
+/* *done: |w| is the least, to rounding of small weights, too. */
 static margin_status find_least_norm(mg_squares *s, owned_way *m, bool *done) {
     enum { MOST = 2000 };
-    static const double little = 1e-18;
+    static const double little = 1e-26;
     const int64_t n = s->columns;
     const mg_vector_ops *ops = mg_vector_ops_for(s->design.isa);
     const size_t bytes = (size_t)n * sizeof *s->w;

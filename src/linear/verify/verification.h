@@ -72,8 +72,7 @@ bool mg_verify_is_free(const mg_verification *k); /* of a penalty */
  * where training solves directly; after the objective and before other sums. CANCELLED. */
 margin_status mg_verify_columns(mg_verification *k);
 /* Least squares without a penalty, solved directly: rank and least norm, from the factor of H
- * (`folded`: made from rows); x: room for f->size. Or, of more columns, that they are not compared.
- */
+ * (`folded`: made from rows); x: room for f->size. Or, of more columns, that none is compared. */
 bool mg_verify_claims_rank(const mg_verification *k);
 void mg_verify_dependence(mg_verification *k, const mg_extended_factor *f, const mg_real *scale,
                           bool folded, mg_real *x);
@@ -90,8 +89,7 @@ MG_INLINE mg_real mg_verify_most_length(const mg_verification *k, int64_t sample
 }
 mg_real mg_verify_at_reach(mg_real square, mg_real reach);
 /* verify_products.c: mg_verify_distance of more sparse columns than a factor is made of, of one
- * function without a penalty, and what least squares says of its rank. INFINITY: there is no bound.
- */
+ * function without a penalty, and what least squares says of its rank. INFINITY: no bound. */
 margin_status mg_verify_by_products(mg_verification *k, mg_real *distance, mg_real *moved);
 /* verify_rows.c: and where that says nothing, of least squares. */
 margin_status mg_verify_between_rows(mg_verification *k, mg_real *distance, mg_real *moved);

@@ -37,8 +37,7 @@ bool mg_verify_claims_rank(const mg_verification *k) {
     return is_direct(k) && mg_verify_is_free(k);
 }
 
-/* k->v and k->held: the value of a column that is not 0, and in how many rows it is that; k->far.
- */
+/* k->v and k->held: a value of a column that is not 0, and how many rows have it; k->far. */
 static margin_status read_columns(mg_verification *k, real *rows) {
     const int64_t size = k->columns + 1;
     *rows = 0.0L;

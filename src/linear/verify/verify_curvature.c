@@ -295,7 +295,10 @@ margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real 
                      MG_PIECE(m.independent, k->columns + 1)));
     m.f.scratch = m.x;
     MG_TRY(judge(&m, distance, moved));
-    if (!isinf(*distance) || k->loss->kind != MG_LOSS_SQUARED_HINGE) return MARGIN_OK;
+    if (!isinf(*distance)) return MARGIN_OK;
+    if (k->loss->kind == MG_LOSS_SQUARED && mg_verify_is_free(k))
+        return mg_verify_between_rows(k, distance, moved);
+    if (k->loss->kind != MG_LOSS_SQUARED_HINGE) return MARGIN_OK;
     MG_TRY(leave_out(&m));
     return judge(&m, distance, moved);
 }
