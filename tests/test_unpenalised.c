@@ -198,6 +198,37 @@ static void test_leverages_of_categories(void **state) {
     free(y);
 }
 
+/* What products of sparse columns lose where a column lies far from 0 is not told as curvature. */
+static void test_far_sparse_column(void **state) {
+    enum { MANY = 2000, CODES = 20, ALL = CODES + 1 };
+    double *x = calloc((size_t)MANY * ALL, sizeof *x), *y = malloc(MANY * sizeof *y);
+    uint64_t seed = 77;
+    (void)state;
+    for (int64_t i = 0; i < MANY; i++) {
+        const int code = (int)(support_random(&seed) % CODES);
+        const double number = support_normal(&seed);
+        x[i * ALL + code] = 1;
+        x[i * ALL + CODES] = 1e6 + 3e-4 * number;
+        y[i] = number + code % 3 - 1 + 2 * support_normal(&seed) > 0;
+    }
+    stage_csr csr = stage_to_csr(x, MANY, ALL);
+    const margin_data dense = data_of(x, y, MANY, ALL);
+    const margin_data data = {.x = csr.view, .y = dense.y};
+    const margin_report best = verified_fit("logistic(C=inf, tol=1e-9)", &dense);
+    assert_int_equal(best.status, MARGIN_OK);
+    for (int steps = 3; steps < 12; steps++) {
+        char spec[100];
+        snprintf(spec, sizeof spec, "logistic(C=inf, tol=1e-9, max_iter=%d)", steps);
+        const margin_report report = verified_fit(spec, &data);
+        const double distance = report.objective - best.objective;
+        if (!(distance <= (report.gap + 1e-9) * report.objective))
+            fail_msg("%s: gap %g, distance %g", spec, report.gap, distance);
+    }
+    stage_csr_free(&csr);
+    free(x);
+    free(y);
+}
+
 /* Squares need no leverage: what is proven does not depend on the unit of the target. */
 static void test_unit_of_the_target(void **state) {
     enum { MANY = 6000, WIDE = 900, STORED = 8 };
@@ -231,6 +262,7 @@ int main(void) {
         cmocka_unit_test(test_by_products),
         cmocka_unit_test(test_unit_of_the_target),
         cmocka_unit_test(test_leverages_of_categories),
+        cmocka_unit_test(test_far_sparse_column),
     };
     return cmocka_run_group_tests(tests, support_open_context, support_close_context);
 }

@@ -89,7 +89,9 @@ static bool is_definite(curvature_bound *m) {
         const double offset = fabs(m->newton.mean[j]) + (shift ? fabs(shift[j]) : 0.0);
         m->ratio = fmax(m->ratio, offset * m->newton.factor[j]);
     }
-    m->error_of_matrix = 10.0 * DBL_EPSILON * (double)m->newton.size * m->ratio / m->newton.least;
+    /* products of sparse columns are made before these are moved to their means */
+    const double lost = mg_is_csr(&o->design->problem->x) ? m->ratio * m->ratio : m->ratio;
+    m->error_of_matrix = 10.0 * DBL_EPSILON * (double)m->newton.size * lost / m->newton.least;
     return m->error_of_matrix <= most_error;
 }
 
