@@ -244,6 +244,43 @@ static void test_sonar(void **state) {
     assert_table("tabular/sonar.csv", NULL, answers, MG_LENGTH(answers));
 }
 
+/* One of many categories a row, and several classes: the rows of each problem that are equal become
+ * one, which classes that share their rows cannot have. */
+static void test_classes_of_categories(void **state) {
+    enum { ROWS = 30000, CATEGORIES = 2500 };
+    int64_t *starts = malloc((ROWS + 1) * sizeof *starts);
+    int32_t *columns = malloc(ROWS * sizeof *columns);
+    double *ones = malloc(ROWS * sizeof *ones), *y = malloc(ROWS * sizeof *y);
+    uint64_t seed = 21;
+    (void)state;
+    for (int i = 0; i < ROWS; i++) {
+        const double u = support_uniform(&seed);
+        starts[i] = i;
+        columns[i] = (int32_t)(CATEGORIES * u * u * u);
+        ones[i] = 1;
+        y[i] = floor(fmod(1.7 * columns[i], 5) + 1.5 * support_uniform(&seed));
+    }
+    starts[ROWS] = ROWS;
+    margin_context *context = support_context(NULL, 2);
+    const margin_data data = {.x = margin_csr_f64(ones, columns, starts, ROWS, CATEGORIES),
+                              .y = margin_values_f64(y, ROWS)};
+    margin_report report = {0};
+    margin_model *all = fit_text(context, "svm", &data, &report);
+    assert_int_equal(report.status, MARGIN_OK);
+    for (int i = 0; i < ROWS; i++)
+        y[i] = y[i] == 2;
+    margin_model *one = fit_text(context, "svm", &data, &report);
+    assert_memory_equal(margin_model_weights(all, 2), margin_model_weights(one, 0),
+                        CATEGORIES * sizeof(double));
+    margin_model_free(all);
+    margin_model_free(one);
+    margin_context_free(context);
+    free(starts);
+    free(columns);
+    free(ones);
+    free(y);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_iris_squared_hinge),
@@ -253,6 +290,7 @@ int main(void) {
         cmocka_unit_test(test_dual_form),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_sonar),
+        cmocka_unit_test(test_classes_of_categories),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static const struct {
     const mg_linear_solver *solver;
     double visits[REGIMES];
 } visits[] = {
-    {MG_LOSS_HINGE, &mg_solver_dual_cd, {15, 60, 30, 600, 300}},
+    {MG_LOSS_HINGE, &mg_solver_dual_cd, {15, 60, 40, 600, 300}},
     {MG_LOSS_HINGE, &mg_solver_ssnal, {60, 300, 60, 250, 150}},
     {MG_LOSS_SQUARED_HINGE, &mg_solver_dual_cd, {12, 45, 100, 200, 200}},
     {MG_LOSS_SQUARED_HINGE, &mg_solver_lbfgs, {100, 60, 10, 10, 10}},
@@ -104,13 +104,13 @@ static double pull_of(const mg_objective *objective) {
 
 static int regime_of(const mg_objective *objective, const sizes *z) {
     if (z->columns >= z->rows) return z->columns >= 2.0 * z->rows ? WIDE : SQUARE;
-    if (!z->sparse || z->rows > 10.0 * z->columns) return NARROW;
+    if (!z->sparse || z->rows > MG_NARROW * z->columns) return NARROW;
     return objective->loss->kind == MG_LOSS_HINGE && pull_of(objective) <= 10.0 ? GENTLE : TALL;
 }
 
 static double price_of(const mg_linear_solver *solver, double visits_needed, const sizes *z) {
     const bool dual = solver == &mg_solver_dual_cd;
-    const double sparse = 4e-9 * z->values + (dual ? 0.0 : 2e-8) * z->columns;
+    const double sparse = 4e-9 * z->values + 2e-8 * (dual ? z->rows : z->columns);
     return visits_needed * (z->sparse ? sparse : (dual ? 1e-9 : 8e-10) * z->values);
 }
 

@@ -77,4 +77,4 @@ margin_status mg_linear_trace_solution(const mg_linear_job *job,
                                        const mg_linear_solution *solution);
 
 /* Sparse columns up to which a Gram of them is worth its memory: beyond, rows one at a time. */
-enum { MG_MANY_COLUMNS = 2000 };
+enum { MG_MANY_COLUMNS = 2000, MG_NARROW = 10 /* rows a column: more are many more */ };
