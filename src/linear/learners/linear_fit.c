@@ -333,9 +333,9 @@ margin_status mg_linear_verify_one(mg_fit *fit, const mg_hypothesis *hypothesis)
 margin_status mg_linear_share(mg_shared *shared) {
     const margin_matrix *x = &shared->whole->x;
     const char *solver = mg_option_named(&shared->learner->info, shared->options, "solver")->text;
-    const bool some = x->columns > MG_MANY_COLUMNS && x->rows <= MG_NARROW * x->columns;
+    const bool by_rows = x->columns > MG_MANY_COLUMNS && x->rows <= MG_NARROW * x->columns;
     const bool visits =
-        strcmp(solver, "auto") == 0 ? some : strcmp(solver, mg_solver_dual_cd.name) == 0;
+        strcmp(solver, "auto") == 0 ? by_rows : strcmp(solver, mg_solver_dual_cd.name) == 0;
     if (visits && mg_is_csr(x)) shared->together = MG_MOST_TOGETHER;
     return MARGIN_OK;
 }

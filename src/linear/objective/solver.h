@@ -76,5 +76,6 @@ void mg_linear_trace(const mg_linear_job *job, int64_t step, const double *w, co
 margin_status mg_linear_trace_solution(const mg_linear_job *job,
                                        const mg_linear_solution *solution);
 
-/* Sparse columns up to which a Gram of them is worth its memory: beyond, rows one at a time. */
-enum { MG_MANY_COLUMNS = 2000, MG_NARROW = 10 /* rows a column: more are many more */ };
+/* Sparse columns up to which a Gram of them is worth its memory: beyond, rows one at a time. And
+ * the rows per column from which rows count as many more than columns. */
+enum { MG_MANY_COLUMNS = 2000, MG_NARROW = 10 };
