@@ -468,6 +468,7 @@ double oracle_gap(const oracle_problem *p, const double *w, double b) {
     }
     const real least = sums[0] < sums[1] ? sums[0] : sums[1];
     for (int64_t i = 0; i < p->c->rows; i++) {
+        if (weight_of(p, i) == 0) continue;
         loss_at(p->loss, margin_at(p, i, u), loss);
         real alpha = -weight_of(p, i) * loss[1];
         if (p->intercept && sums[p->c->sign[i] > 0] > 0) alpha *= least / sums[p->c->sign[i] > 0];

@@ -263,6 +263,95 @@ static void test_more_columns_than_rows(void **state) {
         }
 }
 
+/* Columns that are more than rows and hardly more than five directions: hundreds of steps, or those
+ * on columns that are as many as the rows. Weights of 0, shifted columns, equal rows, a start. */
+static linear_case *few_directions(int64_t rows, int64_t columns, bool weighted) {
+    linear_case *c = linear_case_make(rows, columns, 0, 1, 33);
+    for (int64_t k = 5 * columns; k < rows * columns; k++) {
+        const int64_t row = k / columns, at = k % columns;
+        const double share = 2.8 * (double)row / (double)rows;
+        c->x[k] = 0.01 * c->x[k] + c->x[row % 5 * columns + at] - share * c->x[at];
+    }
+    memcpy(c->x + columns, c->x, (size_t)columns * sizeof *c->x);
+    for (int i = 0; weighted && i < rows; i++)
+        c->weight[i] = i % 7 / 2;
+    if (weighted) c->problem.weight = c->weight;
+    return c;
+}
+
+static void test_few_directions(void **state) {
+    double scale[60], shift[60];
+    (void)state;
+    for (int j = 0; j < 60; j++) {
+        scale[j] = j % 7 == 3 ? 0.0 : 0.5 + 0.1 * j;
+        shift[j] = j % 5;
+    }
+    for (int l = 0; l < MG_LENGTH(losses); l++)
+        for (int s = 1; s < MG_LENGTH(solvers); s++)
+            for (int variant = 0; variant < 8; variant++) {
+                const bool affine = variant & 1, given = variant & 4;
+                linear_case *c = few_directions(28, 60, variant & 2);
+                mg_problem problem = c->problem;
+                char options[200];
+                if (affine) {
+                    problem.scale = scale;
+                    problem.shift = shift;
+                }
+                snprintf(options, sizeof options, "C=0.5, tol=1e-9, solver=%s%s", solvers[s],
+                         given ? ", start_intercept=3, start_weights=0.01" : "");
+                for (int j = 1; given && j < 60; j++)
+                    strncat(options, " 0", sizeof options - strlen(options) - 1);
+                linear_fitted f = linear_fit(&problem, losses[l], options);
+                linear_assert_threads(&problem, losses[l], options);
+                if (affine) linear_case_scale(c, scale, shift);
+                const oracle_problem p = oracle_of(c, losses[l], 0.5, true);
+                assert_optimal(&p, &f, 1e-9);
+                linear_fitted_free(&f);
+                linear_case_free(c);
+            }
+}
+
+/* Too many columns for Hessians, too few directions for dual coordinate descent, which hands over
+ * early: without products of the rows over a thousand steps. */
+static void test_few_directions_of_many_columns(void **state) {
+    (void)state;
+    linear_case *c = few_directions(80, 4200, false);
+    for (int l = 0; l < 3; l += 2)
+        for (int s = 0; s < MG_LENGTH(solvers); s++) {
+            char options[100];
+            snprintf(options, sizeof options, "C=10, solver=%s", solvers[s]);
+            linear_fitted f = linear_fit(&c->problem, losses[l], options);
+            linear_fitted again = linear_verify(&c->problem, losses[l], options, f.h);
+            assert_int_equal(f.status, MARGIN_OK);
+            assert_close(again.report.objective, f.report.objective, 1e-12);
+            assert_true(again.report.gap <= f.report.gap * (1 + 1e-6) + 1e-12);
+            assert_true(f.report.iterations < 100);
+            linear_fitted_free(&again);
+            linear_fitted_free(&f);
+        }
+    linear_case_free(c);
+}
+
+/* As few steps as asked for, whatever they are steps of. */
+static void test_few_steps_of_few_directions(void **state) {
+    (void)state;
+    linear_case *c = few_directions(28, 60, false);
+    for (int s = 1; s < MG_LENGTH(solvers); s++)
+        for (int most = 1; most < 9; most++) {
+            char options[100];
+            snprintf(options, sizeof options, "tol=1e-15, max_iter=%d, solver=%s", most,
+                     solvers[s]);
+            linear_fitted f = linear_fit(&c->problem, MG_LOSS_LOGISTIC, options);
+            if (most < 3) assert_int_equal(f.status, MARGIN_STOPPED_ITERATIONS);
+            assert_true(f.report.iterations <= most && isfinite(f.report.gap));
+            linear_fitted_free(&f);
+        }
+    linear_fitted f = linear_fit_limited(&c->problem, MG_LOSS_LOGISTIC, "solver=newton");
+    assert_true(isfinite(f.report.gap));
+    linear_fitted_free(&f);
+    linear_case_free(c);
+}
+
 /* w = (1, 1) s: the dual of two rows has one variable. */
 static void test_one_row_per_class(void **state) {
     const double x[4] = {1, 1, -1, -1};
@@ -782,8 +871,18 @@ static margin_status wide_body(margin_context *context, void *user, margin_error
     return f.status;
 }
 
+static margin_status few_body(margin_context *context, void *user, margin_error *error) {
+    linear_case *c = few_directions(28, 60, false);
+    linear_fitted f = linear_fit_with(context, &c->problem, MG_LOSS_SQUARED_HINGE, user, NULL);
+    *error = f.error;
+    linear_fitted_free(&f);
+    linear_case_free(c);
+    return f.status;
+}
+
 static void test_allocations(void **state) {
     (void)state;
+    assert_true(support_fail_each_allocation(1, few_body, (void *)"solver=lbfgs") > 15);
     assert_true(support_fail_each_allocation(1, fit_body, (void *)"solver=lbfgs") > 10);
     assert_true(support_fail_each_allocation(2, fit_body, (void *)"solver=newton") > 10);
     assert_true(support_fail_each_allocation(1, fit_body, (void *)"C=inf, tol=1e-9") > 10);
@@ -813,6 +912,9 @@ int main(void) {
         cmocka_unit_test(test_degenerate_columns),
         cmocka_unit_test(test_rare_columns),
         cmocka_unit_test(test_more_columns_than_rows),
+        cmocka_unit_test(test_few_directions),
+        cmocka_unit_test(test_few_directions_of_many_columns),
+        cmocka_unit_test(test_few_steps_of_few_directions),
         cmocka_unit_test(test_one_row_per_class),
         cmocka_unit_test(test_sampled),
         cmocka_unit_test(test_sparse),

@@ -18,7 +18,7 @@ static const double small_share = 0.1;
 /* Work is counted in visits of all samples. Another method takes over where so much is left, after
  * so much was done: ssnal where rows are more than columns, else the ones that factor Hessians, if
  * columns are few enough; and it is given up if the gap has not halved for so long. */
-static const double much_left = 400.0, much_done = 50.0, left_tall = 100.0, done_tall = 60.0;
+static const double much_left = 400.0, much_done = 20.0, left_tall = 100.0, done_tall = 60.0;
 static const double least_idle = 2000.0;
 static const double idle_values = 1e9;  /* or while fewer stored values were read */
 static const double spread_share = 0.3; /* tau, in mean squares of a row */
@@ -297,9 +297,11 @@ static double work_left(const mg_dual_cd *m) {
 static bool is_for_others(const mg_dual_cd *m) {
     enum { MOST_COLUMNS = 4096 };
     const double work = m->progress.work, left = work_left(m);
-    if (m->objective->loss->kind == MG_LOSS_HINGE && m->samples > m->columns)
-        return work > done_tall && left > left_tall;
-    return work > much_done && left > much_left && m->columns <= MOST_COLUMNS;
+    const bool hinge = m->objective->loss->kind == MG_LOSS_HINGE;
+    const bool by_rows = !hinge && !mg_is_csr(&m->design->problem->x);
+    const int64_t side = by_rows ? MG_MIN(m->columns, m->samples) : m->columns;
+    if (hinge && m->samples > m->columns) return work > done_tall && left > left_tall;
+    return work > much_done && left > much_left && side <= MOST_COLUMNS;
 }
 
 /* From here, or from the beginning if that was better. */

@@ -112,8 +112,8 @@ static margin_status smooth_new_vectors(mg_smooth *s) {
 /* Weights that some rows led to, and lead up here, are worse than none. */
 static margin_status go_to_start(mg_smooth *s) {
     const bool given = set_start(s);
-    const bool in_rows = !given && mg_smooth_can_rows(s);
-    if (!given) MG_TRY(in_rows ? mg_smooth_start_in_rows(s) : mg_smooth_start(s));
+    const bool in_rows = !given && s->functions > 1 && mg_smooth_can_rows(s);
+    if (!given) MG_TRY(in_rows ? mg_smooth_solve_in_rows(s, &s->here) : mg_smooth_start(s));
     const double began = mg_clock();
     MG_TRY(mg_smooth_evaluate(s, &s->here));
     s->pass = mg_clock() - began;
@@ -261,5 +261,24 @@ margin_status mg_smooth_step(mg_smooth *s, bool *moved) {
     if (!leads_down(s)) return MARGIN_OK;
     smooth_take(s);
     *moved = true;
+    return MARGIN_OK;
+}
+
+margin_status mg_smooth_turn(mg_smooth *s) {
+    static const double price = 0.075; /* of a row's products, in passes over all rows */
+    const double rent = s->exact ? (double)INFINITY : (double)s->solution->iterations;
+    if (s->functions > 1 || s->turned || rent < price * (double)s->samples) return MARGIN_OK;
+    s->turned = true;
+    if (!mg_smooth_can_rows(s)) return MARGIN_OK;
+    const margin_status status = mg_smooth_solve_in_rows(s, &s->there);
+    mg_stop_arm(&s->job->stop);
+    if (status != MARGIN_OK) return MG_MIN(status, MARGIN_OK);
+    MG_TRY(mg_smooth_evaluate(s, &s->there));
+    s->slope = s->there.value - s->here.value;
+    if (!(s->slope < 0.0)) return MARGIN_OK;
+    s->step = 1.0;
+    smooth_take(s);
+    mg_lbfgs_pairs_clear(&s->pairs);
+    s->level = -1;
     return MARGIN_OK;
 }

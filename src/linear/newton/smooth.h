@@ -67,6 +67,7 @@ typedef struct mg_smooth {
     bool cut;                    /* step was much below 1 */
     bool single;                 /* several functions: passes in f32 */
     bool exact;                  /* directions are Newton's */
+    bool turned;                 /* it went to the optimum of the rows, or tried */
     mg_lbfgs_pairs pairs;
     /* proof and progress */
     mg_goal goal;
@@ -99,10 +100,12 @@ void mg_smooth_free(mg_smooth *s);
 /* Of samples that are many: takes some as s->part and moves the point `here`, which is not
  * evaluated yet, to where steps on them get (smooth_part.c). */
 margin_status mg_smooth_start(mg_smooth *s);
-/* Several functions and dense columns that are many more than samples: from 0 to the optimum, but
- * for rounding (smooth_rows.c). */
+/* Dense columns that are more than samples: the optimum, but for rounding, into w and b of a point
+ * (smooth_rows.c). STOPPED_TIME: the point is as it was. */
 bool mg_smooth_can_rows(const mg_smooth *s);
-margin_status mg_smooth_start_in_rows(mg_smooth *s);
+margin_status mg_smooth_solve_in_rows(mg_smooth *s, mg_smooth_point *point);
+/* One function: goes there once the steps have cost what that costs; Newton's do at once. */
+margin_status mg_smooth_turn(mg_smooth *s);
 /* About `rows` samples, drawn in proportion to their weights; `round`: of the random numbers. */
 margin_status mg_smooth_take_part(mg_smooth *s, int64_t rows, int64_t round, mg_smooth_part *part);
 void mg_smooth_part_free(mg_smooth_part *part);

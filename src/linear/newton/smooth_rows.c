@@ -1,4 +1,4 @@
-/* The start where columns are many more than samples: the optimum of a column for each sample.
+/* Where columns are more than samples: the optimum of a column for each sample.
  *
  * All weights that a step can lead to are w = (A - 1 m')' u, m the mean row, 0 without an
  * intercept. With L L' = (A - 1 m')(A - 1 m')' and v = L'u scores are L v and |w| is |v|: the
@@ -100,8 +100,8 @@ static margin_status factor_rows(const mg_smooth *s, double *k, double *mean, do
 }
 
 /* From v and the intercepts behind it to w and b; u: samples x functions. */
-static margin_status return_from_rows(mg_smooth *s, const double *factor, const double *mean,
-                                      double *v, double *u) {
+static margin_status return_from_rows(const mg_smooth *s, const double *factor, const double *mean,
+                                      double *v, double *u, mg_smooth_point *point) {
     const mg_objective *o = s->objective;
     const int64_t n = s->samples, functions = s->functions;
     const double *shift = s->design->shift, *b = v + n * functions;
@@ -109,15 +109,15 @@ static margin_status return_from_rows(mg_smooth *s, const double *factor, const 
         double *own = v + k * n;
         mg_cholesky_solve_upper(s->design->isa, n, factor, n, own);
         const double total = o->intercept ? mg_sum(own, n) / o->mass : 0.0;
-        s->here.b[k] = b[k];
+        point->b[k] = b[k];
         for (int64_t i = 0; i < n; i++) {
             u[i * functions + k] = own[i] - total * o->c[i];
-            s->here.b[k] -= u[i * functions + k] * mean[i];
+            point->b[k] -= u[i * functions + k] * mean[i];
         }
     }
-    MG_TRY(mg_objective_gradient(o, u, s->here.w, s->here.sums, s->job->error));
+    MG_TRY(mg_objective_gradient(o, u, point->w, point->sums, s->job->error));
     for (int64_t k = 0; shift && k < functions; k++)
-        s->here.b[k] -= s->vectors->dot(shift, s->here.w + k * s->columns, s->columns);
+        point->b[k] -= s->vectors->dot(shift, point->w + k * s->columns, s->columns);
     return MARGIN_OK;
 }
 
@@ -135,29 +135,30 @@ static margin_status solve_in_rows(mg_smooth *s, const double *factor, mg_linear
     problem.scale = problem.shift = NULL;
     job.objective = &objective;
     job.trace = NULL;
+    if (o->loss->kind == MG_LOSS_SQUARED_HINGE) job.solver = &mg_solver_newton; /* few steps */
     job.tolerance *= 0.5;
+    if (job.stop.max_iterations >= 0)
+        job.stop.max_iterations = MG_MAX(job.stop.max_iterations - s->solution->iterations - 1, 0);
     MG_TRY(mg_design_create(s->design->context, &problem, &design, job.error));
     MG_TRY(mg_objective_create(&design, o->loss, &o->penalty, o->intercept, &objective, job.error));
     return job.solver->solve(&job, found);
 }
 
 bool mg_smooth_can_rows(const mg_smooth *s) {
-    enum {
-        FOR_EACH = 150,
-        MOST = 2800,
-        MOST_COPY = 1 << 28
-    }; /* samples: what the products cost is soon saved */
+    enum { FOR_EACH = 150, MOST = 2800, MOST_COPY = 1 << 28 };
+    const bool several = s->functions > 1;
     const int64_t n = s->samples;
+    const int64_t few = several ? 4 * n - 1 : n + n / 4; /* columns, never n */
+    const int64_t many = several ? MG_MIN(FOR_EACH * s->functions, MOST) : MOST;
     const int64_t copy = are_made(s) ? n * s->columns * (int64_t)sizeof(double) : 0;
     const bool same = s->objective->intercept || !s->design->shift;
-    return s->functions > 1 && !mg_is_csr(&s->design->problem->x) && same &&
-           s->objective->penalty.rho > 0.0 && s->columns >= 4 * n &&
-           n <= MG_MIN(FOR_EACH * s->functions, MOST) && copy <= MOST_COPY &&
+    return !mg_is_csr(&s->design->problem->x) && same && s->objective->penalty.rho > 0.0 &&
+           s->columns > few && n <= many && copy <= MOST_COPY &&
            mg_fits_limit(s->design->heap, 2 * n * n * (int64_t)sizeof(double) + copy, 4) &&
            keeps_digits(s);
 }
 
-margin_status mg_smooth_start_in_rows(mg_smooth *s) {
+margin_status mg_smooth_solve_in_rows(mg_smooth *s, mg_smooth_point *point) {
     const int64_t n = s->samples, numbers = n * s->functions;
     mg_linear_solution found = {0};
     double *k, *mean, *u;
@@ -170,10 +171,10 @@ margin_status mg_smooth_start_in_rows(mg_smooth *s) {
     mg_stop_arm(&s->job->stop);
     margin_status status = multiply_rows(s, k);
     if (status >= 0) status = factor_rows(s, k, mean, u);
-    if (mg_stop_cut(&s->job->stop, status)) return MARGIN_OK;
+    if (mg_stop_cut(&s->job->stop, status)) return MARGIN_STOPPED_TIME;
     mg_stop_disarm(&s->job->stop);
     MG_TRY(status);
     MG_TRY(solve_in_rows(s, k, &found));
-    s->solution->iterations = found.iterations;
-    return return_from_rows(s, k, mean, found.w, u);
+    s->solution->iterations += found.iterations;
+    return return_from_rows(s, k, mean, found.w, u, point);
 }

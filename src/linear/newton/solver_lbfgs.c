@@ -423,6 +423,7 @@ static margin_status smooth_iterate(mg_smooth *s) {
     MG_TRY(mg_smooth_diagonal(s));
     for (bool tried = true; tried;) {
         bool proven, moved = true;
+        MG_TRY(mg_smooth_turn(s));
         MG_TRY(look_at_promise(s));
         MG_TRY(smooth_check(s, &proven));
         if (proven) return smooth_end(s, s->endless.column ? MARGIN_STOPPED_STALLED : MARGIN_OK);
