@@ -72,6 +72,7 @@ SHAPES = {
     'dense dummies 20,000 x 120': lambda rng: categories(rng, 20_000, (50, 40, 30)).toarray(),
     'each row 100 times, 20,000 x 20': lambda rng: np.repeat(rng.standard_normal((200, 20)), 100, axis=0),
     'dense 200 x 5,000': lambda rng: rng.standard_normal((200, 5_000)),
+    'dense 500 x 3,000, 12 factors': lambda rng: factors(rng, 500, 3_000),
     'sparse 40,000 x 4,000, 1 %': lambda rng: sp.random(40_000, 4_000, 0.01, 'csr', random_state=rng,
                                                         data_rvs=rng.standard_normal),
     'text 40,000 x 5,000': lambda rng: text(rng, 40_000, 5_000, 60),

@@ -617,6 +617,25 @@ static void test_no_optimum(void **state) {
 
 /* A 0/1 column that is 1 only in rows of one class: its weight grows for ever, the others do not.
  */
+/* Classes that separate have no bound: none is looked for in a matrix of all columns, which would
+ * take 18 MB. */
+static void test_no_optimum_of_many_columns(void **state) {
+    (void)state;
+    linear_case *c = linear_case_make(20, 1500, 0, 0, 66);
+    margin_context *context = support_context(NULL, 1);
+    linear_fitted f = linear_fit_with(context, &c->problem, MG_LOSS_LOGISTIC, "C=inf", NULL);
+    linear_fitted again = linear_verify(&c->problem, MG_LOSS_LOGISTIC, "C=inf", f.h);
+    assert_int_equal(f.status, MARGIN_STOPPED_STALLED);
+    assert_contains(f.report.reason, "every row on its side");
+    assert_true(f.report.gap <= 1e-6);
+    assert_close(again.report.gap, f.report.gap, 1e-9);
+    assert_true(margin_context_peak_memory(context) < 2000000);
+    linear_fitted_free(&again);
+    linear_fitted_free(&f);
+    margin_context_free(context);
+    linear_case_free(c);
+}
+
 static void test_no_optimum_in_one_direction(void **state) {
     (void)state;
     for (int s = 0; s < MG_LENGTH(solvers); s++) {
@@ -924,6 +943,7 @@ int main(void) {
         cmocka_unit_test(test_no_penalty),
         cmocka_unit_test(test_no_penalty_of_many_columns),
         cmocka_unit_test(test_no_optimum),
+        cmocka_unit_test(test_no_optimum_of_many_columns),
         cmocka_unit_test(test_no_optimum_in_one_direction),
         cmocka_unit_test(test_order_of_rows),
         cmocka_unit_test(test_threads),

@@ -264,9 +264,9 @@ margin_status mg_smooth_step(mg_smooth *s, bool *moved) {
     return MARGIN_OK;
 }
 
-margin_status mg_smooth_turn(mg_smooth *s) {
+margin_status mg_smooth_turn(mg_smooth *s, double rent, bool *went) {
     static const double price = 0.075; /* of a row's products, in passes over all rows */
-    const double rent = s->exact ? (double)INFINITY : (double)s->solution->iterations;
+    *went = false;
     if (s->functions > 1 || s->turned || rent < price * (double)s->samples) return MARGIN_OK;
     s->turned = true;
     if (!mg_smooth_can_rows(s)) return MARGIN_OK;
@@ -275,7 +275,8 @@ margin_status mg_smooth_turn(mg_smooth *s) {
     if (status != MARGIN_OK) return MG_MIN(status, MARGIN_OK);
     MG_TRY(mg_smooth_evaluate(s, &s->there));
     s->slope = s->there.value - s->here.value;
-    if (!(s->slope < 0.0)) return MARGIN_OK;
+    *went = s->slope < 0.0;
+    if (!*went) return MARGIN_OK;
     s->step = 1.0;
     smooth_take(s);
     mg_lbfgs_pairs_clear(&s->pairs);

@@ -52,6 +52,7 @@ static double expected_gap(const mg_smooth *s) {
 
 /* Whether it is done: the proof is made as soon as the slack lets hope for it. */
 static margin_status smooth_check(mg_smooth *s, bool *done) {
+    s->solution->plain |= mg_smooth_is_separated(s); /* no bound but 0, from here on */
     const double tolerance = s->job->tolerance, value = s->here.value;
     const double wanted = mg_smooth_is_separated(s)
                               ? tolerance * fmax(1.0, fabs(value))
@@ -233,6 +234,9 @@ static int offers_to_several(mg_smooth *s, offer *out) {
 static margin_status smooth_build(mg_smooth *s, const offer *o) {
     const bool by_part =
         s->functions == 1 && s->builds == 0 && s->part.sample.count > 0 && o->rows < s->samples;
+    bool went;
+    MG_TRY(mg_smooth_turn(s, (double)INFINITY, &went)); /* it costs less than any factor */
+    if (went) return MARGIN_OK;
     MG_TRY(by_part ? mg_smooth_factor_part(s) : mg_smooth_factor(s, o->base, o->rows, o->single));
     s->level = o->level;
     if (s->functions > 1) return MARGIN_OK; /* the pairs still serve */
@@ -420,10 +424,12 @@ static margin_status look_at_promise(mg_smooth *s) {
 }
 
 static margin_status smooth_iterate(mg_smooth *s) {
+    bool proven, moved;
     MG_TRY(mg_smooth_diagonal(s));
+    if (s->exact || s->solution->iterations > 0) /* steps of another solver led nowhere */
+        MG_TRY(mg_smooth_turn(s, (double)INFINITY, &moved));
     for (bool tried = true; tried;) {
-        bool proven, moved = true;
-        MG_TRY(mg_smooth_turn(s));
+        MG_TRY(mg_smooth_turn(s, (double)s->solution->iterations, &moved));
         MG_TRY(look_at_promise(s));
         MG_TRY(smooth_check(s, &proven));
         if (proven) return smooth_end(s, s->endless.column ? MARGIN_STOPPED_STALLED : MARGIN_OK);
@@ -431,6 +437,7 @@ static margin_status smooth_iterate(mg_smooth *s) {
         if (stop < 0) return mg_fail_cancelled(s->job->error);
         if (stop > 0) return smooth_end(s, stop);
         MG_TRY(smooth_improve(s));
+        moved = true;
         if (!smooth_is_idle(s)) MG_TRY(next_step(s, &moved));
         if (!moved || smooth_is_idle(s)) MG_TRY(smooth_escalate(s, &tried));
     }

@@ -280,13 +280,26 @@ static margin_status without_factor(mg_verification *k, real *distance, real *mo
     return mg_verify_between_rows(k, distance, moved);
 }
 
+/* Each row on its side without a penalty: the least value, 0, is nowhere, and there is no bound. */
+static bool is_separated(const mg_verification *k) {
+    const mg_loss_kind kind = k->loss->kind;
+    bool all = mg_verify_is_free(k) && kind != MG_LOSS_SQUARED && kind != MG_LOSS_SQUARED_HINGE;
+    for (int64_t i = 0; all && i < k->samples; i++) {
+        const real *f = k->scores + i * k->functions;
+        if (!k->loss->coupled) all = mg_verify_sign(k, i) * f[0] > 0.0L;
+        for (int64_t l = 0; k->loss->coupled && l < k->functions; l++)
+            all &= mg_verify_is_own(k, i, l) || f[k->problem->code[i]] > f[l];
+    }
+    return all;
+}
+
 margin_status mg_verify_distance(mg_verification *k, mg_real *distance, mg_real *moved) {
     curvature m = {.k = k, .blocks = k->functions == 1 ? 1 : k->functions - 1};
     m.block = k->columns + k->options->intercept;
     m.f.size = m.blocks * m.block;
     *distance = (real)INFINITY;
     *moved = 0.0L;
-    if (!k->loss->self_bounding) return MARGIN_OK;
+    if (!k->loss->self_bounding || is_separated(k)) return MARGIN_OK;
     if (m.f.size > MOST_SIZE) return without_factor(k, distance, moved);
     MG_SCOPED_ARENA(arena, k->fit->context->heap);
     MG_TRY(MG_PIECES(&arena, "a verification", k->fit->error,
