@@ -438,6 +438,23 @@ static void test_refusals(void **state) {
     fit_refused(*state, "kmeans(k=3)", &data, MARGIN_ERROR_DATA, "0 between rows that differ");
 }
 
+/* The centres were last moved to the means of clusters that changed, and no row changes for it: not
+ * yet a fixed point. One more step is one. */
+static void test_last_step(void **state) {
+    static const double x[] = {0, 1, 2, 9}, chain[] = {0, 3, 4.9, 12};
+    margin_data data = {.x = margin_dense_f64(x, 4, 1, 1)};
+    margin_report report = {0};
+    margin_model_free(fit_text(*state, "kmeans(k=2, centres=\"0 5\", max_iter=1)", &data, &report));
+    assert_int_equal(report.status, MARGIN_STOPPED_ITERATIONS);
+    assert_contains(report.reason, "while the centres still move, which changes the cluster of 0 "
+                                   "rows; raise max_iter");
+    margin_model_free(fit_text(*state, "kmeans(k=2, centres=\"0 5\", max_iter=2)", &data, &report));
+    assert_int_equal(report.status, MARGIN_OK);
+    data.x = margin_dense_f64(chain, 4, 1, 1);
+    margin_model_free(fit_text(*state, "kmeans(k=2, centres=\"0 4\", max_iter=1)", &data, &report));
+    assert_contains(report.reason, "the cluster of 1 row; raise max_iter");
+}
+
 static const char far[] = "the squared distances of rows leave the range of numbers";
 
 /* Distances, or sums by weight, that are no numbers: no row may go without a centre. */
@@ -719,6 +736,7 @@ int main(void) {
         cmocka_unit_test(test_silhouette_of_stopped),
         cmocka_unit_test(test_fewer),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_last_step),
         cmocka_unit_test(test_overflow),
         cmocka_unit_test(test_overflow_filter),
         cmocka_unit_test(test_units),

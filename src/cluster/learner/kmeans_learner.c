@@ -1,6 +1,7 @@
 /* k-means clustering. */
 #include "cluster/learner/kmeans_learner.h"
 #include "base/sort.h"
+#include "base/text/number_text.h"
 #include "cluster/centres/kmeans.h"
 #include "cluster/learner/silhouette.h"
 #include "learn/hypothesis/dual.h"
@@ -163,10 +164,11 @@ static void explain(const mg_kmeans_task *task, const mg_kmeans_result *result, 
     else
         mg_report_reason(
             report,
-            "%sstopped %s while %lld rows still change their cluster; %s, or accept it "
-            "with tol",
+            "%sstopped %s while the centres still move, which changes the cluster of %s; %s, or "
+            "accept it with tol",
             few, by_time ? "by the time limit" : "after max_iter iterations",
-            (long long)result->moved, by_time ? "give it more time" : "raise max_iter");
+            mg_counted(result->moved, "rows").text,
+            by_time ? "give it more time" : "raise max_iter");
 }
 
 static void kmeans_describe(const mg_kmeans_task *task, const mg_kmeans_result *result,
