@@ -112,13 +112,12 @@ static margin_status smooth_new_vectors(mg_smooth *s) {
 /* Weights that some rows led to, and lead up here, are worse than none. */
 static margin_status go_to_start(mg_smooth *s) {
     const bool given = set_start(s);
-    const bool in_rows = !given && s->functions > 1 && mg_smooth_can_rows(s);
-    if (!given) MG_TRY(in_rows ? mg_smooth_solve_in_rows(s, &s->here) : mg_smooth_start(s));
+    s->turned = given && s->functions > 1; /* near an optimum */
+    if (!given) MG_TRY(mg_smooth_start(s));
     const double began = mg_clock();
     MG_TRY(mg_smooth_evaluate(s, &s->here));
     s->pass = mg_clock() - began;
-    const bool found = in_rows || s->part.sample.count > 0;
-    if (!found || s->here.value <= s->goal.constant) return MARGIN_OK;
+    if (s->part.sample.count == 0 || s->here.value <= s->goal.constant) return MARGIN_OK;
     mg_smooth_part_free(&s->part);
     set_start(s);
     return mg_smooth_evaluate(s, &s->here);
@@ -267,7 +266,7 @@ margin_status mg_smooth_step(mg_smooth *s, bool *moved) {
 margin_status mg_smooth_turn(mg_smooth *s, double rent, bool *went) {
     static const double price = 0.075; /* of a row's products, in passes over all rows */
     *went = false;
-    if (s->functions > 1 || s->turned || rent < price * (double)s->samples) return MARGIN_OK;
+    if (s->turned || rent < price * (double)s->samples) return MARGIN_OK;
     s->turned = true;
     if (!mg_smooth_can_rows(s)) return MARGIN_OK;
     const margin_status status = mg_smooth_solve_in_rows(s, &s->there);

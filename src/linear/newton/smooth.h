@@ -104,7 +104,7 @@ margin_status mg_smooth_start(mg_smooth *s);
  * (smooth_rows.c). STOPPED_TIME: the point is as it was. */
 bool mg_smooth_can_rows(const mg_smooth *s);
 margin_status mg_smooth_solve_in_rows(mg_smooth *s, mg_smooth_point *point);
-/* One function: goes there, once, if `rent`, in passes over all rows, pays for it. */
+/* Goes there, once, if `rent`, in passes over all rows, pays for it. */
 margin_status mg_smooth_turn(mg_smooth *s, double rent, bool *went);
 /* About `rows` samples, drawn in proportion to their weights; `round`: of the random numbers. */
 margin_status mg_smooth_take_part(mg_smooth *s, int64_t rows, int64_t round, mg_smooth_part *part);

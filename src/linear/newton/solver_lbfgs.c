@@ -426,7 +426,8 @@ static margin_status look_at_promise(mg_smooth *s) {
 static margin_status smooth_iterate(mg_smooth *s) {
     bool proven, moved;
     MG_TRY(mg_smooth_diagonal(s));
-    if (s->exact || s->solution->iterations > 0) /* steps of another solver led nowhere */
+    /* steps of another solver led nowhere; several functions are soon worth it */
+    if (s->exact || s->functions > 1 || s->solution->iterations > 0)
         MG_TRY(mg_smooth_turn(s, (double)INFINITY, &moved));
     for (bool tried = true; tried;) {
         MG_TRY(mg_smooth_turn(s, (double)s->solution->iterations, &moved));
