@@ -314,14 +314,17 @@ static void test_few_directions(void **state) {
 /* Too many columns for Hessians, too few directions for dual coordinate descent, which hands over
  * early: without products of the rows over a thousand steps. */
 static void test_few_directions_of_many_columns(void **state) {
+    static const mg_loss_kind kinds[] = {MG_LOSS_LOGISTIC, MG_LOSS_SQUARED_HINGE, MG_LOSS_HINGE};
+    static const char *const hinge[] = {"auto", "ssnal", "dual_cd"};
     (void)state;
     linear_case *c = few_directions(80, 4200, false);
-    for (int l = 0; l < 3; l += 2)
+    for (int l = 0; l < MG_LENGTH(kinds); l++)
         for (int s = 0; s < MG_LENGTH(solvers); s++) {
             char options[100];
-            snprintf(options, sizeof options, "C=10, solver=%s", solvers[s]);
-            linear_fitted f = linear_fit(&c->problem, losses[l], options);
-            linear_fitted again = linear_verify(&c->problem, losses[l], options, f.h);
+            snprintf(options, sizeof options, "C=10, solver=%s",
+                     kinds[l] == MG_LOSS_HINGE ? hinge[s] : solvers[s]);
+            linear_fitted f = linear_fit(&c->problem, kinds[l], options);
+            linear_fitted again = linear_verify(&c->problem, kinds[l], options, f.h);
             assert_int_equal(f.status, MARGIN_OK);
             assert_close(again.report.objective, f.report.objective, 1e-12);
             assert_true(again.report.gap <= f.report.gap * (1 + 1e-6) + 1e-12);
@@ -329,6 +332,7 @@ static void test_few_directions_of_many_columns(void **state) {
             linear_fitted_free(&again);
             linear_fitted_free(&f);
         }
+    linear_assert_threads(&c->problem, MG_LOSS_HINGE, "");
     linear_case_free(c);
 }
 
@@ -892,7 +896,9 @@ static margin_status wide_body(margin_context *context, void *user, margin_error
 
 static margin_status few_body(margin_context *context, void *user, margin_error *error) {
     linear_case *c = few_directions(28, 60, false);
-    linear_fitted f = linear_fit_with(context, &c->problem, MG_LOSS_SQUARED_HINGE, user, NULL);
+    const mg_loss_kind kind = *(mg_loss_kind *)user;
+    const char *options = kind == MG_LOSS_HINGE ? "solver=ssnal" : "solver=lbfgs";
+    linear_fitted f = linear_fit_with(context, &c->problem, kind, options, NULL);
     *error = f.error;
     linear_fitted_free(&f);
     linear_case_free(c);
@@ -901,7 +907,9 @@ static margin_status few_body(margin_context *context, void *user, margin_error 
 
 static void test_allocations(void **state) {
     (void)state;
-    assert_true(support_fail_each_allocation(1, few_body, (void *)"solver=lbfgs") > 15);
+    mg_loss_kind kinds[] = {MG_LOSS_SQUARED_HINGE, MG_LOSS_HINGE};
+    for (int k = 0; k < MG_LENGTH(kinds); k++)
+        assert_true(support_fail_each_allocation(1, few_body, &kinds[k]) > 15);
     assert_true(support_fail_each_allocation(1, fit_body, (void *)"solver=lbfgs") > 10);
     assert_true(support_fail_each_allocation(2, fit_body, (void *)"solver=newton") > 10);
     assert_true(support_fail_each_allocation(1, fit_body, (void *)"C=inf, tol=1e-9") > 10);

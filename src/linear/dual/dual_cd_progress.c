@@ -293,18 +293,21 @@ static double work_left(const mg_dual_cd *m) {
     return fall > 0.0 ? wanted / fall * (p->work - p->past_work[oldest]) : (double)INFINITY;
 }
 
-/* Whether another method should go on from here: moves of all at once, where rows have to do with
- * each other, soon lead nowhere. */
+/* Whether another method should go on from here. In the space of dense rows it is soon done; and
+ * moves of all at once, where those have to do with each other, soon lead nowhere. */
 static bool is_for_others(const mg_dual_cd *m) {
     enum { MOST_COLUMNS = 4096, LEAPS = 8 };
+    static const double left_rows = 50.0, left_row = 0.1; /* and for each row */
+    const bool dense = !mg_is_csr(&m->design->problem->x);
+    const bool rows = dense && 4 * m->columns > 5 * m->samples;
+    const int64_t side = dense ? MG_MIN(m->columns, m->samples) : m->columns;
     const double work = m->progress.work, left = work_left(m);
-    const bool hinge = m->objective->loss->kind == MG_LOSS_HINGE;
-    const bool by_rows = !hinge && !mg_is_csr(&m->design->problem->x);
-    const int64_t side = by_rows ? MG_MIN(m->columns, m->samples) : m->columns;
-    const bool leaps = m->scores && 4 * m->columns > 5 * m->samples;
-    if (leaps && work >= LEAPS && m->progress.gap > m->progress.value) return side <= MOST_COLUMNS;
-    if (hinge && m->samples > m->columns) return work > done_tall && left > left_tall;
-    return work > much_done && left > much_left && side <= MOST_COLUMNS;
+    const double much = rows ? left_rows + left_row * (double)m->samples : much_left;
+    if (m->objective->loss->kind == MG_LOSS_HINGE && m->samples > m->columns)
+        return work > done_tall && left > left_tall;
+    if (side > MOST_COLUMNS) return false;
+    if (rows && m->scores) return work >= LEAPS && m->progress.gap > m->progress.value;
+    return work > much_done && left > much;
 }
 
 /* From here, or from the beginning if that was better. */

@@ -21,6 +21,7 @@
  * its multipliers: they are done once these pull w nowhere, to rounding. What little w the
  * sharpness leaves by then (1e-7 of P at most) is kept, so that rows are told apart. */
 #include "linear/hinge/ssnal.h"
+#include "linear/objective/row_space.h"
 #include "linear/proof/goal.h"
 
 #include <stdio.h>
@@ -520,10 +521,28 @@ static margin_status ssnal_iterate(mg_ssnal *s) {
     }
 }
 
+/* Where columns are more than rows: the optimum by way of a column for each row. */
+static margin_status ssnal_solve_in_rows(mg_ssnal *s, bool *done) {
+    mg_linear_solution *out = s->solution;
+    *done = false;
+    if (!mg_can_solve_in_rows(s->objective, s->centre, s->factor)) return MARGIN_OK;
+    const margin_status status = mg_solve_in_rows(s->job, out, out->w, out->b);
+    if (status < 0 || status == MARGIN_STOPPED_TIME) return MG_MIN(status, MARGIN_OK);
+    MG_TRY(mg_certify(s->objective, out, NULL, s->job->error));
+    *done = is_proven(s);
+    if (!*done) return MARGIN_OK;
+    out->status = MARGIN_OK;
+    ssnal_explain(s);
+    return s->job->trace ? mg_linear_trace_solution(s->job, out) : MARGIN_OK;
+}
+
 static margin_status ssnal_solve(mg_linear_job *job, mg_linear_solution *solution) {
     mg_ssnal s;
+    bool done;
     MG_SCOPED_ARENA(arena, job->objective->design->heap);
     MG_TRY(ssnal_begin(job, solution, &arena, &s));
+    MG_TRY(ssnal_solve_in_rows(&s, &done));
+    if (done) return MARGIN_OK;
     MG_TRY(ssnal_start_constant(&s, &s.is_constant));
     if (!s.is_constant) MG_TRY(ssnal_start(&s));
     if (solution->iterations == 0) ssnal_trace(&s); /* else the start was another solver's step */

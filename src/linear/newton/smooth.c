@@ -268,8 +268,8 @@ margin_status mg_smooth_turn(mg_smooth *s, double rent, bool *went) {
     *went = false;
     if (s->turned || rent < price * (double)s->samples) return MARGIN_OK;
     s->turned = true;
-    if (!mg_smooth_can_rows(s)) return MARGIN_OK;
-    const margin_status status = mg_smooth_solve_in_rows(s, &s->there);
+    if (!mg_can_solve_in_rows(s->objective, s->centre, s->factor)) return MARGIN_OK;
+    const margin_status status = mg_solve_in_rows(s->job, s->solution, s->there.w, s->there.b);
     mg_stop_arm(&s->job->stop);
     if (status != MARGIN_OK) return MG_MIN(status, MARGIN_OK);
     MG_TRY(mg_smooth_evaluate(s, &s->there));

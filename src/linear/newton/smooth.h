@@ -10,6 +10,7 @@
  * has factor 0: it stays out. */
 #pragma once
 
+#include "linear/objective/row_space.h"
 #include "linear/proof/goal.h"
 #include "linear/proof/newton_matrix.h"
 #include "math/rows/lbfgs_pairs.h"
@@ -100,11 +101,8 @@ void mg_smooth_free(mg_smooth *s);
 /* Of samples that are many: takes some as s->part and moves the point `here`, which is not
  * evaluated yet, to where steps on them get (smooth_part.c). */
 margin_status mg_smooth_start(mg_smooth *s);
-/* Dense columns that are more than samples: the optimum, but for rounding, into w and b of a point
- * (smooth_rows.c). STOPPED_TIME: the point is as it was. */
-bool mg_smooth_can_rows(const mg_smooth *s);
-margin_status mg_smooth_solve_in_rows(mg_smooth *s, mg_smooth_point *point);
-/* Goes there, once, if `rent`, in passes over all rows, pays for it. */
+/* Goes to the optimum in the space of the rows, once, if `rent`, in passes over all rows, pays for
+ * it. */
 margin_status mg_smooth_turn(mg_smooth *s, double rent, bool *went);
 /* About `rows` samples, drawn in proportion to their weights; `round`: of the random numbers. */
 margin_status mg_smooth_take_part(mg_smooth *s, int64_t rows, int64_t round, mg_smooth_part *part);
