@@ -297,7 +297,7 @@ static double work_left(const mg_dual_cd *m) {
  * moves of all at once, where those have to do with each other, soon lead nowhere. */
 static bool is_for_others(const mg_dual_cd *m) {
     enum { MOST_COLUMNS = 4096, LEAPS = 8 };
-    static const double left_rows = 50.0, left_row = 0.1; /* and for each row */
+    static const double left_rows = 20.0, left_row = 0.06; /* and for each row */
     const bool dense = !mg_is_csr(&m->design->problem->x);
     const bool rows = dense && 4 * m->columns > 5 * m->samples;
     const int64_t side = dense ? MG_MIN(m->columns, m->samples) : m->columns;
