@@ -86,7 +86,8 @@ class Report:
         if self.seconds:
             took = f"{self.seconds:.3g} s" if self.seconds >= 1 else f"{self.seconds * 1e3:.3g} ms"
             how.append(f"{took} on {self.threads} {'thread' if self.threads == 1 else 'threads'}")
-        lines.append(("converged" if self.converged else "stopped", ", ".join(how)))
+        proven = "holds" if self.gap > self.tolerance else "converged"  # a proof may agree with a fit that stopped
+        lines.append((proven if self.converged else "stopped", ", ".join(how)))
         lines.append(("because", self.reason))
         if self.items:
             lines.append(("details", ", ".join(f"{k} {v:.6g}" for k, v in self.items.items())))

@@ -20,6 +20,7 @@ def test_fit_predict_report(iris):
     assert (report.rows, report.columns, report.classes) == (150, 4, 3)
     assert report.train_accuracy == np.mean(model.predict(X) == y)
     assert "converged" in str(report) == repr(report) and "2.5 s on" in str(replace(report, seconds=2.5)) and "<table>" in report._repr_html_()
+    assert "holds       gap 0.5 of" in str(replace(report, gap=0.5))  # the proof of a fit that stopped
     assert model.spec == "standardize | svm(C=10)"
     with pytest.raises(AttributeError):
         report.gap = 0

@@ -63,9 +63,9 @@ void mg_explain_end(margin_status status, const char *unit, int64_t count, doubl
                  made.text);
     else
         snprintf(why, room,
-                 "rounding, or columns of unlike sizes, end progress at a gap of %s after %s, "
-                 "above tol=%s: ask for less, give a stronger penalty, or bring the columns to one "
-                 "scale (standardize | ..., with target=yes where numbers are predicted)",
+                 "progress ends at a gap of %s after %s, above tol=%s: rounding, or columns of "
+                 "unlike sizes or that almost depend on each other; ask for less, give a stronger "
+                 "penalty or another solver, or take standardize | ... (target=yes for numbers)",
                  at.text, made.text, asked.text);
 }
 

@@ -183,7 +183,7 @@ static margin_status check_classes(const margin_data *data, const mg_samples *sa
         class_text(data, samples, classes, c, name);
         return mg_fail(error, MG_DATA(FEW_ROWS),
                        "class '%s' has %lld row%s, fewer than the %lld folds; take fewer folds, or "
-                       "do not share out the classes (margin_split_options.stratify)",
+                       "do not stratify (margin_split_options.stratify)",
                        name, (long long)rows, rows == 1 ? "" : "s", (long long)folds);
     }
     return MARGIN_OK;
