@@ -424,20 +424,21 @@ static margin_status look_at_promise(mg_smooth *s) {
 }
 
 static margin_status smooth_iterate(mg_smooth *s) {
+    const bool at_once = s->exact || s->solution->iterations > 0; /* another's led nowhere */
     bool proven, moved;
     MG_TRY(mg_smooth_diagonal(s));
-    if (s->exact || s->solution->iterations > 0) /* steps of another solver led nowhere */
-        MG_TRY(mg_smooth_turn(s, (double)INFINITY, &moved));
     for (bool tried = true; tried;) {
-        MG_TRY(mg_smooth_turn(s, (double)s->solution->iterations, &moved));
+        const int64_t steps = s->solution->iterations;
         MG_TRY(look_at_promise(s));
         MG_TRY(smooth_check(s, &proven));
         if (proven) return smooth_end(s, s->endless.column ? MARGIN_STOPPED_STALLED : MARGIN_OK);
         const margin_status stop = mg_stop_check(&s->job->stop, s->solution->iterations);
         if (stop < 0) return mg_fail_cancelled(s->job->error);
         if (stop > 0) return smooth_end(s, stop);
-        MG_TRY(smooth_improve(s));
-        moved = true;
+        MG_TRY(mg_smooth_turn(s, at_once ? (double)INFINITY : (double)steps, &moved));
+        if (!moved) MG_TRY(smooth_improve(s));
+        moved = s->solution->iterations > steps;
+        if (moved) continue;
         if (!smooth_is_idle(s)) MG_TRY(next_step(s, &moved));
         if (!moved || smooth_is_idle(s)) MG_TRY(smooth_escalate(s, &tried));
     }
