@@ -296,11 +296,11 @@ static double work_left(const mg_dual_cd *m) {
 /* Whether another method should go on from here: moves of all at once, where rows have to do with
  * each other, soon lead nowhere. */
 static bool is_for_others(const mg_dual_cd *m) {
-    enum { MOST_COLUMNS = 4096, LEAPS = 8 };
+    enum { MOST_COLUMNS = 4096, MOST_ROWS = 2800, LEAPS = 8 }; /* rows: of smooth_rows.c */
     const double work = m->progress.work, left = work_left(m);
     const bool hinge = m->objective->loss->kind == MG_LOSS_HINGE;
-    const bool by_rows = !hinge && !mg_is_csr(&m->design->problem->x);
-    const int64_t side = by_rows ? MG_MIN(m->columns, m->samples) : m->columns;
+    const bool few = !hinge && !mg_is_csr(&m->design->problem->x) && m->samples <= MOST_ROWS;
+    const int64_t side = few ? MG_MIN(m->columns, m->samples) : m->columns;
     const bool leaps = m->scores && 4 * m->columns > 5 * m->samples;
     if (leaps && work >= LEAPS && m->progress.gap > m->progress.value) return side <= MOST_COLUMNS;
     if (hinge && m->samples > m->columns) return work > done_tall && left > left_tall;

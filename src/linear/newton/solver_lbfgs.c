@@ -5,12 +5,10 @@
  *   step     d = -B g with B from H0 and the pairs by the two-loop recursion (lbfgs_pairs.h);
  *            full step first
  *
- * H0 is the Hessian of a few rows (Byrd, Chin, Neveitt, Nocedal, "On the use of stochastic Hessian
- * information in optimization methods for machine learning", SIAM J. Optim. 21, 2011, use such rows
- * for products; here they are factored once, and the pairs mend what the sample got wrong). A pass
- * over the data costs the same whatever H0 is, so a good H0 is what counts; but with many columns a
- * factor costs many passes. So the price is rent or buy: until as many passes were made as the
- * factor costs, the diagonal of H will do.
+ * H0 is the Hessian of a few rows, factored once (Byrd, Chin, Neveitt, Nocedal, SIAM J. Optim. 21,
+ * 2011, use such rows for products); the pairs mend what the sample got wrong. A pass costs the
+ * same whatever H0 is, but with many columns a factor costs many of them: until as many were made
+ * the diagonal of H will do.
  *
  * One function: where the curvature has changed H0 is made anew; where progress is slow its sample
  * grows eightfold, in the end to all rows in double precision: then this is Newton's method.
