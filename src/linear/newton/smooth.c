@@ -151,10 +151,11 @@ margin_status mg_smooth_begin(mg_linear_job *job, mg_linear_solution *solution,
     MG_TRY(smooth_new_vectors(s));
     if (!whole)
         MG_TRY(mg_design_coordinates(s->design, o->intercept, s->centre, s->factor, job->error));
+    const bool first = solution->iterations == 0; /* else the start was another solver's step */
     MG_TRY(go_to_start(s));
     MG_TRY(mg_objective_finite(s->here.value, job->error));
     s->best_slack = s->here.slack;
-    if (solution->iterations == 0) trace_here(s); /* else the start was another solver's step */
+    if (first) trace_here(s);
     return MARGIN_OK;
 }
 
