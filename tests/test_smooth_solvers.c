@@ -336,6 +336,26 @@ static void test_few_directions_of_many_columns(void **state) {
     linear_case_free(c);
 }
 
+/* No step changes the weight that a start gives to a constant column: the intercept takes it. */
+static void test_start_with_constant(void **state) {
+    static const char *const names[] = {"lbfgs", "newton", "ssnal"};
+    (void)state;
+    for (int s = 0; s < MG_LENGTH(names); s++) {
+        linear_case *c = few_directions(28, 30, false);
+        char options[200];
+        for (int i = 0; i < 28; i++)
+            c->x[i * 30] = 3.0;
+        snprintf(options, sizeof options, "tol=1e-9, solver=%s, start_weights=0.1", names[s]);
+        for (int j = 1; j < 30; j++)
+            strncat(options, " 0", sizeof options - strlen(options) - 1);
+        linear_fitted f =
+            linear_fit(&c->problem, s == 2 ? MG_LOSS_HINGE : MG_LOSS_SQUARED_HINGE, options);
+        assert_int_equal(f.status, MARGIN_OK);
+        linear_fitted_free(&f);
+        linear_case_free(c);
+    }
+}
+
 /* As few steps as asked for, whatever they are steps of. */
 static void test_few_steps_of_few_directions(void **state) {
     (void)state;
@@ -619,8 +639,6 @@ static void test_no_optimum(void **state) {
     linear_case_free(c);
 }
 
-/* A 0/1 column that is 1 only in rows of one class: its weight grows for ever, the others do not.
- */
 /* Classes that separate have no bound: none is looked for in a matrix of all columns, which would
  * take 18 MB. */
 static void test_no_optimum_of_many_columns(void **state) {
@@ -640,6 +658,8 @@ static void test_no_optimum_of_many_columns(void **state) {
     linear_case_free(c);
 }
 
+/* A 0/1 column that is 1 only in rows of one class: its weight grows for ever, the others do not.
+ */
 static void test_no_optimum_in_one_direction(void **state) {
     (void)state;
     for (int s = 0; s < MG_LENGTH(solvers); s++) {
@@ -941,6 +961,7 @@ int main(void) {
         cmocka_unit_test(test_more_columns_than_rows),
         cmocka_unit_test(test_few_directions),
         cmocka_unit_test(test_few_directions_of_many_columns),
+        cmocka_unit_test(test_start_with_constant),
         cmocka_unit_test(test_few_steps_of_few_directions),
         cmocka_unit_test(test_one_row_per_class),
         cmocka_unit_test(test_sampled),

@@ -162,3 +162,5 @@ margin_status mg_design_coordinates(mg_design *d, bool intercept, double *centre
  * intercept that goes with them. */
 double mg_design_from_coordinates(const mg_design *d, const double *centre, const double *factor,
                                   const double *u, double *w);
+/* Of a start: constant columns, whose weights no step changes, get 0; returns what b gets. */
+double mg_drop_constants(const double *centre, const double *factor, double *w, int64_t columns);

@@ -150,15 +150,14 @@ margin_status mg_design_coordinates(mg_design *d, bool intercept, double *centre
     static const double most = 1e150;
     const bool sparse = mg_is_csr(&d->problem->x);
     char buffer[32];
-    double *deviation = factor;
     bool some_constant = false;
-    MG_TRY(mg_design_moments(d, sparse, centre, deviation, error));
+    MG_TRY(mg_design_moments(d, sparse, centre, factor, error));
     for (int64_t j = 0; j < d->columns; j++)
-        some_constant |= deviation[j] == 0.0;
+        some_constant |= factor[j] == 0.0;
     if (some_constant && !sparse) /* perhaps only among the rows that were looked at */
-        MG_TRY(mg_design_moments(d, true, centre, deviation, error));
+        MG_TRY(mg_design_moments(d, true, centre, factor, error));
     for (int64_t j = 0; j < d->columns; j++) {
-        double spread = deviation[j];
+        double spread = factor[j];
         MG_REQUIRE(spread < most && fabs(centre[j]) < most, error, MG_DATA(OVERFLOW),
                    "the squares of column %s overflow: bring the columns to one scale first "
                    "(standardize | ...), or divide it by a power of ten",
@@ -177,4 +176,13 @@ double mg_design_from_coordinates(const mg_design *d, const double *centre, cons
     for (int64_t j = 0; j < d->columns; j++)
         w[j] = factor[j] * u[j];
     return u[d->columns] - mg_vector_ops_for(d->isa)->dot(centre, w, d->columns);
+}
+
+double mg_drop_constants(const double *centre, const double *factor, double *w, int64_t columns) {
+    double sum = 0.0;
+    for (int64_t j = 0; j < columns; j++) {
+        sum += factor[j] > 0.0 ? 0.0 : centre[j] * w[j];
+        w[j] *= factor[j] > 0.0;
+    }
+    return sum;
 }

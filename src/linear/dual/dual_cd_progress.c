@@ -19,6 +19,7 @@ static const double small_share = 0.1;
  * so much was done: ssnal where rows are more than columns, else the ones that factor Hessians, if
  * columns are few enough; and it is given up if the gap has not halved for so long. */
 static const double much_left = 400.0, much_done = 20.0, left_tall = 100.0, done_tall = 60.0;
+static const double left_hinges = 6000.0;
 static const double least_idle = 2000.0;
 static const double idle_values = 1e9;  /* or while fewer stored values were read */
 static const double spread_share = 0.3; /* tau, in mean squares of a row */
@@ -294,20 +295,21 @@ static double work_left(const mg_dual_cd *m) {
 }
 
 /* Whether another method should go on from here. In the space of dense rows it is soon done; and
- * moves of all at once, where those have to do with each other, soon lead nowhere. */
+ * moves of all at once, where those have to do with each other, soon lead nowhere. For the hinges
+ * more columns than a factor has room for take the others thousands of epochs. */
 static bool is_for_others(const mg_dual_cd *m) {
-    enum { MOST_COLUMNS = 4096, LEAPS = 8 };
-    static const double left_rows = 20.0, left_row = 0.06; /* and for each row */
-    const bool dense = !mg_is_csr(&m->design->problem->x);
-    const bool rows = dense && 4 * m->columns > 5 * m->samples;
-    const int64_t side = dense ? MG_MIN(m->columns, m->samples) : m->columns;
+    enum { MOST_COLUMNS = 4096, MOST_ROWS = 2800, LEAPS = 8 }; /* rows: of row_space.c */
+    static const double left_rows = 20.0, left_row = 0.06;     /* and for each row */
+    const mg_loss_kind kind = m->objective->loss->kind;
+    const bool rows = !mg_is_csr(&m->design->problem->x) && 4 * m->columns > 5 * m->samples &&
+                      m->samples <= MOST_ROWS;
+    const bool soon = kind == MG_LOSS_LOGISTIC || m->columns <= MOST_COLUMNS;
     const double work = m->progress.work, left = work_left(m);
-    const double much = rows ? left_rows + left_row * (double)m->samples : much_left;
-    if (m->objective->loss->kind == MG_LOSS_HINGE && m->samples > m->columns)
+    const double much = soon ? much_left : left_hinges;
+    if (kind == MG_LOSS_HINGE && m->samples > m->columns)
         return work > done_tall && left > left_tall;
-    if (side > MOST_COLUMNS) return false;
     if (rows && m->scores) return work >= LEAPS && m->progress.gap > m->progress.value;
-    return work > much_done && left > much;
+    return work > much_done && left > (rows ? left_rows + left_row * (double)m->samples : much);
 }
 
 /* From here, or from the beginning if that was better. */

@@ -189,7 +189,8 @@ static margin_status ssnal_start(mg_ssnal *s) {
     const double rho = s->objective->penalty.rho;
     penalise(s, rho);
     memcpy(s->here.w, s->solution->w, (size_t)s->columns * sizeof *s->here.w);
-    s->here.b = *s->solution->b;
+    s->here.b = mg_drop_constants(s->centre, s->factor, s->here.w, s->columns);
+    s->here.b += *s->solution->b;
     if (s->objective->intercept && only_sign(s) != 0) s->here.b = only_sign(s);
     if (rho == 0.0) ssnal_soften(s);
     s->last_slope = 0.0;

@@ -72,6 +72,9 @@ static bool set_start(mg_smooth *s) {
     for (int64_t j = 0; j < weights + s->functions; j++)
         somewhere |= given->w[j] != 0.0;
     if (somewhere) memcpy(s->here.b, given->b, (size_t)s->functions * sizeof *given->b);
+    for (int64_t k = 0; somewhere && k < s->functions; k++)
+        s->here.b[k] +=
+            mg_drop_constants(s->centre, s->factor, s->here.w + k * s->columns, s->columns);
     return somewhere;
 }
 
@@ -269,16 +272,14 @@ margin_status mg_smooth_turn(mg_smooth *s, double rent, bool *went) {
     if (s->turned || rent < price * (double)s->samples) return MARGIN_OK;
     s->turned = true;
     if (!mg_can_solve_in_rows(s->objective, s->centre, s->factor)) return MARGIN_OK;
-    const margin_status status = mg_solve_in_rows(s->job, s->solution, s->there.w, s->there.b);
+    margin_status status = mg_solve_in_rows(s->job, s->solution, s->there.w, s->there.b);
+    if (status == MARGIN_OK) status = mg_smooth_evaluate(s, &s->there); /* late or not */
     mg_stop_arm(&s->job->stop);
-    if (status != MARGIN_OK) return MG_MIN(status, MARGIN_OK);
-    MG_TRY(mg_smooth_evaluate(s, &s->there));
     s->slope = s->there.value - s->here.value;
-    *went = s->slope < 0.0;
-    if (!*went) return MARGIN_OK;
+    *went = status == MARGIN_OK && s->slope < 0.0;
+    if (!*went) return MG_MIN(status, MARGIN_OK);
     s->step = 1.0;
     smooth_take(s);
     mg_lbfgs_pairs_clear(&s->pairs);
-    s->level = -1;
     return MARGIN_OK;
 }

@@ -5,12 +5,10 @@
  *   step     d = -B g with B from H0 and the pairs by the two-loop recursion (lbfgs_pairs.h);
  *            full step first
  *
- * H0 is the Hessian of a few rows (Byrd, Chin, Neveitt, Nocedal, "On the use of stochastic Hessian
- * information in optimization methods for machine learning", SIAM J. Optim. 21, 2011, use such rows
- * for products; here they are factored once, and the pairs mend what the sample got wrong). A pass
- * over the data costs the same whatever H0 is, so a good H0 is what counts; but with many columns a
- * factor costs many passes. So the price is rent or buy: until as many passes were made as the
- * factor costs, the diagonal of H will do.
+ * H0 is the Hessian of a few rows, factored once (Byrd, Chin, Neveitt, Nocedal, SIAM J. Optim. 21,
+ * 2011, use such rows for products); the pairs mend what the sample got wrong. A pass costs the
+ * same whatever H0 is, but with many columns a factor costs many of them: until as many were made
+ * the diagonal of H will do.
  *
  * One function: where the curvature has changed H0 is made anew; where progress is slow its sample
  * grows eightfold, in the end to all rows in double precision: then this is Newton's method.
@@ -424,21 +422,22 @@ static margin_status look_at_promise(mg_smooth *s) {
 }
 
 static margin_status smooth_iterate(mg_smooth *s) {
+    /* steps of another solver led nowhere; several functions are soon worth it */
+    const bool at_once = s->exact || s->functions > 1 || s->solution->iterations > 0;
     bool proven, moved;
     MG_TRY(mg_smooth_diagonal(s));
-    /* steps of another solver led nowhere; several functions are soon worth it */
-    if (s->exact || s->functions > 1 || s->solution->iterations > 0)
-        MG_TRY(mg_smooth_turn(s, (double)INFINITY, &moved));
     for (bool tried = true; tried;) {
-        MG_TRY(mg_smooth_turn(s, (double)s->solution->iterations, &moved));
+        const int64_t steps = s->solution->iterations;
         MG_TRY(look_at_promise(s));
         MG_TRY(smooth_check(s, &proven));
         if (proven) return smooth_end(s, s->endless.column ? MARGIN_STOPPED_STALLED : MARGIN_OK);
         const margin_status stop = mg_stop_check(&s->job->stop, s->solution->iterations);
         if (stop < 0) return mg_fail_cancelled(s->job->error);
         if (stop > 0) return smooth_end(s, stop);
-        MG_TRY(smooth_improve(s));
-        moved = true;
+        MG_TRY(mg_smooth_turn(s, at_once ? (double)INFINITY : (double)steps, &moved));
+        if (!moved) MG_TRY(smooth_improve(s));
+        moved = s->solution->iterations > steps;
+        if (moved) continue;
         if (!smooth_is_idle(s)) MG_TRY(next_step(s, &moved));
         if (!moved || smooth_is_idle(s)) MG_TRY(smooth_escalate(s, &tried));
     }
