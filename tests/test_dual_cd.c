@@ -627,6 +627,38 @@ static void test_little_memory(void **state) {
     margin_context_free(context);
 }
 
+/* Counts of words in text, some rows in both classes, and next to no penalty: no epoch gets
+ * anywhere, and more columns than factors are made of are no reason to go on. */
+static void test_words(void **state) {
+    enum { ROWS = 300, COLUMNS = 4200, WORDS = 60 };
+    static const mg_loss_kind kinds[] = {MG_LOSS_LOGISTIC, MG_LOSS_SQUARED_HINGE, MG_LOSS_HINGE};
+    uint64_t random = 5;
+    (void)state;
+    linear_case *c = linear_case_make(ROWS, COLUMNS, 0, 1, 67);
+    memset(c->x, 0, ROWS * COLUMNS * sizeof *c->x);
+    for (int64_t k = 0; k < ROWS * WORDS; k++) {
+        const double *row = c->x + k / WORDS * COLUMNS;
+        const int64_t at = (int64_t)pow(COLUMNS, support_uniform(&random)) - 1;
+        c->x[row - c->x + at] += 1;
+    }
+    for (int i = 0; i < 5; i++) { /* the last rows are the first ones of the other class */
+        memcpy(c->x + (ROWS - 1 - i) * COLUMNS, c->x + i * COLUMNS, COLUMNS * sizeof *c->x);
+        c->sign[ROWS - 1 - i] = (int8_t)-c->sign[i];
+    }
+    sparse_copy copy = copy_sparse(c, MARGIN_F64, MARGIN_I32);
+    for (int l = 0; l < MG_LENGTH(kinds); l++) {
+        linear_fitted f = linear_fit(&copy.problem, kinds[l], "C=1000, solver=dual_cd");
+        linear_fitted again = linear_verify(&copy.problem, kinds[l], "C=1000", f.h);
+        assert_true(f.report.iterations < 3000);
+        assert_int_equal(f.status, MARGIN_OK);
+        assert_close(again.report.objective, f.report.objective, 1e-12);
+        linear_fitted_free(&again);
+        linear_fitted_free(&f);
+    }
+    free_sparse(&copy);
+    linear_case_free(c);
+}
+
 static void test_trace(void **state) {
     (void)state;
     for (int l = 0; l < MG_LENGTH(losses); l++) {
@@ -708,6 +740,7 @@ int main(void) {
         cmocka_unit_test(test_rare_categories), cmocka_unit_test(test_trace),
         cmocka_unit_test(test_heart),           cmocka_unit_test(test_mushrooms),
         cmocka_unit_test(test_adults),          cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
