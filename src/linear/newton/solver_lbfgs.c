@@ -422,8 +422,10 @@ static margin_status look_at_promise(mg_smooth *s) {
 }
 
 static margin_status smooth_iterate(mg_smooth *s) {
-    /* steps of another solver led nowhere; several functions are soon worth it */
-    const bool at_once = s->exact || s->functions > 1 || s->solution->iterations > 0;
+    enum { FOR_EACH = 150 }; /* of several functions, whose passes soon cost as much */
+    const bool soon =
+        s->functions > 1 && s->columns >= 4 * s->samples && s->samples <= FOR_EACH * s->functions;
+    const bool at_once = s->exact || soon || s->solution->iterations > 0; /* another's, in vain */
     bool proven, moved;
     MG_TRY(mg_smooth_diagonal(s));
     for (bool tried = true; tried;) {

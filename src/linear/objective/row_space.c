@@ -151,15 +151,12 @@ static margin_status solve_in_rows(const mg_linear_job *job, int64_t steps, cons
 }
 
 bool mg_can_solve_in_rows(const mg_objective *o, const double *centre, const double *factor) {
-    enum { FOR_EACH = 150, MOST = 2800, MOST_COPY = 1 << 28 };
-    const bool several = o->functions > 1;
+    enum { MOST = 2800, MOST_COPY = 1 << 28 };
     const int64_t n = o->samples;
-    const int64_t few = several ? 4 * n - 1 : n + n / 4; /* columns, never n */
-    const int64_t many = several ? MG_MIN(FOR_EACH * o->functions, MOST) : MOST;
     const int64_t copy = are_made(o->design) ? n * o->columns * (int64_t)sizeof(double) : 0;
     const bool same = o->intercept || !o->design->shift;
-    return !mg_is_csr(&o->design->problem->x) && same && o->penalty.rho > 0.0 && o->columns > few &&
-           n <= many && copy <= MOST_COPY &&
+    return !mg_is_csr(&o->design->problem->x) && same && o->penalty.rho > 0.0 &&
+           o->columns > n + n / 4 && n <= MOST && copy <= MOST_COPY &&
            mg_fits_limit(o->design->heap, 2 * n * n * (int64_t)sizeof(double) + copy, 4) &&
            keeps_digits(o->design, centre, factor);
 }
