@@ -103,9 +103,12 @@ static double pull_of(const mg_objective *objective) {
 }
 
 static int regime_of(const mg_objective *objective, const sizes *z) {
-    if (z->columns >= z->rows) return z->columns >= 2.0 * z->rows ? WIDE : SQUARE;
+    const mg_loss_kind kind = objective->loss->kind;
+    const bool gentle = z->sparse && kind != MG_LOSS_LOGISTIC && pull_of(objective) <= 10.0;
+    if (z->columns >= 2.0 * z->rows) return WIDE;
+    if (z->columns >= z->rows && !(gentle && kind == MG_LOSS_SQUARED_HINGE)) return SQUARE;
     if (!z->sparse || z->rows > MG_NARROW * z->columns) return NARROW;
-    return objective->loss->kind == MG_LOSS_HINGE && pull_of(objective) <= 10.0 ? GENTLE : TALL;
+    return gentle && kind == MG_LOSS_HINGE ? GENTLE : TALL;
 }
 
 static double price_of(const mg_linear_solver *solver, double visits_needed, const sizes *z) {
