@@ -6,6 +6,7 @@
  * the best one then, and for the hinges, where C is so great that no row may lie inside of the
  * margin, t moves them out. */
 #include "linear/dual/dual_cd.h"
+#include "linear/objective/row_space.h"
 #include "linear/proof/goal.h"
 
 #include <string.h>
@@ -301,8 +302,9 @@ static bool is_for_others(const mg_dual_cd *m) {
     enum { MOST_COLUMNS = 4096, MOST_ROWS = 2800, LEAPS = 8 }; /* rows: of row_space.c */
     static const double left_rows = 20.0, left_row = 0.06;     /* and for each row */
     const mg_loss_kind kind = m->objective->loss->kind;
-    const bool rows = !mg_is_csr(&m->design->problem->x) && 4 * m->columns > 5 * m->samples &&
-                      m->samples <= MOST_ROWS;
+    const double many = kind == MG_LOSS_HINGE ? MG_MANY_FOR_HINGE : 1.25;
+    const bool rows = !mg_is_csr(&m->design->problem->x) && m->samples <= MOST_ROWS &&
+                      (double)m->columns > many * (double)m->samples;
     const bool soon = kind == MG_LOSS_LOGISTIC || m->columns <= MOST_COLUMNS;
     const double work = m->progress.work, left = work_left(m);
     const double much = soon ? much_left : left_hinges;

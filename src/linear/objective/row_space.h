@@ -4,6 +4,9 @@
 
 #include "linear/objective/solver.h"
 
+/* Columns for each row from which on that is worth it for the hinge, whose steps read few rows. */
+enum { MG_MANY_FOR_HINGE = 3 };
+
 /* centre, factor: coordinates of mean 0 and deviation 1 (mg_design_coordinates). */
 bool mg_can_solve_in_rows(const mg_objective *objective, const double *centre,
                           const double *factor);
