@@ -263,8 +263,8 @@ static void test_more_columns_than_rows(void **state) {
         }
 }
 
-/* Columns that are more than rows and hardly more than five directions: hundreds of steps, or those
- * on columns that are as many as the rows. Weights of 0, shifted columns, equal rows, a start. */
+/* Columns that are more than rows and hardly more than five directions; two rows are equal, some
+ * weights 0. */
 static linear_case *few_directions(int64_t rows, int64_t columns, bool weighted) {
     linear_case *c = linear_case_make(rows, columns, 0, 1, 33);
     for (int64_t k = 5 * columns; k < rows * columns; k++) {

@@ -445,6 +445,7 @@ static int follow(const margin_trace_step *step, void *user) {
                               .classes = classes,
                               .factor = 1,
                               .rho = 1};
+    assert_true(step->step >= t->steps);
     if (p > t->s->rows) t->steps = step->step; /* steps over products of the rows have no line */
     assert_int_equal(step->step, t->steps++);
     assert_int_equal(step->weight_count, classes * (p + 1));

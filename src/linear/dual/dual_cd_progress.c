@@ -17,8 +17,8 @@ enum { MOST_SHRUNK = 20 }; /* epochs over active samples before all are looked a
 /* Active samples have lost enough when their part of the gap is this share of the whole one. */
 static const double small_share = 0.1;
 /* Work is counted in visits of all samples. Another method takes over where so much is left, after
- * so much was done: ssnal where rows are more than columns, else the ones that factor Hessians, if
- * columns are few enough; and it is given up if the gap has not halved for so long. */
+ * so much was done: of the hinge ssnal, else lbfgs; and it is given up if the gap has not halved
+ * for so long. */
 static const double much_left = 400.0, much_done = 20.0, left_tall = 100.0, done_tall = 60.0;
 static const double left_hinges = 6000.0;
 static const double least_idle = 2000.0;
@@ -299,12 +299,10 @@ static double work_left(const mg_dual_cd *m) {
  * moves of all at once, where those have to do with each other, soon lead nowhere. For the hinges
  * more columns than a factor has room for take the others thousands of epochs. */
 static bool is_for_others(const mg_dual_cd *m) {
-    enum { MOST_COLUMNS = 4096, MOST_ROWS = 2800, LEAPS = 8 }; /* rows: of row_space.c */
-    static const double left_rows = 20.0, left_row = 0.06;     /* and for each row */
+    enum { MOST_COLUMNS = 4096, LEAPS = 8 };
+    static const double left_rows = 20.0, left_row = 0.06; /* and for each row */
     const mg_loss_kind kind = m->objective->loss->kind;
-    const double many = kind == MG_LOSS_HINGE ? MG_MANY_FOR_HINGE : 1.25;
-    const bool rows = !mg_is_csr(&m->design->problem->x) && m->samples <= MOST_ROWS &&
-                      (double)m->columns > many * (double)m->samples;
+    const bool rows = mg_has_row_space(m->objective);
     const bool soon = kind == MG_LOSS_LOGISTIC || m->columns <= MOST_COLUMNS;
     const double work = m->progress.work, left = work_left(m);
     const double much = soon ? much_left : left_hinges;

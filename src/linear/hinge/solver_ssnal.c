@@ -526,9 +526,7 @@ static margin_status ssnal_iterate(mg_ssnal *s) {
 static margin_status ssnal_solve_in_rows(mg_ssnal *s, bool *done) {
     mg_linear_solution *out = s->solution;
     *done = false;
-    if (s->columns < MG_MANY_FOR_HINGE * s->samples ||
-        !mg_can_solve_in_rows(s->objective, s->centre, s->factor))
-        return MARGIN_OK;
+    if (!mg_can_solve_in_rows(s->objective, s->centre, s->factor)) return MARGIN_OK;
     const margin_status status = mg_solve_in_rows(s->job, out, out->w, out->b);
     if (status < 0 || status == MARGIN_STOPPED_TIME) return MG_MIN(status, MARGIN_OK);
     MG_TRY(mg_certify(s->objective, out, NULL, s->job->error));

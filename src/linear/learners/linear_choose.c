@@ -104,8 +104,8 @@ static double pull_of(const mg_objective *objective) {
 
 static int regime_of(const mg_objective *objective, const sizes *z) {
     const mg_loss_kind kind = objective->loss->kind;
-    const bool gentle = z->sparse && kind != MG_LOSS_LOGISTIC && pull_of(objective) <= 10.0;
     if (z->columns >= 2.0 * z->rows) return WIDE;
+    const bool gentle = z->sparse && kind != MG_LOSS_LOGISTIC && pull_of(objective) <= 10.0;
     if (z->columns >= z->rows && !(gentle && kind == MG_LOSS_SQUARED_HINGE)) return SQUARE;
     if (!z->sparse || z->rows > MG_NARROW * z->columns) return NARROW;
     return gentle && kind == MG_LOSS_HINGE ? GENTLE : TALL;

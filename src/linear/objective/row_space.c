@@ -150,13 +150,19 @@ static margin_status solve_in_rows(const mg_linear_job *job, int64_t steps, cons
     return own.solver->solve(&own, found);
 }
 
+bool mg_has_row_space(const mg_objective *o) {
+    enum { MOST = 2800 };
+    const double many = o->loss->kind == MG_LOSS_HINGE ? 3.0 : 1.25;
+    return !mg_is_csr(&o->design->problem->x) && o->samples <= MOST &&
+           (double)o->columns > many * (double)o->samples;
+}
+
 bool mg_can_solve_in_rows(const mg_objective *o, const double *centre, const double *factor) {
-    enum { MOST = 2800, MOST_COPY = 1 << 28 };
+    enum { MOST_COPY = 1 << 28 };
     const int64_t n = o->samples;
     const int64_t copy = are_made(o->design) ? n * o->columns * (int64_t)sizeof(double) : 0;
     const bool same = o->intercept || !o->design->shift;
-    return !mg_is_csr(&o->design->problem->x) && same && o->penalty.rho > 0.0 &&
-           o->columns > n + n / 4 && n <= MOST && copy <= MOST_COPY &&
+    return mg_has_row_space(o) && same && o->penalty.rho > 0.0 && copy <= MOST_COPY &&
            mg_fits_limit(o->design->heap, 2 * n * n * (int64_t)sizeof(double) + copy, 4) &&
            keeps_digits(o->design, centre, factor);
 }

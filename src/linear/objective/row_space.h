@@ -4,9 +4,10 @@
 
 #include "linear/objective/solver.h"
 
-/* Columns for each row from which on that is worth it for the hinge, whose steps read few rows. */
-enum { MG_MANY_FOR_HINGE = 3 };
-
+/* Dense rows, at most 2800, and at least 1.25 columns for each: three for the hinge, whose steps
+ * read few rows. */
+bool mg_has_row_space(const mg_objective *objective);
+/* The same, and there is room, and nothing is lost. */
 /* centre, factor: coordinates of mean 0 and deviation 1 (mg_design_coordinates). */
 bool mg_can_solve_in_rows(const mg_objective *objective, const double *centre,
                           const double *factor);
